@@ -1,4 +1,4 @@
-"""Which stage stands open, which of its numbers is looked at, and the numbers that somebody came from: all in the link."""
+"""The open stage, the number that is looked at, and the trail of numbers that led to it: all in the link."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITTEN = re.compile(r"(?P<stage>[^~@]+?)(?P<index>(\.\d{1,9})+)@(?P<stack>[a-z]
 
 @dataclass(frozen=True)
 class Spot:
-    """A number of a stage: the stage's name, where in its array, and the layer and stack that it is of."""
+    """A number of a stage: the stage's name, the index in its array, its layer and its stack."""
 
     stage: str
     index: tuple[int, ...]
@@ -33,16 +33,16 @@ class Spot:
 
     @classmethod
     def read(cls, text: str) -> Spot | None:
-        if not (found := WRITTEN.fullmatch(text)):
+        if not (match := WRITTEN.fullmatch(text)):
             return None
         return cls(
-            found["stage"], indices(found["index"][1:]) or (), int(found["layer"]) if found["layer"] else None, found["stack"]
+            match["stage"], indices(match["index"][1:]) or (), int(match["layer"]) if match["layer"] else None, match["stack"]
         )
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What is open: "" for none; the number that was pressed, None for the one that is shown first; where it was come from."""
+class Selection:
+    """The open stage, "" for none; the clicked number, None for the one that is shown first; the trail that led to it."""
 
     stage: str = ""
     index: tuple[int, ...] | None = None
@@ -50,92 +50,92 @@ class Chosen:
 
 
 def text(look: Look) -> Look:
-    """Which of the two texts of an encoder-decoder is followed, for a beginner, who chooses no attention in the side bar: the
-    answer, or what was typed."""
+    """Return the look at the text of an encoder-decoder that a beginner follows: the answer, or what was typed. Others choose the
+    attention in the side bar."""
     if look.kind == "self" or not look.beginner:
         return look
     if (state.waits(state.BLOCK) or state.BLOCK.get()).startswith("encoder"):  # a number of it is looked at
         state.INSIDE_TEXT.set(state.INSIDE_TEXT.values[1])
     chosen = one_of(
-        state.INSIDE_TEXT, state.INSIDE_TEXT.values, "the text that is followed", label="Follow", wrap=False, on_change=anew
+        state.INSIDE_TEXT, state.INSIDE_TEXT.values, "the text that is followed", label="Follow", wrap=False, on_change=reset
     )
     state.keep(state.INSIDE_TEXT, chosen, state.INSIDE_TEXT.default)
     return replace(look, kind="encoder") if chosen == state.INSIDE_TEXT.values[1] else look
 
 
-def followed(look: Look) -> Look:
-    """The same, with the token at which a classifier reads its label followed while none is kept chosen."""
+def follow_label(look: Look) -> Look:
+    """Follow the token at which a classifier reads its label, while no other token is chosen."""
     labels = look.model.info.labels
     alone = labels is not None and not labels.each and not labels.pooled and look.kind != "encoder"
     return replace(look, at_first=look.asked_first) if alone else look
 
 
-def anew() -> None:
-    """What was looked at is of another text."""
+def reset() -> None:
+    """Forget the block and the token, which belong to another text."""
     state.BLOCK.set("")
     keep(None)
 
 
 def block(look: Look) -> tuple[str, int]:
-    """The stack and the layer whose block is shown: those that are chosen; for a beginner, who chooses none, those that a number
-    was followed to."""
+    """Return the stack and the layer whose block is shown: those that are chosen; for a beginner, who chooses none, those that a
+    number was followed to."""
     stack = "decoder" if look.kind == "cross" else look.kind
-    if (asked := state.once(state.BLOCK)) is not None:
-        state.BLOCK.set(asked)
-    found = re.fullmatch(r"([a-z]+)(\d{1,9})", state.BLOCK.get()) if look.beginner else None
+    if (link := state.once(state.BLOCK)) is not None:
+        state.BLOCK.set(link)
+    match = re.fullmatch(r"([a-z]+)(\d{1,9})", state.BLOCK.get()) if look.beginner else None
     stacks = {name: look.trace.attention[name].layers for name in look.trace.attention if name != "cross"}
-    if found and int(found[2]) < stacks.get(found[1], 0):
+    if match and int(match[2]) < stacks.get(match[1], 0):
         state.keep(state.BLOCK, state.BLOCK.get(), "")
-        return found[1], int(found[2])
-    if asked and look.beginner:
-        state.complain(state.BLOCK, asked, "the block")
+        return match[1], int(match[2])
+    if link and look.beginner:
+        state.complain(state.BLOCK, link, "the block")
     state.BLOCK.set("")
     state.keep(state.BLOCK, "", "")
     return stack, look.layer
 
 
-def chosen(shapes: Mapping[str, Sequence[int]], others: Sequence[str] = ()) -> Chosen:
-    """What is chosen of these stages, each with the shape of its array, and of others that hold no numbers. What a link asks for
-    in vain is told of; what another text or model no longer has is let go."""
+def selection(shapes: Mapping[str, Sequence[int]], others: Sequence[str] = ()) -> Selection:
+    """Return what is chosen. shapes: of the stages' arrays; others: stages without numbers. What a link asks for in vain is
+    reported; what another text or model no longer has is dropped."""
     for key, meaning in ((state.STAGE, "the stage"), (state.CELL, "the number at"), (state.TRAIL, "the trail")):
-        if (asked := state.once(key)) is not None:
-            key.set(asked)
+        if (link := state.once(key)) is not None:
+            key.set(link)
             if not _fits(key, shapes, others):
-                state.complain(key, asked, meaning)
+                state.complain(key, link, meaning)
         if not _fits(key, shapes, others):
             key.set(key.default)
         state.keep(key, key.get(), key.default)
-    return Chosen(state.STAGE.get(), indices(state.CELL.get()), tuple(filter(None, map(Spot.read, _trail()))))
+    return Selection(state.STAGE.get(), indices(state.CELL.get()), tuple(filter(None, map(Spot.read, _trail()))))
 
 
-def press(stage: str) -> None:
-    """Open a stage; pressed again it is closed."""
+def toggle(stage: str) -> None:
+    """Open a stage, or close it when it is open."""
     state.BLOCK.set("")
     _open("" if stage == state.STAGE.get() else stage, (), ())
 
 
 def look_at(stage: str, index: tuple[int, ...]) -> None:
-    """Look at another number of the stage that is open: what was come from is no longer how."""
+    """Look at another number of the open stage; the trail is dropped, for it did not lead there."""
     _open(stage, index, ())
 
 
 def follow(look: Look, here: Spot, trail: Sequence[Spot], source: Spot) -> None:
-    """Go from a number to one that it comes from."""
+    """Go from a number to one of its sources."""
     _go(look, source, (*trail[:1], *(*trail[1:], here)[1 - FURTHEST :]))
 
 
 def back(look: Look, trail: Sequence[Spot], at: int) -> None:
-    """Go back to a number that was come from."""
+    """Go back to a number of the trail."""
     _go(look, trail[at], trail[:at])
 
 
 def indices(text: str) -> tuple[int, ...] | None:
     parts = text.split(".")
-    return tuple(map(int, parts)) if all(one.isdecimal() and len(one) < 10 for one in parts) else None
+    return tuple(map(int, parts)) if all(part.isdecimal() and len(part) < 10 for part in parts) else None
 
 
 def _go(look: Look, to: Spot, trail: Sequence[Spot]) -> None:
-    """To a number, which may be of another layer or stack."""
+    """Go to a number, which may be of another layer or stack."""
     _open(to.stage, to.index, trail)
     if to.layer is None and (to.stack == block(look)[0]):
         return
@@ -157,7 +157,7 @@ def _open(stage: str, index: Sequence[int], trail: Sequence[Spot]) -> None:
 
 
 def _trail() -> list[str]:
-    return [one for one in state.TRAIL.get().split(AFTER) if one]
+    return [part for part in state.TRAIL.get().split(AFTER) if part]
 
 
 def _fits(key: state.Key[str], shapes: Mapping[str, Sequence[int]], others: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""The code of the from-scratch transformer that does what a stage does, read from its file so that it cannot drift."""
+"""The code of the from-scratch transformer for each stage, read from its file so that it cannot drift."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def of(stage: inside.Stage, way: inside.Way) -> str:
-    """The source of what does the same; "" where the from-scratch transformer has nothing of the kind."""
+    """Return the source of the code that computes a stage; "" where the from-scratch transformer has none."""
     gated = any(other.name == "gate" for other in way.stages)
     part = _named(gated).get(stage.name.removeprefix(CROSS).rstrip(" 0123456789")) or _of_formula(stage.formula)
     return textwrap.dedent(inspect.getsource(part)).rstrip() if part else ""
 
 
 def _named(gated: bool) -> dict[str, Any]:
-    """The function or the class by the name of a stage."""
+    """Return functions and classes by the names of stages."""
     from models import decoding, recorder
     from models.scratch import feedforward, positions, transformer
 
@@ -41,7 +41,7 @@ def _named(gated: bool) -> dict[str, Any]:
         stack.unembed: "logits, biased logits",
         decoding.softmax: "probabilities",
     }
-    return {name: one for one, listed in names.items() for name in listed.split(", ")}
+    return {name: part for part, listed in names.items() for name in listed.split(", ")}
 
 
 def _of_formula(formula: str) -> Any:

@@ -1,4 +1,4 @@
-"""The last stage: the probabilities are there, and something is chosen."""
+"""The last stage: a token or a label is chosen by its probability."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from pages.inside import formulas, recipes
+from pages.inside.detail import OpenStage, draw_end
 from pages.inside.naming import starred
-from pages.inside.opened import Opened, draw_end
 from ui.picture.picture import Numbers, Picture
 from ui.words import words
 from viz import percent
@@ -19,8 +19,8 @@ HERE = Path(__file__).parent
 TOP = {"beginner": 5, "intermediate": 10, "expert": 20}
 
 
-def draw(here: Opened) -> list[Picture]:
-    """The likeliest tokens at the one that is followed, or the labels where they are read."""
+def draw(here: OpenStage) -> list[Picture]:
+    """Draw the likeliest tokens at the position that is followed, or the labels where they are read."""
     look = here.look
     model, labels = look.model, look.model.info.labels
     at = look.predicted_at if labels else look.token_among(len(look.trace.read))
@@ -30,22 +30,25 @@ def draw(here: Opened) -> list[Picture]:
     options = {"token": at, "top": TOP[look.level], "plainly": look.beginner}
 
     def numbers() -> dict[str, Numbers]:
-        names = {"place": [one.text for one in best]}
-        each = {"probability": [one.probability for one in best], "logit": [logits[one.id] for one in best]}
+        names = {"place": [prediction.text for prediction in best]}
+        each = {
+            "probability": [prediction.probability for prediction in best],
+            "logit": [logits[prediction.id] for prediction in best],
+        }
         return {name: Numbers(np.array(values, dtype=np.float32), ("place",), names) for name, values in each.items()}
 
-    made = Picture(
+    drawing = Picture(
         recipes.choice, (look,), options, "inside-open", numbers, words="of the text" if labels else f"at token {at}",
         title="The choice", part="bars", takes=("model", "trace"),
     )  # fmt: skip
     kind = model.info.kind
     where = "at a mask" if at in model.places(look.trace) and kind == "encoder" else "elsewhere" if kind == "encoder" else "next"
     where = formulas.case(here.stage) or where
-    said = {
+    facts = {
         "token": starred(f"“{named(look.written(look.trace.read)[at].text)}”"), "best": starred(named(look.outcome(best[0].id))),
         "share": (in_hundred if look.beginner else percent)(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
         "labels": f"{len(logits):,}",
         "place": words(HERE, "place here" if kind == "encoder" else "place next"),
         "rest": percent(1 - float(np.sort(model.chances(logits))[-TOP[look.level] :].sum())), "top": TOP[look.level],
     }  # fmt: skip
-    return draw_end(here, made, said, words(HERE, f"choice {where}", **said))
+    return draw_end(here, drawing, facts, words(HERE, f"choice {where}", **facts))

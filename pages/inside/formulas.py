@@ -1,4 +1,4 @@
-"""What is said of a stage: its name, what happens there, and its formula with this sentence's numbers put in."""
+"""Words about a stage: its name, what happens there, and its formula with the numbers of this text."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pages.inside import recipes
 from ui.words import headed, words
 
 SHOWN = 3  # terms of a sum that are written out
-PLAIN = {"logits": "unembedding", "softmax": "shares"}  # under which names beginners, who know no such words, find them
+PLAIN = {"logits": "unembedding", "softmax": "shares"}  # headings for beginners, who do not know these words
 CROSS = "cross "  # begins the names of the stages of cross-attention
 
 
 def name(folder: Path, stage: inside.Stage | str) -> str:
-    """What a stage is called: what its first line says before the colon."""
+    """Return the name of a stage: its first line up to the colon."""
     return first_line(folder, stage)[0]
 
 
 def first_line(folder: Path, stage: inside.Stage | str) -> tuple[str, str]:
-    """What a stage is called, and what happens in it in a few words."""
+    """Return the name of a stage, and what happens in it in a few words."""
     key = stage if isinstance(stage, str) else stage.name
     line = section(folder, stage).partition("\n")[0]
     before, colon, after = line.partition(": ")
@@ -33,54 +33,54 @@ def first_line(folder: Path, stage: inside.Stage | str) -> tuple[str, str]:
     return f"Cross: {before[0].lower()}{before[1:]}" if crossing else before, after
 
 
-def told(folder: Path, stage: inside.Stage | str, said: Mapping[str, object]) -> str:
-    """What happens in a stage, with the names and numbers of this text."""
+def explanation(folder: Path, stage: inside.Stage | str, facts: Mapping[str, object]) -> str:
+    """Explain what happens in a stage, with the names and numbers of this text."""
     key = stage if isinstance(stage, str) else stage.name
     crossing = words(folder, "cross") if key.startswith(CROSS) else ""
-    return "\n\n".join(filter(None, [section(folder, stage, **said).partition("\n")[2].strip(), crossing]))
+    return "\n\n".join(filter(None, [section(folder, stage, **facts).partition("\n")[2].strip(), crossing]))
 
 
-def section(folder: Path, stage: inside.Stage | str, **said: object) -> str:
-    """The words of a stage, whichever of its name it is and in whichever attention; else those of all stages with its formula."""
+def section(folder: Path, stage: inside.Stage | str, **facts: object) -> str:
+    """Return the words of a stage: by its name, without its number or its attention; else those of its formula."""
     key = stage if isinstance(stage, str) else stage.name
     plain = re.sub(r" \d+$", "", key)
-    for one in (key, plain, PLAIN.get(plain, plain), plain.removeprefix(CROSS)):
-        heading = f"stage {one}" if isinstance(stage, str) else headed(folder, f"stage {one}", case(stage))
-        if found := words(folder, heading, **said):
-            return found
-    return "" if isinstance(stage, str) else words(folder, f"kind {stage.formula}", **said)
+    for candidate in (key, plain, PLAIN.get(plain, plain), plain.removeprefix(CROSS)):
+        heading = f"stage {candidate}" if isinstance(stage, str) else headed(folder, f"stage {candidate}", case(stage))
+        if text := words(folder, heading, **facts):
+            return text
+    return "" if isinstance(stage, str) else words(folder, f"kind {stage.formula}", **facts)
 
 
 def case(stage: inside.Stage) -> str:
-    """Which case of the words a stage is: "labels" where labels are scored in the place of tokens."""
-    of = [stage, *(stage.rule.inputs if stage.rule is not None else ())]
-    return "labels" if any(one.axes[-1] == "label" for one in of) else ""
+    """Return which variant of the words applies: "labels" where labels are scored in place of tokens, else ""."""
+    stages = [stage, *(stage.rule.inputs if stage.rule is not None else ())]
+    return "labels" if any(part.axes[-1] == "label" for part in stages) else ""
 
 
 def factors(folder: Path, stage: inside.Stage) -> tuple[str, str]:
-    """What the two numbers are that are multiplied in a stage."""
+    """Return the names of the two factors that are multiplied in a stage."""
     left, _, right = words(folder, f"factors {PLAIN.get(stage.formula, stage.formula)}").partition(" | ")
     return left, right
 
 
-def put_in(folder: Path, cell: inside.Cell, stage: inside.Stage, said: Mapping[str, object]) -> str:
-    """The formula of a stage with the numbers of the one that is looked at; for beginners what a norm divided by."""
+def put_in(folder: Path, cell: inside.Cell, stage: inside.Stage, names: Mapping[str, object]) -> str:
+    """Fill in the formula of a stage with the numbers of the chosen cell; for beginners say what a norm divided by."""
     if not cell.terms:
         return ""
-    shown, others = recipes.largest(cell)
-    rest = [*shown[SHOWN:], *others]
-    parts = [f"({figure(one.left)} × {figure(one.right)})" for one in shown[:SHOWN]]
+    terms, others = recipes.largest(cell)
+    rest = [*terms[SHOWN:], *others]
+    parts = [f"({figure(term.left)} × {figure(term.right)})" for term in terms[:SHOWN]]
     if rest:
-        parts.append(f"{figure(sum(one.product for one in rest))} ({len(rest):,} more)")
+        parts.append(f"{figure(sum(term.product for term in rest))} ({len(rest):,} more)")
     facts = cell.facts
     known = {fact: figure(value) for fact, value in facts.items()}
-    left = (facts["x"] - facts.get("mean", 0.0)) / facts["spread"] if "spread" in facts else shown[0].left
+    left = (facts["x"] - facts.get("mean", 0.0)) / facts["spread"] if "spread" in facts else terms[0].left
     own = {"terms": " + ".join(parts).replace("+ −", "− "), "value": figure(cell.value), "left": figure(left)}
-    return words(folder, f"formula {PLAIN.get(stage.formula, stage.formula)}", **{**said, **known, **own})
+    return words(folder, f"formula {PLAIN.get(stage.formula, stage.formula)}", **{**names, **known, **own})
 
 
 def figure(value: float) -> str:
-    """A number with the digits that it has in the table of the terms, so that who calculates with them gets the same."""
+    """Format a number with the digits that it has in the table of terms, so that readers who check the sum get the same."""
     size = abs(value)
     if not np.isfinite(value) or value == int(value):
         return recipes.written(value)

@@ -1,4 +1,4 @@
-"""The way that each visitor follows right now, so that a press on a stage calculates nothing again."""
+"""Store of the way that each visitor follows, so that a click on a stage calculates nothing again."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ ONE, BYTES = "the way", 128 * 2**20  # of all visitors' ways
 _lock, ways = Lock(), Bounded[str, inside.Way](1, BYTES)
 
 
-def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int, around: int, asked: str = "") -> inside.Way:
-    """The way of a trace: the one that the visitor follows already, or else followed now, and kept in the place of their last.
+def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int, around: int, stage: str = "") -> inside.Way:
+    """Return the way of a trace: the visitor's stored one, else a new one, which replaces it.
 
-    asked: the stage that is to be open. What comes after the blocks is followed for one token alone, unless that is one of it.
+    stage: the stage that is to be open. What comes after the blocks is followed for one token alone, unless the stage is there.
     """
     with _lock:
         known = ways.of(visitor).get(ONE)
-    beyond = bool(asked) and (known is None or not any(stage.name == asked and stage.held is None for stage in known.stages))
+    beyond = bool(stage) and (known is None or not any(each.name == stage and each.held is None for each in known.stages))
     if known is not None:
         same = known.trace is trace and (known.model, known.stack, known.layer) == (model, stack, layer)
         known = known if same and known.serves(around, beyond) else None
     way = known or recipes.way_of(model, trace, stack, layer, around, None if beyond else [around])
     with _lock:
-        ways.keep(visitor, ONE, way)  # also one that was there: it may have grown
+        ways.keep(visitor, ONE, way)  # a stored way too, for it may have grown
     return way
 
 
 def forget(model: LanguageModel) -> None:
-    """Let go of the ways through a model."""
+    """Drop the ways through a model."""
     with _lock:
         for visitor in ways.owners:
             if any(way.model is model for way in ways.of(visitor).values()):
@@ -42,7 +42,7 @@ def forget(model: LanguageModel) -> None:
 
 
 def keep_for(here: visitors.Here) -> None:
-    """Let go of what is kept for those who are gone."""
+    """Drop the ways of visitors who have left."""
     with _lock:
         ways.keep_for(here)
 

@@ -1,4 +1,4 @@
-"""What rows, columns and numbers of a stage are called, in the tokens of this text."""
+"""Names for the rows, columns and numbers of a stage, in the tokens of this text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def axis_word(look: Look, axis: str) -> str:
 
 
 def tokens(look: Look, stage: inside.Stage, axis: str) -> list[Token]:
-    """What an axis of positions runs over."""
+    """Return the tokens that an axis of positions runs over."""
     across = stage.name.startswith("cross") and axis in ("key", "source")
     own = look.trace.target if stage.stack == "decoder" and not across else look.trace.tokens
     return look.written(own)
@@ -39,37 +39,37 @@ def row_axis(stage: inside.Stage) -> str:
 
 
 def count(look: Look, stage: inside.Stage) -> int:
-    """How many positions a stage has numbers of: the one at which a classifier's label is read, else those of the text."""
+    """Count the positions for which a stage has numbers: 1 where a classifier's label is read, else those of the text."""
     return 1 if at_the_label(look, stage) else len(tokens(look, stage, row_axis(stage)))
 
 
 def at_the_label(look: Look, stage: inside.Stage) -> bool:
-    """Whether a stage follows the blocks of a classifier, which has it at one position only: where the label is read."""
+    """Return whether a stage follows the blocks of a classifier, which has it only where the label is read."""
     labels = look.model.info.labels
     return labels is not None and not labels.each and stage.held is not None
 
 
 def sizes(look: Look, stage: inside.Stage) -> tuple[int, ...]:
-    """The sizes of a stage over the whole text, however much of it is shown."""
-    found = list(stage.sizes)
-    found[stage.axes.index(row_axis(stage))] = count(look, stage)
-    return tuple(found)
+    """Return the sizes of a stage over the whole text, however much of it is shown."""
+    lengths = list(stage.sizes)
+    lengths[stage.axes.index(row_axis(stage))] = count(look, stage)
+    return tuple(lengths)
 
 
 def axes(look: Look, stage: inside.Stage) -> tuple[str, str]:
-    """What the rows and the columns are, in words."""
+    """Return in words what the rows and the columns are."""
     inner = stage.axes[recipes.stacked(stage) :]
     return axis_word(look, inner[0]), axis_word(look, inner[1]) if len(inner) > 1 else ""
 
 
 def rows(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]:
-    """What stands beside the rows."""
+    """Return the labels of the rows."""
     every = tokens(look, stage, row_axis(stage))
     return [label(every[at].text) for at in places]
 
 
 def columns(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]:
-    """What stands above the columns."""
+    """Return the labels of the columns."""
     axis = stage.axes[-1]
     if axis in recipes.OUTCOMES:
         return [label(look.model.outcome(at)) for at in places]
@@ -80,7 +80,7 @@ def columns(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]
 
 
 def along(look: Look, stage: inside.Stage, axis: str, at: int) -> str:
-    """A place on an axis, as a sentence says it."""
+    """Return a place on an axis as a sentence says it."""
     if axis in recipes.OUTCOMES:
         return f"“{named(look.model.outcome(at))}”"
     if axis in TOKENS:
@@ -90,8 +90,8 @@ def along(look: Look, stage: inside.Stage, axis: str, at: int) -> str:
 
 
 def spot(folder: Path, look: Look, way: inside.Way, of: Spot) -> str:
-    """A number in words: "Weights: “dog” to “the”"."""
-    stage = next((one for one in way.stages if one.name == of.stage), None)
+    """Return a number's name in words: "Weights: “dog” to “the”"."""
+    stage = next((candidate for candidate in way.stages if candidate.name == of.stage), None)
     layer = ""
     if of.layer is not None and of.layer != way.layer:
         layer = f"Block {of.layer + 1}, " if look.beginner else f"{look.named(of.layer)} "
@@ -102,39 +102,39 @@ def spot(folder: Path, look: Look, way: inside.Way, of: Spot) -> str:
     return f"{layer}{formulas.name(folder, stage)}: {pair}"
 
 
-def term(folder: Path, look: Look, way: inside.Way, of: inside.Stage, one: inside.Term) -> str:
-    """What a term is called: where it stands on the axis that is summed over, or by the stage that it comes from."""
-    if one.source is None:
-        return one.label
-    stage = next((each for each in way.stages if each.name == one.source.stage), None)
+def term(folder: Path, look: Look, way: inside.Way, of: inside.Stage, summand: inside.Term) -> str:
+    """Return the name of a term: its place on the axis that is summed over, or the stage that it comes from."""
+    if summand.source is None:
+        return summand.label
+    stage = next((each for each in way.stages if each.name == summand.source.stage), None)
     if stage is None:
-        return one.label
+        return summand.label
     if of.formula == "add":
         return formulas.name(folder, stage)
-    inner = along(look, stage, stage.axes[-1], one.source.at[-1])
-    return f"{one.label.partition(',')[0]}, {inner}" if one.label.startswith("head") else inner
+    inner = along(look, stage, stage.axes[-1], summand.source.at[-1])
+    return f"{summand.label.partition(',')[0]}, {inner}" if summand.label.startswith("head") else inner
 
 
 def facts(look: Look, stage: inside.Stage, index: tuple[int, ...]) -> dict[str, str]:
-    """Names and numbers that the words are about."""
+    """Return the names and numbers that stand in the words."""
     info, whole = look.model.info, sizes(look, stage)
     inner = index[recipes.stacked(stage) :]
-    found = {
+    texts = {
         "token": along(look, stage, row_axis(stage), inner[0]), "other": along(look, stage, stage.axes[-1], inner[-1]),
         "head": look.head_name, "layer": look.layer_name, "value": recipes.written(stage.at(index)), "model": info.name,
         "size": f"{info.d_model:,}", "width": f"{whole[-1]:,}", "vocabulary": f"{info.vocabulary:,}",
         "labels": f"{len(info.labels.names) if info.labels else 0:,}", "tokens": f"{whole[0]:,}", "shape": shape(look, stage),
     }  # fmt: skip
-    return {name: starred(text) for name, text in found.items()}
+    return {name: starred(text) for name, text in texts.items()}
 
 
 def starred(text: str) -> str:
-    """Text as words on a board write it, where a star is a mark."""
+    """Escape the stars in a text, which a board would read as marks."""
     return text.replace("*", r"\*")
 
 
 def shape(look: Look, stage: inside.Stage) -> str:
-    """How many numbers a stage has, in figures, and in symbols before them."""
+    """Return the shape of a stage in figures, preceded by its symbols except for beginners."""
     figures = " × ".join(f"{size:,}" for size in sizes(look, stage))
     symbols = SYMBOLS | ({row_axis(stage): "1"} if at_the_label(look, stage) else {})
     return figures if look.beginner else f"{' × '.join(symbols.get(axis, axis) for axis in stage.axes)} = {figures}"

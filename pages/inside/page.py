@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from analysis import inside
-from pages.inside import beginning, choose, ending, formulas, naming, neurons, opened, order, recipes, stops
+from pages.inside import beginning, choose, detail, ending, formulas, naming, neurons, order, recipes, stops
 from ui import shell
 from ui.choices import heads, picker
 from ui.look import Look
@@ -21,23 +21,23 @@ HERE = Path(__file__).parent
 
 
 def draw(look: Look) -> None:
-    look = choose.followed(choose.text(look))
-    way = stops.way(look)
-    shapes = {one.name: naming.sizes(look, one) for one in way.stages if recipes.known(one)}
-    chosen = choose.chosen(shapes, [*stops.BEGINNING, stops.ORDER, *(one.name for one in way.stages)])
+    look = choose.follow_label(choose.text(look))
+    way = stops.current_way(look)
+    shapes = {stage.name: naming.sizes(look, stage) for stage in way.stages if recipes.known(stage)}
+    chosen = choose.selection(shapes, [*stops.BEGINNING, stops.ORDER, *(stage.name for stage in way.stages)])
     above = shell.above()
     with above:
-        st.caption(followed(look, way))
+        st.caption(caption(look, way))
     glance = stops.glance(look, way, chosen)
     with st.container(key="inside-glance"):
-        show(glance.drawn, "inside-strip", lambda: choose.press(choice("inside-strip")["key"]))
+        show(glance.drawn, "inside-strip", lambda: choose.toggle(choice("inside-strip")["key"]))
     pictures = [glance, *stages(look, way, chosen)]
     with above, picture("“Take it away”"):
         take_away("inside", lambda: pictures)
 
 
-def followed(look: Look, way: inside.Way) -> str:
-    """What is followed, and for a beginner, who has not chosen it, through which head."""
+def caption(look: Look, way: inside.Way) -> str:
+    """Say which token is followed, and for beginners, who did not choose it, through which head."""
     token = plain(named(look.written(look.attention.queries)[look.token].text))
     attention = look.trace.attention[way.stack]
     where = {"heads": attention.heads, "block": way.layer + 1, "layers": attention.layers}
@@ -45,17 +45,17 @@ def followed(look: Look, way: inside.Way) -> str:
     return " ".join(filter(None, [words(HERE, "followed", token=token, head=look.head_name), which]))
 
 
-def stages(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:
-    """One stage under the other; the one that is open with all that is in it."""
+def stages(look: Look, way: inside.Way, chosen: choose.Selection) -> list[Picture]:
+    """Draw one stage under the other, the open one with all that is in it."""
     lines = stops.lines(look, way)
-    at = next((i for i, one in enumerate(lines) if one.key == chosen.stage), len(lines) - 1)
-    show(way_view(lines[: at + 1], chosen.stage), "inside-before", lambda: choose.press(choice("inside-before")["key"]))
+    at = next((i for i, line in enumerate(lines) if line.key == chosen.stage), len(lines) - 1)
+    show(way_view(lines[: at + 1], chosen.stage), "inside-before", lambda: choose.toggle(choice("inside-before")["key"]))
     pictures: list[Picture] = []
     if chosen.stage:
         with st.container(key="inside-stage"), picture(f"The stage “{lines[at].name}”"):
             pictures = open_one(look, way, chosen)
     if rest := lines[at + 1 :]:
-        show(way_view(rest), "inside-after", lambda: choose.press(choice("inside-after")["key"]))
+        show(way_view(rest), "inside-after", lambda: choose.toggle(choice("inside-after")["key"]))
     if (labels := look.model.info.labels) and way.stages[-1].name != "choice":
         token = named(look.written(look.trace.read)[look.predicted_at].text)
         head = f"`{type(look.model.network).__name__}`"
@@ -63,20 +63,20 @@ def stages(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:
     return pictures
 
 
-def open_one(look: Look, way: inside.Way, chosen: choose.Chosen) -> list[Picture]:
-    """The stage that is open."""
+def open_one(look: Look, way: inside.Way, chosen: choose.Selection) -> list[Picture]:
+    """Draw the open stage."""
     if chosen.stage in stops.BEGINNING:
         return beginning.draw(look, chosen.stage)
     if chosen.stage == stops.ORDER:
-        st.caption(formulas.told(HERE, stops.ORDER, {}))
+        st.caption(formulas.explanation(HERE, stops.ORDER, {}))
         return order.draw(look)
     stage = recipes.stage_of(way, chosen.stage)
     if stage.missing:
         st.info(plain(stage.missing), icon=":material/visibility_off:")
     if not recipes.known(stage):
         return []
-    here = opened.open_stage(look, way, stage, chosen)
-    pictures = {"ids": beginning.ids, "choice": ending.draw}.get(stage.name, opened.draw)(here)
+    here = detail.open_stage(look, way, stage, chosen)
+    pictures = {"ids": beginning.ids, "choice": ending.draw}.get(stage.name, detail.draw)(here)
     return [*pictures, *(neurons.draw(here) if stage.name == "feed-forward" else [])]
 
 

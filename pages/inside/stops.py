@@ -1,4 +1,4 @@
-"""All stages of the way, as they stand on the page: those of the text, and those of the model."""
+"""The list of all stages on the page: those of the text, and those of the model."""
 
 from __future__ import annotations
 
@@ -20,73 +20,73 @@ ORDER = "order"  # no stage, but something to try with all of them
 PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of stages of the feed-forward part
 
 
-def way(look: Look) -> inside.Way:
-    """The way of this text through the block that is looked at, followed once."""
+def current_way(look: Look) -> inside.Way:
+    """Return the way of this text through the block that is looked at; it is followed once per visitor."""
     stack, layer = choose.block(look)
     count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
-    asked = state.waits(state.STAGE) or state.STAGE.get()
-    return kept.way(visitors.me(), look.model, look.trace, stack, layer, min(look.token, count - 1), asked)
+    stage = state.waits(state.STAGE) or state.STAGE.get()
+    return kept.way(visitors.me(), look.model, look.trace, stack, layer, min(look.token, count - 1), stage)
 
 
-def names(found: inside.Way) -> list[inside.Stage | str]:
-    """The stages in their order; those without numbers by their names."""
-    return [*BEGINNING, *found.stages, ORDER]
+def names(way: inside.Way) -> list[inside.Stage | str]:
+    """Return the stages in order; those without numbers by name."""
+    return [*BEGINNING, *way.stages, ORDER]
 
 
-def groups(look: Look, found: inside.Way) -> list[str]:
-    """What each stage belongs to: a part of the block, or nothing."""
-    layers, stack = look.trace.attention[found.stack].layers, "" if found.stack == "self" else f"{found.stack.capitalize()}, "
+def groups(look: Look, way: inside.Way) -> list[str]:
+    """Return the heading of the group of each stage: a part of the block, or ""."""
+    layers, stack = look.trace.attention[way.stack].layers, "" if way.stack == "self" else f"{way.stack.capitalize()}, "
     every = f" (L0 to L{layers - 1})" if layers > 1 else ""
-    block = f"block {found.layer + 1} of {layers}" if look.beginner else f"block {look.named(found.layer)}{every}"
-    part, made = "attention", []
-    for stage in names(found):
+    block = f"block {way.layer + 1} of {layers}" if look.beginner else f"block L{way.layer}{every}"
+    part, headings = "attention", []
+    for stage in names(way):
         if isinstance(stage, str) or stage.layer is None:
-            made.append("Try it" if stage == ORDER else "")
+            headings.append("Try it" if stage == ORDER else "")
             continue
         if stage.name.startswith("cross"):
             part = "cross-attention"
         elif stage.axes[-1] == "neuron" or stage.name.startswith(PER_TOKEN):
             part = "each token by itself" if not look.beginner else "each piece by itself"
         where = f"{stack}{block}: {part}"
-        made.append(f"{where[0].upper()}{where[1:]}")
-    return made
+        headings.append(f"{where[0].upper()}{where[1:]}")
+    return headings
 
 
-def lines(look: Look, found: inside.Way) -> list[Stop]:
-    """A line for each stage."""
-    made, heads = [], look.trace.attention[found.stack].heads
-    for stage, where in zip(names(found), groups(look, found), strict=True):
+def lines(look: Look, way: inside.Way) -> list[Stop]:
+    """Return a line for each stage."""
+    stops, heads = [], look.trace.attention[way.stack].heads
+    for stage, where in zip(names(way), groups(look, way), strict=True):
         name, gist = formulas.first_line(HERE, stage)
         if isinstance(stage, str):
-            made.append(Stop(stage, name, gist, group=where))
+            stops.append(Stop(stage, name, gist, group=where))
         elif not recipes.known(stage):
-            made.append(Stop(stage.name, name, gist, "", None, where))
+            stops.append(Stop(stage.name, name, gist, "", None, where))
         else:
-            made.append(
+            stops.append(
                 Stop(stage.name, name, gist, naming.shape(look, stage), recipes.row(stage, look.token, look.head, heads), where)
             )
-    return made
+    return stops
 
 
-def glance(look: Look, found: inside.Way, chosen: choose.Chosen) -> Picture:
-    """All stages at a glance."""
-    stages = names(found)
-    keys = [one if isinstance(one, str) else one.name for one in stages]
+def glance(look: Look, way: inside.Way, chosen: choose.Selection) -> Picture:
+    """Return the picture of all stages at a glance."""
+    stages = names(way)
+    keys = [stage if isinstance(stage, str) else stage.name for stage in stages]
     options = {
-        "stack": found.stack, "layer": found.layer, "head": look.head, "chosen": chosen.stage,
-        "around": recipes.nearest(found.stages[0], look.token),
+        "stack": way.stack, "layer": way.layer, "head": look.head, "chosen": chosen.stage,
+        "around": recipes.nearest(way.stages[0], look.token),
         "stops": [
-            [key, formulas.name(HERE, one), where]
-            for key, one, where in zip(keys, stages, groups(look, found), strict=True)
+            [key, formulas.name(HERE, stage), where]
+            for key, stage, where in zip(keys, stages, groups(look, way), strict=True)
         ],
     }  # fmt: skip
 
     def strips() -> dict[str, Numbers]:
-        heads = look.trace.attention[found.stack].heads
-        each = {one.name: recipes.row(one, look.token, look.head, heads) for one in found.stages}
+        heads = look.trace.attention[way.stack].heads
+        each = {stage.name: recipes.row(stage, look.token, look.head, heads) for stage in way.stages}
         return {name: Numbers(np.asarray(values), (f"number of {name}",)) for name, values in each.items() if values is not None}
 
     return Picture(
         recipes.strip, (look,), options, "inside-strip", strips, words=look.head_name, title="All stages",
-        takes=("model", "trace"), known={"way": found},
+        takes=("model", "trace"), known={"way": way},
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""How each picture of the neurons is made: a model and what it read, a stack and a layer, and options that can be written down.
+"""Recipes for the pictures of neurons: each takes a model and what it read, a stack, a layer, and plain options.
 
-A notebook that is taken away carries these very functions, so they use nothing that a notebook does not have.
+A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def way_of(model: LanguageModel, trace: Trace, stack: str, layer: int, around: i
 
 
 def strongest(way: inside.Way, position: int, top: int, also: tuple[int | None, int] | None) -> inside.Neurons:
-    """The neurons that fire most on a token, and one more."""
+    """Return the neurons that fire most on a token, and the one in `also`."""
     return inside.neurons(way, position, top, elsewhere=False, also=also, pushed=False)
 
 
 def one_of(way: inside.Way, position: int, expert: int | None, number: int) -> inside.Neuron:
-    """A neuron on a token, with what it pushes towards and away from."""
+    """Return a neuron on a token, with what it pushes towards and away from."""
     few = inside.neurons(way, position, 1, elsewhere=False, also=(expert, number)).neurons
     return next(neuron for neuron in few if (neuron.expert, neuron.number) == (expert, number))
 
@@ -36,7 +36,7 @@ def bars(
     model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, position: int, top: int,
     also: tuple[int | None, int], heads: tuple[str, str], way: inside.Way | None = None,
 ) -> View:  # fmt: skip
-    """The neurons that fire most, the strongest first. also: the one that is marked; heads: what stands above."""
+    """Draw the neurons that fire most, the strongest first. also: the one that is marked; heads: of the columns."""
     listed = strongest(way or way_of(model, trace, stack, layer, around), position, top, also).neurons
     names = [name_of(neuron.expert, neuron.number) for neuron in listed]
     marked = names.index(name_of(*also))
@@ -51,7 +51,7 @@ def pushes(
     model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, position: int, expert: int | None, number: int,
     away: bool, heads: tuple[str, str], neuron: inside.Neuron | None = None,
 ) -> View:  # fmt: skip
-    """The tokens that a neuron makes likelier as it fires here, or less likely, by how much their logits change."""
+    """Draw the tokens that a neuron makes likelier as it fires here, or less likely, by how much their logits change."""
     neuron = neuron or one_of(way_of(model, trace, stack, layer, around), position, expert, number)
     listed = neuron.away if away else neuron.towards
     title = f"What neuron {name_of(expert, number)} pushes {'away from' if away else 'towards'}"
@@ -62,17 +62,17 @@ def curve(
     model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, position: int, expert: int | None, number: int,
     across: str, up: str, way: inside.Way | None = None,
 ) -> go.Figure:  # fmt: skip
-    """The model's own activation, with what this neuron is given on this token."""
-    all_of_them = strongest(way or way_of(model, trace, stack, layer, around), position, 1, (expert, number))
-    here = next(one.before for one in all_of_them.neurons if (one.expert, one.number) == (expert, number))
-    return activation_curve(all_of_them.curve, all_of_them.function, here, across, up)
+    """Draw the model's activation function, with this neuron's input on this token."""
+    listed = strongest(way or way_of(model, trace, stack, layer, around), position, 1, (expert, number))
+    here = next(neuron.before for neuron in listed.neurons if (neuron.expert, neuron.number) == (expert, number))
+    return activation_curve(listed.curve, listed.function, here, across, up)
 
 
 def sample(
     model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, number: int,
     firings: tuple[inside.Firing, ...] | None = None,
 ) -> View:  # fmt: skip
-    """Where a neuron fires most in the built-in sample of texts: a row for each place, with the tokens around it."""
+    """Draw where a neuron fires most in the built-in sample of texts: a row for each place, with the tokens around it."""
     if firings is None:
         way = way_of(model, trace, stack, layer, around)
         assert way.fired is not None, "of a mixture the sample is not read"
@@ -91,7 +91,7 @@ def sample(
 
 
 def word_at(firing: inside.Firing, at: int) -> str:
-    """A token of the passage, "" where there is none."""
+    """Return a token of the passage, "" where there is none."""
     return label(firing.texts[at]) if 0 <= at < len(firing.texts) else ""
 
 
@@ -99,7 +99,7 @@ def experts(
     model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, rows: list[int], names: list[str],
     down: str, across: str, chosen: tuple[int, int], way: inside.Way | None = None,
 ) -> View:  # fmt: skip
-    """Which expert took which token, by its share. rows: positions; names: what their tokens are called."""
+    """Draw which expert took which token, by its share. rows: positions; names: of their tokens."""
     shares = (way or way_of(model, trace, stack, layer, around)).stage("router shares").rows(np.array(rows))
     columns = [str(expert) for expert in range(shares.shape[1])]
     return grid_view(

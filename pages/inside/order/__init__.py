@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.word_order import BothOrders, word_spans
-from pages.inside.order import choose, drawings, kept, told
+from pages.inside.order import choose, drawings, kept, sentences
 from pages.inside.order.drawings import BOARD, CHIPS
 from ui.choices.token import keep
 from ui.look import Look
@@ -24,19 +24,19 @@ MOST = 400  # words of a text that can be moved
 
 
 def draw(look: Look) -> list[Picture]:
-    """The words, and below them what became of predictions, a map and vectors; gives the pictures."""
+    """Draw the words, and below them the predictions, maps and vectors of both orders; return the pictures."""
     count = len(word_spans(look.trace.text))
     if why := refusal(look, count):
         st.info(why, icon=":material/info:")
         return []
     order = choose.order_of(count)
-    read = kept.readings(visitors.me(), look.model, look.trace, look.second, order)
-    readings, note = read.orders, words(HERE, read.note, model=plain(look.model.info.name)) if read.note else ""
+    stored = kept.readings(visitors.me(), look.model, look.trace, look.second, order)
+    readings, note = stored.orders, words(HERE, stored.note, model=plain(look.model.info.name)) if stored.note else ""
     chips = drawings.chips(look, order, readings.get(True))
     show(chips.drawn, CHIPS, lambda: choose.keep(choice(CHIPS)["order"]))
     choose.buttons(look, order)
-    for one in filter(None, (note, *map(plain, told.say_changes(look, readings.get(True), order)))):
-        st.caption(one)
+    for sentence in filter(None, (note, *map(plain, sentences.say_changes(look, readings.get(True), order)))):
+        st.caption(sentence)
     if not readings:
         return [chips]
     pictures: list[Picture] = []
@@ -47,30 +47,30 @@ def draw(look: Look) -> list[Picture]:
 
 
 def refusal(look: Look, count: int) -> str:
-    """Why there is nothing to move, in a sentence; "" where there is."""
+    """Return a sentence on why no word can be moved; "" where words can."""
     names = {"count": f"{count:,}", "most": MOST, "model": plain(look.model.info.name)}
     return words(HERE, "one word" if count < 2 else "cut" if look.trace.cut else "too many" if count > MOST else "", **names)
 
 
 def compare(look: Look, order: tuple[int, ...], readings: dict[bool, BothOrders]) -> tuple[list[Card], list[Picture]]:
-    """Subject by subject, with positions on the left and without them on the right."""
+    """Return the cards and pictures of each subject, with positions on the left and without them on the right."""
     cards: list[Card] = []
     pictures: list[Picture] = []
     for subject in drawings.SUBJECTS:
-        drawn = {positions: drawings.of(look, order, one, positions, subject) for positions, one in readings.items()}
-        above = told.introduce(look, subject)
+        drawn = {positions: drawings.of(look, order, reading, positions, subject) for positions, reading in readings.items()}
+        above = sentences.introduce(look, subject)
         cards.append(Card([Part(subject, None, above)], words(HERE, f"title {subject}", head=look.head_name)))
         for positions, own in drawn.items():
-            parts = [one.on_board(told.say_difference(look, readings[positions], one)) for one in own]
+            parts = [drawing.on_board(sentences.say_difference(look, readings[positions], drawing)) for drawing in own]
             nothing = words(HERE, "labels" if look.model.info.labels else "no head")
             cards.append(Card(parts or [Part(subject, None, nothing)], words(HERE, f"positions {positions}"), 5))
             pictures += own
-    cards.append(Card([Part("why", None, told.explain(look, readings))], words(HERE, "title why")))
+    cards.append(Card([Part("why", None, sentences.explain(look, readings))], words(HERE, "title why")))
     return cards, pictures
 
 
 def react(look: Look) -> None:
-    """A press on a cell of a map follows the token of its row."""
+    """Follow the token of the row of a map that was clicked."""
     press: Any = choice(BOARD)
     if isinstance(press["value"], list) and press["part"].startswith("map"):
         keep(drawings.window(look).rows[press["value"][0]])

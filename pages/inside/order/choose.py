@@ -1,4 +1,4 @@
-"""The order in which the words stand: as typed, shuffle, or moved one by one. It is in the link."""
+"""The order of the words: as typed, shuffled, or moved one by one. It is in the link."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SEEDS = 9999
 
 
 def order_of(count: int) -> tuple[int, ...]:
-    """The order that is chosen of so many words. What a link asks for in vain is told of; what another text no longer has is
-    let go."""
-    if (asked := state.once(state.WORD_ORDER)) is not None:
-        state.WORD_ORDER.set(asked)
-        if asked and read(asked, count) is None:
-            state.complain(state.WORD_ORDER, asked, "the order of the words")
+    """Return the chosen order of `count` words. What a link asks for in vain is reported; what another text no longer has is
+    dropped."""
+    if (link := state.once(state.WORD_ORDER)) is not None:
+        state.WORD_ORDER.set(link)
+        if link and read(link, count) is None:
+            state.complain(state.WORD_ORDER, link, "the order of the words")
     order = read(state.WORD_ORDER.get(), count)
     if order is None:
         state.WORD_ORDER.set("")
@@ -30,7 +30,7 @@ def order_of(count: int) -> tuple[int, ...]:
 
 
 def read(text: str, count: int) -> tuple[int, ...] | None:
-    """An order as it stands in a link; None of what is no order of so many words, and of the one as typed."""
+    """Return the order that a link names; None for what is no order of `count` words, and for the order as typed."""
     if not re.fullmatch(r"\d{1,6}(\.\d{1,6})*", text, re.ASCII):
         return None
     order = tuple(map(int, text.split(".")))
@@ -38,12 +38,12 @@ def read(text: str, count: int) -> tuple[int, ...] | None:
 
 
 def keep(order: tuple[int, ...] | list[int]) -> None:
-    """Have the words in this order."""
+    """Set the order of the words."""
     state.WORD_ORDER.set("" if list(order) == sorted(order) else ".".join(map(str, order)))
 
 
 def buttons(look: Look, order: tuple[int, ...]) -> None:
-    """Back to the text as typed, and a random order. The number that it is drawn from grows with each press."""
+    """Draw the buttons for the order as typed and for a random order, whose seed grows with each click."""
 
     @visitors.hold
     def draw(step: int) -> None:
@@ -59,7 +59,7 @@ def buttons(look: Look, order: tuple[int, ...]) -> None:
 
 
 def random_order(look: Look, count: int, seed: int) -> tuple[int, ...]:
-    """A random order in which the words stay the same pieces, where there is one: the first word may have to stay."""
+    """Return a random order in which the words stay the same pieces, where there is one: the first word may have to stay."""
     text = look.trace.text
     order = shuffle(count, seed)
     if count > 2 and not keeps_pieces(look.model, text, order):

@@ -22,14 +22,14 @@ HOW = {True: "with positions", False: "without positions"}
 
 @dataclass(frozen=True)
 class Window:
-    """What of a map is shown: positions of queries and keys in the text as typed."""
+    """The visible part of a map: positions of queries and keys in the text as typed."""
 
     rows: list[int]
     columns: list[int]
 
 
 def window(look: Look) -> Window:
-    """All tokens, or of a long text those around the one that is followed."""
+    """Return all tokens, or of a long text those around the one that is followed."""
     queries, keys = len(look.attention.queries), len(look.attention.keys)
     return Window(near(queries, look.token), near(keys, look.token if look.kind != "cross" else 0))
 
@@ -40,7 +40,7 @@ def near(count: int, at: int) -> list[int]:
 
 
 def spots(look: Look, reading: BothOrders) -> dict[str, tuple[int, int]]:
-    """Where predictions are compared: the position as typed and in the other order, of the end, and of the token that is
+    """Return where predictions are compared: the position as typed and in the other order, of the end, and of the token that is
     followed where that is another."""
     if reading.before.unembed is None:
         return {}
@@ -66,7 +66,7 @@ def chips(look: Look, order: tuple[int, ...], reading: BothOrders | None) -> Pic
 
 
 def of(look: Look, order: tuple[int, ...], reading: BothOrders, positions: bool, subject: str) -> list[Picture]:
-    """The pictures of one subject, with positions or without."""
+    """Return the pictures of one subject, with positions or without."""
     base = {"order": list(order), "second": look.second, "positions": positions}
     if subject == "next":
         return [prediction(look, reading, base, name, at) for name, at in spots(look, reading).items()]
@@ -91,7 +91,7 @@ def prediction(look: Look, reading: BothOrders, base: dict[str, Any], spot: str,
 
 def attention(look: Look, reading: BothOrders, base: dict[str, Any], moved: bool) -> Picture:
     seen, which = window(look), "in the other order" if moved else "as typed"
-    queries, keys = (look.written(one) for one in (look.attention.queries, look.attention.keys))
+    queries, keys = (look.written(tokens) for tokens in (look.attention.queries, look.attention.keys))
     names = [label(queries[at].text) for at in seen.rows], [label(keys[at].text) for at in seen.columns]
     options = base | {
         "moved": moved, "kind": look.kind, "layer": look.layer, "head": look.head, "causal": look.causal, "rows": seen.rows,
@@ -133,7 +133,7 @@ def vectors(look: Look, reading: BothOrders, base: dict[str, Any]) -> Picture:
 
 
 def stack_of(look: Look) -> str:
-    """Whose vectors are compared: those of the stack whose tokens ask."""
+    """Return the stack whose vectors are compared: the one that holds the queries."""
     return "decoder" if look.kind == "cross" else look.kind
 
 

@@ -1,4 +1,4 @@
-"""What each visitor's text made of the model in both orders, so that a press on a map reads nothing again."""
+"""Store of each visitor's text as the model reads it in both orders, so that a click on a map reads nothing again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE, BYTES = "the orders", 128 * 2**20  # of all visitors' readings
 @dataclass(frozen=True)
 class Readings:
     """A text in both orders. orders: read with positions (True) and, where the model can leave them out, without (False); note:
-    the heading of what there is to say where one of them cannot be had, "" of nothing; what: it was read of."""
+    the heading of the words about a missing reading, "" for none; what: all that the readings depend on."""
 
     orders: dict[bool, BothOrders]
     note: str
@@ -26,22 +26,22 @@ class Readings:
 
     @property
     def bytes(self) -> int:
-        """What it holds in memory."""
-        return sum(one.bytes for one in self.orders.values())
+        """The size in memory."""
+        return sum(reading.bytes for reading in self.orders.values())
 
 
 _lock, store = Lock(), Bounded[str, Readings](1, BYTES)
 
 
 def readings(visitor: str, model: LanguageModel, trace: Trace, second: str, order: tuple[int, ...]) -> Readings:
-    """A text in both orders: what the visitor has already, or else read now, and kept in the place of their last."""
+    """Return a text in both orders: the visitor's stored readings, else new ones, which replace them."""
     what = model, model.condition, trace.text, second, order
     with _lock:
         known = store.of(visitor).get(ONE)
     if known is None or known.what != what or what[1] is None:
         known = read(model, trace, second, order)
     with _lock:
-        store.keep(visitor, ONE, known)  # also one that was there: its maps may have been asked for
+        store.keep(visitor, ONE, known)  # stored readings too, for they may have grown by maps
     return known
 
 
@@ -57,15 +57,15 @@ def read(model: LanguageModel, trace: Trace, second: str, order: tuple[int, ...]
 
 
 def forget(model: LanguageModel) -> None:
-    """Let go of what a model has read."""
+    """Drop what a model has read."""
     with _lock:
         for visitor in store.owners:
-            if any(one.what[0] is model for one in store.of(visitor).values()):
+            if any(stored.what[0] is model for stored in store.of(visitor).values()):
                 store.drop(visitor, ONE)
 
 
 def keep_for(here: visitors.Here) -> None:
-    """Let go of what is kept for those who are gone."""
+    """Drop the readings of visitors who have left."""
     with _lock:
         store.keep_for(here)
 

@@ -1,6 +1,6 @@
-"""How each picture of this part is made: a model, what it read, an order of its words, and options that can be written down.
+"""Recipes for the pictures of this part: each takes a model, what it read, an order of its words, and plain options.
 
-A notebook that is taken away carries these very functions, so they use nothing that a notebook does not have.
+A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ LEAST = 1e-5  # a change that has no colour, and is rounding
 
 
 def words(trace: Trace, *, order: list[int], changed: list[int]) -> View:
-    """The words in their order. changed: those that became other pieces."""
+    """Draw the words in their order. changed: those that became other pieces."""
     return order_view([trace.text[slice(*span)] for span in word_spans(trace.text)], order, changed)
 
 
 def read(model: LanguageModel, trace: Trace, order: list[int], second: str, positions: bool) -> BothOrders:
-    """The text in both orders, through the model as it is or without its positions."""
+    """Read the text in both orders, with the model as it is or without its positions."""
     return read_orders(model if positions else model.without_positions(), trace.text, order, second)
 
 
@@ -30,7 +30,7 @@ def prediction(
     model: LanguageModel, trace: Trace, *, order: list[int], second: str, positions: bool, at: tuple[int, int], top: int,
     plainly: bool, reading: BothOrders | None = None,
 ) -> View:  # fmt: skip
-    """What is predicted, as typed and in the other order. at: the position in each; top: as many of the likeliest of both."""
+    """Draw the predictions as typed and in the other order. at: the position in each; top: how many of the likeliest of both."""
     before, after = (reading or read(model, trace, order, second, positions)).probabilities(*at)
     best = likeliest(before, after, top)
     names = [plain_sign(text) if plainly else text for text in map(model.token_text, best)]
@@ -38,7 +38,7 @@ def prediction(
 
 
 def likeliest(before: np.ndarray, after: np.ndarray, top: int) -> list[int]:
-    """The tokens that are likeliest in one of the two."""
+    """Return the tokens that are likeliest in one of the two orders."""
     return np.argsort(-np.maximum(before, after), kind="stable")[:top].tolist()
 
 
@@ -47,8 +47,8 @@ def attention(
     head: int, causal: bool, rows: list[int], columns: list[int], row_names: list[str], column_names: list[str], down: str,
     across: str, chosen: int, label: str, reading: BothOrders | None = None,
 ) -> View:  # fmt: skip
-    """The map of a head, as typed, or of the other order (`moved`) with its rows and columns put back. rows, columns: positions
-    in the text as typed; chosen: which of the rows is the token that is followed."""
+    """Draw the map of a head, as typed, or of the other order (`moved`) with its rows and columns put back. rows, columns:
+    positions in the text as typed; chosen: which of the rows is the token that is followed."""
     both = (reading or read(model, trace, order, second, positions)).maps(kind, layer, head, causal)
     weights = both[moved][np.ix_(rows, columns)]
     place = (chosen, int(np.nan_to_num(weights[chosen], nan=-1).argmax())) if 0 <= chosen < len(rows) else None
@@ -63,19 +63,19 @@ def vectors(
     model: LanguageModel, trace: Trace, *, order: list[int], second: str, positions: bool, stack: str, columns: list[int],
     row_names: list[str], column_names: list[str], across: str, exact: bool, label: str, reading: BothOrders | None = None,
 ) -> View:  # fmt: skip
-    """How far the vector of each token moved, after the embedding and after each block. The colours are of its logarithm: from a
+    """Draw how far the vector of each token moved, after the embedding and after each block. Colours are of its logarithm: from a
     hundred-thousandth, which is rounding, to as much as the vector is long. exact: with powers of ten beside the per cent."""
     changes = (reading or read(model, trace, order, second, positions)).changes(stack)[:, columns]
     size = np.log10(np.maximum(np.nan_to_num(changes), LEAST))
     return grid_view(
         changes, row_names, column_names, across=across, unit="%", shades=1 - size / np.log10(LEAST),
         ends=("the same", "100 % or more"), numbered=True, cell=(20, 46), height=24, label=label,
-        notes=[[power(one) for one in row] for row in changes] if exact else None,
+        notes=[[power(change) for change in row] for row in changes] if exact else None,
     )  # fmt: skip
 
 
 def power(value: float) -> str:
-    """A number with its power of ten: "4.2 · 10⁻⁷"."""
+    """Format a number with its power of ten: "4.2 · 10⁻⁷"."""
     if not np.isfinite(value) or value == 0:
         return ""
     digits, _, ten = f"{value:.1e}".partition("e")

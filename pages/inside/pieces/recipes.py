@@ -1,6 +1,6 @@
-"""How each picture of this part is made: a model, what it read, and options that can be written down.
+"""Recipes for the pictures of this part: each takes a model, what it read, and options that can be written down.
 
-A notebook that is taken away carries these very functions, so they use nothing that a notebook does not have.
+A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ PROBES = {
 # ---------------------------------------------------------------- the text through one tokenizer
 
 
-def words(model: LanguageModel, trace: Trace, *, chosen: int, notes: list[str], found: Pieces | None = None) -> View:
-    """The words that the tokenizer cuts, with what is said below each."""
-    found = found or model.pieces(trace.text[trace.cut :])
-    return token_chips([as_token(one) for one in found.words], chosen, ids=False, notes=notes, label="The words")
+def words(model: LanguageModel, trace: Trace, *, chosen: int, notes: list[str], pieces: Pieces | None = None) -> View:
+    """Draw the words that the tokenizer cuts, with a note below each."""
+    pieces = pieces or model.pieces(trace.text[trace.cut :])
+    return token_chips([as_token(word) for word in pieces.words], chosen, ids=False, notes=notes, label="The words")
 
 
 def as_token(word: Word) -> Token:
@@ -42,86 +42,92 @@ def as_token(word: Word) -> Token:
 
 
 def steps(
-    model: LanguageModel, trace: Trace, *, word: int, names: list[str], told: list[str], numbered: bool,
-    found: Pieces | None = None,
+    model: LanguageModel, trace: Trace, *, word: int, names: list[str], sentences: list[str], numbered: bool,
+    pieces: Pieces | None = None,
 ) -> View:  # fmt: skip
-    """How a word became pieces. names, told: what each step is called, and a sentence of each; numbered: with ranks or scores."""
-    found = found or model.pieces(trace.text[trace.cut :])
-    one = found.words[word]
-    letters, rows = rows_of(one.steps, numbered) if one.steps else (1, [Row([Box(one.text, 0, 1, "taken")])])
-    return pieces_view(letters, rows, names, told, label=f"How “{one.text}” becomes {len(one.pieces)} of the vocabulary")
+    """Draw how a word became pieces. names, sentences: a name and a sentence for each step; numbered: with ranks or scores."""
+    pieces = pieces or model.pieces(trace.text[trace.cut :])
+    chosen_word = pieces.words[word]
+    letters, rows = (
+        rows_of(chosen_word.steps, numbered) if chosen_word.steps else (1, [Row([Box(chosen_word.text, 0, 1, "taken")])])
+    )
+    return pieces_view(
+        letters, rows, names, sentences, label=f"How “{chosen_word.text}” becomes {len(chosen_word.pieces)} of the vocabulary"
+    )
 
 
-def rows_of(found: Steps, numbered: bool) -> tuple[int, list[Row]]:
-    """How many letters there are, and the rows over them."""
-    if isinstance(found, Merges):
-        return len(found.letters), merged(found, numbered)
-    if isinstance(found, Tries):
-        return max(one.end for one in (*found.pieces, *(one.piece for one in found.tries))), tried(found)
-    return max(one.piece.end for one in found.candidates), weighed(found, numbered)
+def rows_of(word_steps: Steps, numbered: bool) -> tuple[int, list[Row]]:
+    """Return the number of letters, and the rows over them."""
+    if isinstance(word_steps, Merges):
+        return len(word_steps.letters), merge_rows(word_steps, numbered)
+    if isinstance(word_steps, Tries):
+        return max(piece.end for piece in (*word_steps.pieces, *(lookup.piece for lookup in word_steps.tries))), lookup_rows(
+            word_steps
+        )
+    return max(candidate.piece.end for candidate in word_steps.candidates), lattice_rows(word_steps, numbered)
 
 
-def merged(found: Merges, numbered: bool) -> list[Row]:
-    """The letters, and a row for each merge."""
-    rows = [Row([box(one, "taken" if found.whole else "") for one in found.letters])]
-    for count, merge in enumerate(found.merges, 1):
-        boxes = [box(one, "new" if one == merge.result else "") for one in found.after(count)]
+def merge_rows(merges: Merges, numbered: bool) -> list[Row]:
+    """Return a row for the letters, and a row for each merge."""
+    rows = [Row([box(piece, "taken" if merges.whole else "") for piece in merges.letters])]
+    for count, merge in enumerate(merges.merges, 1):
+        boxes = [box(piece, "new" if piece == merge.result else "") for piece in merges.after(count)]
         rows.append(Row(boxes, count, f"rank {merge.rank:,}" if numbered else f"{count}."))
     return rows
 
 
-def tried(found: Tries) -> list[Row]:
-    """A row for each look-up, with the pieces that were found before it."""
+def lookup_rows(lookups: Tries) -> list[Row]:
+    """Return a row for each look-up, with the pieces that were found before it."""
     rows: list[Row] = []
     before: list[Box] = []
-    for count, one in enumerate(found.tries[:MOST]):
-        rows.append(Row([*before, box(one.piece, "new" if one.found else "missing")], count, f"{count + 1}."))
-        before += [box(one.piece)] if one.found else []
-    if found.unknown or len(found.tries) > MOST:
-        rows.append(Row([box(one, "taken") for one in found.pieces], len(rows)))
+    for count, lookup in enumerate(lookups.tries[:MOST]):
+        rows.append(Row([*before, box(lookup.piece, "new" if lookup.found else "missing")], count, f"{count + 1}."))
+        before += [box(lookup.piece)] if lookup.found else []
+    if lookups.unknown or len(lookups.tries) > MOST:
+        rows.append(Row([box(piece, "taken") for piece in lookups.pieces], len(rows)))
     return rows
 
 
-def weighed(found: Lattice, numbered: bool) -> list[Row]:
-    """All candidates, packed into as few rows as they fit in; below them the best way, what it is written as, and other ways."""
-    starts = sorted({one.piece.start for one in found.candidates})
-    best = {(one.start, one.end) for one in found.ways[0].pieces}
+def lattice_rows(lattice: Lattice, numbered: bool) -> list[Row]:
+    """Return all candidates in as few rows as possible; below them the best way, its tokens, and other ways."""
+    starts = sorted({candidate.piece.start for candidate in lattice.candidates})
+    best = {(piece.start, piece.end) for piece in lattice.ways[0].pieces}
     packed: list[list[Candidate]] = []
-    for one in found.candidates:
-        row = next((row for row in packed if row[-1].piece.end <= one.piece.start), None)
+    for candidate in lattice.candidates:
+        row = next((row for row in packed if row[-1].piece.end <= candidate.piece.start), None)
         if row is None:
-            packed.append([one])
+            packed.append([candidate])
         else:
-            row.append(one)
+            row.append(candidate)
 
-    def candidate(one: Candidate) -> Box:
-        mark = "taken" if (one.piece.start, one.piece.end) in best else ""
-        note = score(one.score) if numbered else ""
-        return box(one.piece, mark, note, starts.index(one.piece.start))
+    def candidate_box(candidate: Candidate) -> Box:
+        mark = "taken" if (candidate.piece.start, candidate.piece.end) in best else ""
+        note = score(candidate.score) if numbered else ""
+        return box(candidate.piece, mark, note, starts.index(candidate.piece.start))
 
-    rows = [Row([candidate(one) for one in row], starts.index(row[0].piece.start)) for row in packed]
-    for place, way in enumerate(found.ways):
+    rows = [Row([candidate_box(candidate) for candidate in row], starts.index(row[0].piece.start)) for row in packed]
+    for place, way in enumerate(lattice.ways):
         note = ("best way" if not place else "other way") + (f" {score(way.score)}" if numbered else "")
-        rows.append(Row([box(one, "" if place else "new") for one in way.pieces], len(starts) + min(place, 1), note))
-        if not place and [one.written for one in way.pieces] != [one.written for one in found.pieces]:
-            rows.append(Row(together(found.pieces), len(starts), "as tokens"))
+        rows.append(Row([box(piece, "" if place else "new") for piece in way.pieces], len(starts) + min(place, 1), note))
+        if not place and [piece.written for piece in way.pieces] != [piece.written for piece in lattice.pieces]:
+            rows.append(Row(join_boxes(lattice.pieces), len(starts), "as tokens"))
     return rows
 
 
-def together(found: tuple[Piece, ...]) -> list[Box]:
-    """Pieces as boxes; the bytes of the same letters in one."""
+def join_boxes(pieces: tuple[Piece, ...]) -> list[Box]:
+    """Return boxes for pieces; bytes of the same letters share a box."""
     texts: dict[tuple[int, int], list[str]] = {}
-    for one in found:
-        texts.setdefault((one.start, one.end), []).append(one.text)
-    return [Box(" ".join(each) if len(each) > 1 else each[0], *span, "new") for span, each in texts.items()]
+    for piece in pieces:
+        texts.setdefault((piece.start, piece.end), []).append(piece.text)
+    return [Box(" ".join(parts) if len(parts) > 1 else parts[0], *span, "new") for span, parts in texts.items()]
 
 
-def box(one: Piece, mark: str = "", note: str = "", step: int | None = None) -> Box:
-    return Box(one.text, one.start, one.end, mark, one.fragment, note, step)
+def box(piece: Piece, mark: str = "", note: str = "", step: int | None = None) -> Box:
+    return Box(piece.text, piece.start, piece.end, mark, piece.fragment, note, step)
 
 
 def score(value: float) -> str:
-    """A log-probability, two places."""
+    """Format a log-probability with two decimals."""
     return f"{value:.2f}".replace("-", "−")
 
 
@@ -129,26 +135,29 @@ def score(value: float) -> str:
 
 
 def own(model: LanguageModel, trace: Trace) -> View:
-    """The tokens of the text, without those that nobody typed."""
-    return chips(typed(model.vocabulary, trace.text[trace.cut :]))
+    """Draw the tokens of the text, without special tokens that the tokenizer adds."""
+    return chips(typed_tokens(model.vocabulary, trace.text[trace.cut :]))
 
 
 def others(trace: Trace, *, other: str, vocabulary: Vocabulary | None = None) -> View:
-    """The tokens that another tokenizer makes of the same text."""
-    return chips(typed(vocabulary or models.load_tokenizer(other), trace.text[trace.cut :]))
+    """Draw the tokens that another tokenizer makes of the same text."""
+    return chips(typed_tokens(vocabulary or models.load_tokenizer(other), trace.text[trace.cut :]))
 
 
 def chips(tokens: list[Token]) -> View:
     return token_chips(tokens, ids=False)
 
 
-def typed(vocabulary: Vocabulary, text: str) -> list[Token]:
-    """The tokens of a text, without those that a tokenizer adds by itself."""
-    return [one for one in vocabulary.tokens(text) if not (one.special and one.start == one.end)]
+def typed_tokens(vocabulary: Vocabulary, text: str) -> list[Token]:
+    """Return the tokens of a text, without special tokens that the tokenizer adds."""
+    return [token for token in vocabulary.tokens(text) if not (token.special and token.start == token.end)]
 
 
 def counts(model: LanguageModel, *, other: str, names: list[str], vocabulary: Vocabulary | None = None) -> go.Figure:
-    """How many tokens each of a few texts costs by both tokenizers. names: what they are called."""
+    """Draw how many tokens each of a few texts costs with both tokenizers. names: of the tokenizers."""
     both = (model.vocabulary, vocabulary or models.load_tokenizer(other))
-    each = {name: [len(typed(one, text)) for text in PROBES.values()] for name, one in zip(names, both, strict=True)}
-    return token_counts(list(PROBES), each)
+    totals = {
+        name: [len(typed_tokens(tokenizer, text)) for text in PROBES.values()]
+        for name, tokenizer in zip(names, both, strict=True)
+    }
+    return token_counts(list(PROBES), totals)

@@ -20,7 +20,9 @@ def word():
 def test_a_merge_is_played_by_itself_and_step_by_step(draw, word):
     count = len(word.steps.merges)
     names = [f"{at} of {count}" for at in range(count + 1)]
-    page = draw(pieces_view(len(word.steps.letters), recipes.merged(word.steps, True), names, [f"Step {one}." for one in names]))
+    page = draw(
+        pieces_view(len(word.steps.letters), recipes.merge_rows(word.steps, True), names, [f"Step {name}." for name in names])
+    )
     made = page.locator(".box.new:visible")
     expect(made).to_have_count(count)
     page.clock.install()
@@ -47,7 +49,7 @@ def test_a_merge_is_played_by_itself_and_step_by_step(draw, word):
 
 def test_a_box_stands_below_the_letters_that_it_is_made_of(draw, word):
     merge = word.steps.merges[0]
-    page = draw(pieces_view(len(word.steps.letters), recipes.merged(word.steps, True)[:2], ["0", "1"], ["a", "b"]))
+    page = draw(pieces_view(len(word.steps.letters), recipes.merge_rows(word.steps, True)[:2], ["0", "1"], ["a", "b"]))
     letters, made = page.locator(".box"), page.locator(".box.new").bounding_box()
     left, right = (letters.nth(at).bounding_box() for at in (merge.left.start, merge.right.start))
     assert made["x"] == pytest.approx(left["x"], abs=1) and made["y"] > left["y"]

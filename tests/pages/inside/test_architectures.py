@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.inside import choose, code, formulas, opened, recipes, stops
+from pages.inside import choose, code, detail, formulas, recipes, stops
 from tests.analysis import test_inside_models as seen
 from tests.models.networks import NETWORKS
 from ui import state
@@ -28,13 +28,13 @@ def test_every_stage_is_drawn_and_spoken_of(name):
         kind = "cross" if way.stack == "decoder" else way.stack
         look = Look(seen.model(name), seen.trace(name), kind, "expert", picked=(way.layer, 1))
         lines = stops.lines(look, way)
-        assert all(one.name and one.gist for one in lines), [one.key for one in lines if not one.gist]
-        assert len({one.key for one in lines}) == len(lines), "a press tells them apart"
+        assert all(line.name and line.gist for line in lines), [line.key for line in lines if not line.gist]
+        assert len({line.key for line in lines}) == len(lines), "a press tells them apart"
         for stage in filter(recipes.known, way.stages):
-            here = opened.open_stage(look, way, stage, choose.Chosen(stage.name))
-            for made in opened.drawings(here).values():
-                assert made.drawn.data and made.numbers()
+            here = detail.open_stage(look, way, stage, choose.Selection(stage.name))
+            for drawing in detail.drawings(here).values():
+                assert drawing.drawn.data and drawing.numbers()
             cell = way.explain(stage.name, here.index)
-            assert bool(cell.terms) == bool(formulas.put_in(opened.HERE, cell, stage, {})) or stage.formula == "choice"
-            assert all(formulas.factors(opened.HERE, stage)) or not cell.terms
+            assert bool(cell.terms) == bool(formulas.put_in(detail.HERE, cell, stage, {})) or stage.formula == "choice"
+            assert all(formulas.factors(detail.HERE, stage)) or not cell.terms
             assert isinstance(code.of(stage, way), str)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import models
 from analysis import inside
 from models.scratch import norms, transformer
-from pages.inside import beginning, choose, code, formulas, kept, naming, opened, recipes
+from pages.inside import beginning, choose, code, detail, formulas, kept, naming, recipes
 from tests.models.networks import network, tokenizer
 from tests.node import printed
 from tests.pages.opening import open_link, said
@@ -42,13 +42,13 @@ def test_every_stage_of_our_models_has_words_of_its_own(monkeypatch, name, stack
     _, way = look_of(name, stack)
     for stage in ("text", "pieces", *way.stages):
         _, gist = formulas.first_line(HERE, stage)
-        assert gist and formulas.told(HERE, stage, {}), stage
+        assert gist and formulas.explanation(HERE, stage, {}), stage
         if not isinstance(stage, str) and stage.rule is not None and stage.name != "choice":
             assert all(formulas.factors(HERE, stage)), stage.formula
             cell = way.explain(stage.name, (0,) * len(stage.axes))
-            said = formulas.put_in(HERE, cell, stage, {})
-            assert bool(said) == (level != "beginner" or stage.formula in ("layer norm", "rms norm")), stage.formula
-            assert "{" not in said, "each name in the words has a number"
+            formula = formulas.put_in(HERE, cell, stage, {})
+            assert bool(formula) == (level != "beginner" or stage.formula in ("layer norm", "rms norm")), stage.formula
+            assert "{" not in formula, "each name in the words has a number"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_every_stage_opens(name, stack, level):
     text, target = TEXTS[name]
     link = f"model={name}&text={text}&target={target}&level={level}&attention={stack.capitalize()}"
     link = link if name == "translator" else link.partition("&target")[0] + f"&level={level}"
-    for stage in ("text", "pieces", *(one.name for one in look_of(name, stack)[1].stages)):
+    for stage in ("text", "pieces", *(stage.name for stage in look_of(name, stack)[1].stages)):
         app = open_link("inside", f"{link}&stage={stage}")
         assert not app.warned and app.session_state["stage"] == stage
 
@@ -85,9 +85,9 @@ def test_a_beginner_follows_the_answer_or_the_text_that_was_typed():
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_the_ids_are_those_of_the_text_that_is_followed(stack):
     look, way = look_of("translator", stack)
-    made = beginning.chips(look, way)
-    assert made.numbers()["id"].values.tolist() == [one.id for one in way.tokens]
-    assert made.drawn is not None
+    drawing = beginning.chips(look, way)
+    assert drawing.numbers()["id"].values.tolist() == [token.id for token in way.tokens]
+    assert drawing.drawn is not None
 
 
 @pytest.mark.parametrize("text", ["", "a", "word " * 400])
@@ -106,7 +106,7 @@ def test_of_1024_tokens_a_window_is_shown_around_the_one_that_is_followed(tmp_pa
         app = open_link("inside", f"model={tmp_path}&text={text.strip()}&level=expert&token={token}&stage={stage}")
         assert "reads at most 1,024 tokens at a time" in said(app) and not app.warned
         assert app.session_state["stage"] == stage and app.session_state["token"] == token
-        (way,) = (found for owner in kept.ways.owners for found in kept.ways.of(owner).values() if len(found.tokens) == 1024)
+        (way,) = (way for owner in kept.ways.owners for way in kept.ways.of(owner).values() if len(way.tokens) == 1024)
         assert token in way.window and len(way.window) == 64
         kept.forget(way.model)
 
@@ -117,13 +117,13 @@ def test_numbers_that_are_shown_are_those_of_the_stage_and_their_terms_add_up(na
     for stage in way.stages:
         if stage.name in ("ids", "choice"):
             continue
-        here = opened.open_stage(look, way, stage, choose.Chosen(stage.name))
-        shown = recipes.plane(stage, here.rows, here.head)[:, here.columns]
+        here = detail.open_stage(look, way, stage, choose.Selection(stage.name))
+        visible = recipes.plane(stage, here.rows, here.head)[:, here.columns]
         row, column = here.place
-        assert shown[here.rows.index(row), here.columns.index(column)] == pytest.approx(stage.at(here.index), abs=1e-5)
-        found = way.explain(stage.name, here.index)
-        named, others = recipes.largest(found)
-        assert sum(one.product for one in (*named, *others)) == pytest.approx(found.value, rel=1e-3, abs=1e-3)
+        assert visible[here.rows.index(row), here.columns.index(column)] == pytest.approx(stage.at(here.index), abs=1e-5)
+        cell = way.explain(stage.name, here.index)
+        named, others = recipes.largest(cell)
+        assert sum(term.product for term in (*named, *others)) == pytest.approx(cell.value, rel=1e-3, abs=1e-3)
         assert naming.rows(look, stage, here.rows) and naming.columns(look, stage, here.columns)
 
 
@@ -134,10 +134,10 @@ def test_a_number_is_followed_back_to_the_table_of_the_embedding():
     layers, stages = set(), []
     for _ in range(400):
         terms, _ = recipes.largest(way.explain(*place))
-        nearer = [one for one in terms if one.source is not None]
+        nearer = [term for term in terms if term.source is not None]
         if not nearer:
             break
-        place = next((one.source for one in nearer if one.source.stage.endswith("stream")), nearer[0].source)
+        place = next((term.source for term in nearer if term.source.stage.endswith("stream")), nearer[0].source)
         layers.add(place.layer)
         stages.append(place.stage)
     assert place.stage == "ids" and {"embeddings", "stream", "output", "final norm"} <= set(stages)
@@ -164,10 +164,10 @@ def test_what_is_no_place_is_not_read_as_one(text):
 
 def test_the_code_is_that_of_the_file():
     _, way = look_of("writer", "self")
-    shown = {stage.name: code.of(stage, way) for stage in way.stages}
-    assert shown["final norm"] == inspect.getsource(norms.RMSNorm).rstrip()
-    assert shown["queries"].splitlines()[0].strip() in inspect.getsource(transformer.MultiHeadAttention)
-    assert all(shown[name] for name in shown if name not in ("ids", "choice"))
+    sources = {stage.name: code.of(stage, way) for stage in way.stages}
+    assert sources["final norm"] == inspect.getsource(norms.RMSNorm).rstrip()
+    assert sources["queries"].splitlines()[0].strip() in inspect.getsource(transformer.MultiHeadAttention)
+    assert all(sources[name] for name in sources if name not in ("ids", "choice"))
 
 
 def test_the_expert_sees_code_and_the_beginner_sees_none():
@@ -260,13 +260,13 @@ def test_where_something_is_added_to_the_stream_the_shortest_way_back_is_named_a
 ):
     monkeypatch.setattr(state, "level", lambda: level)
     _, way = look_of(name, stack)
-    stages, place, named = {one.name: one for one in way.stages}, "output", []
+    stages, place, named = {stage.name: stage for stage in way.stages}, "output", []
     while place != "stream":
         stage = stages[place]
-        before = next(one for one in stage.inputs if "stream" in one)
-        if said := opened.straight(stage):
-            assert f"**{formulas.name(HERE, before)}**" in said
+        before = next(source for source in stage.inputs if "stream" in source)
+        if sentence := detail.straight(stage):
+            assert f"**{formulas.name(HERE, before)}**" in sentence
             named.append(place)
         place = before
-    assert len(named) == sum("add" in stages[one].formula for one in named) >= 2
-    assert not opened.straight(stages["embeddings"]) and not opened.straight(stages["feed-forward"])
+    assert len(named) == sum("add" in stages[stage_name].formula for stage_name in named) >= 2
+    assert not detail.straight(stages["embeddings"]) and not detail.straight(stages["feed-forward"])

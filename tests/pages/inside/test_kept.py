@@ -15,9 +15,9 @@ LONG = "The farmer gave the hungry dog a bone. " * 30
 
 @pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> Bounded:
-    found: Bounded = Bounded(1, kept.BYTES)
-    monkeypatch.setattr(kept, "ways", found)
-    return found
+    store: Bounded = Bounded(1, kept.BYTES)
+    monkeypatch.setattr(kept, "ways", store)
+    return store
 
 
 def test_many_visitors_with_large_ways_stay_below_the_bound_and_the_oldest_goes_first(ways):
@@ -39,17 +39,17 @@ def test_a_way_is_followed_once_while_text_layer_and_token_stay(ways):
     trace = writer.trace("The cat sat")
     first = kept.way("me", writer, trace, "self", 3, 1)
     assert kept.way("me", writer, trace, "self", 3, 1) is first and kept.way("me", writer, trace, "self", 2, 1) is not first
-    assert ways.size == sum(one.bytes for one in ways.of("me").values()) > trace.bytes
+    assert ways.size == sum(way.bytes for way in ways.of("me").values()) > trace.bytes
 
 
 def test_what_comes_after_the_blocks_is_followed_for_one_token_until_one_of_its_stages_is_open(ways):
     writer = models.load("writer")
     trace = writer.trace("The cat sat")
-    one = kept.way("me", writer, trace, "self", 3, 1)
-    assert one.ends == {1} and kept.way("me", writer, trace, "self", 3, 1, "queries") is one
+    at_one_token = kept.way("me", writer, trace, "self", 3, 1)
+    assert at_one_token.ends == {1} and kept.way("me", writer, trace, "self", 3, 1, "queries") is at_one_token
     whole = kept.way("me", writer, trace, "self", 3, 1, "logits")
     assert whole.ends == set(range(len(trace.tokens)))
-    assert one.stage("logits").rows(np.array([1])) == pytest.approx(whole.stage("logits").rows(np.array([1])), abs=1e-4)
+    assert at_one_token.stage("logits").rows(np.array([1])) == pytest.approx(whole.stage("logits").rows(np.array([1])), abs=1e-4)
     assert kept.way("me", writer, trace, "self", 3, 2, "logits") is whole
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import models
 from analysis import inside
-from pages.inside import choose, ending, formulas, kept, naming, opened
+from pages.inside import choose, detail, ending, formulas, kept, naming
 from tests.models.classifiers import TEXT, model
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT
@@ -19,11 +19,11 @@ QUESTION = "Did the cat sit"
 LAST = ("logits", "probabilities", "choice")
 
 
-def opened_at(stage: str, level: str = "expert") -> opened.Opened:
+def opened_at(stage: str, level: str = "expert") -> detail.OpenStage:
     sorter = models.load("sorter")
-    look = choose.followed(Look(sorter, sorter.trace(QUESTION), level=level))
+    look = choose.follow_label(Look(sorter, sorter.trace(QUESTION), level=level))
     way = inside.follow(sorter, look.trace, 1, around=look.token)
-    return opened.open_stage(look, way, way.stage(stage), choose.Chosen(stage))
+    return detail.open_stage(look, way, way.stage(stage), choose.Selection(stage))
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -40,11 +40,11 @@ def test_the_words_of_the_end_count_labels_and_no_tokens(monkeypatch, level, sta
     monkeypatch.setattr(state, "level", lambda: level)
     here = opened_at(stage, level)
     name, gist = formulas.first_line(HERE, here.stage)
-    told = formulas.told(
+    text = formulas.explanation(
         HERE, here.stage, naming.facts(here.look, here.stage, here.index) | {"best": "question", "share": "99 %"}
     )
-    assert "label" in f"{gist} {told}" and "{" not in told
-    assert not {"2,048", "token:", "tokens**", "vocabulary", "candidate"} & set(f"{name} {gist} {told}".split())
+    assert "label" in f"{gist} {text}" and "{" not in text
+    assert not {"2,048", "token:", "tokens**", "vocabulary", "candidate"} & set(f"{name} {gist} {text}".split())
 
 
 @pytest.mark.parametrize("stage", ["logits", "probabilities"])
@@ -60,7 +60,9 @@ def test_the_choice_is_what_the_model_predicts():
     sorter, here = models.load("sorter"), opened_at("choice")
     best = sorter.predict(QUESTION)
     values = here.way.stage("probabilities").rows(np.array([0]))[0]
-    assert values[[one.id for one in best]] == pytest.approx([one.probability for one in best], abs=1e-5)
+    assert values[[prediction.id for prediction in best]] == pytest.approx(
+        [prediction.probability for prediction in best], abs=1e-5
+    )
     assert sorter.outcome(int(here.stage.at((0,)))) == best[0].text == "question"
     assert ending.recipes.choice(sorter, here.look.trace, token=0, top=5, plainly=False) is not None
 
@@ -75,8 +77,8 @@ def test_every_classifier_is_followed_where_it_reads_its_label(name, at):
     network = model(name)
     trace = network.trace(TEXT)
     look = Look(network, trace, "self" if "self" in trace.attention else "decoder")
-    assert choose.followed(look).token == {"first": 0, "last": len(trace.read) - 1, "newest": look.newest}[at]
-    assert name == "BERT, tokens" or choose.followed(look).token == network.places(trace)[0]
+    assert choose.follow_label(look).token == {"first": 0, "last": len(trace.read) - 1, "newest": look.newest}[at]
+    assert name == "BERT, tokens" or choose.follow_label(look).token == network.places(trace)[0]
 
 
 def test_a_classifier_s_way_is_followed_once_whichever_token_is_chosen():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis import inside
-from pages.inside import choose, neurons, opened, recipes
+from pages.inside import choose, detail, neurons, recipes
 from tests.analysis import test_inside_models as seen
 from tests.pages.opening import open_link, said
 from tests.pages.taking import assert_made_again, offered
@@ -36,15 +36,15 @@ def drawn(monkeypatch: pytest.MonkeyPatch, name: str, way: inside.Way) -> tuple[
 
     monkeypatch.setattr(state, "level", lambda: "intermediate")
     monkeypatch.setattr(neurons, "board", note)
-    for shown in ("show", "show_chart"):
-        monkeypatch.setattr(neurons, shown, lambda *given: None)
+    for function in ("show", "show_chart"):
+        monkeypatch.setattr(neurons, function, lambda *rest: None)
     monkeypatch.setattr(
         neurons, "say", lambda folder, heading, **values: sentences.append(neurons.words(folder, heading, **values))
     )
     monkeypatch.setattr(neurons.jobs, "result", lambda key, work, doing: work(lambda share, words: None))
     kind = "cross" if way.stack == "decoder" else way.stack
     look = Look(seen.model(name), seen.trace(name), kind, "intermediate", picked=(way.layer, 1))
-    here = opened.open_stage(look, way, recipes.stage_of(way, "feed-forward"), choose.Chosen("feed-forward"))
+    here = detail.open_stage(look, way, recipes.stage_of(way, "feed-forward"), choose.Selection("feed-forward"))
     return neurons.draw(here), "\n".join(sentences)
 
 
@@ -54,18 +54,18 @@ def test_every_feed_forward_shows_its_neurons(monkeypatch, name):
     for way in seen.ways(name):
         pictures, words = drawn(monkeypatch, name, way)
         wanted = parts - {"towards", "away"} if way.stack == "encoder" else parts
-        assert {one.part for one in pictures if one.part} == wanted
+        assert {drawing.part for drawing in pictures if drawing.part} == wanted
         assert missing in words and "{" not in words
-        for one in pictures:
-            assert one.drawn is not None and all(np.isfinite(each.values).any() for each in one.numbers().values())
-        assert any(one.key == "inside-curve" for one in pictures)
-        assert any(one.key == "inside-sample" for one in pictures) == (name != "Mixtral")
-        assert any(one.key == "inside-experts" for one in pictures) == (name == "Mixtral")
+        for drawing in pictures:
+            assert drawing.drawn is not None and all(np.isfinite(each.values).any() for each in drawing.numbers().values())
+        assert any(drawing.key == "inside-curve" for drawing in pictures)
+        assert any(drawing.key == "inside-sample" for drawing in pictures) == (name != "Mixtral")
+        assert any(drawing.key == "inside-experts" for drawing in pictures) == (name == "Mixtral")
 
 
 def test_a_neuron_is_read_from_a_link_and_back():
-    assert neurons.read("321") == (None, 321) and neurons.read("2.321") == (2, 321)
-    assert neurons.read(None) is neurons.read("") is neurons.read("x") is neurons.read("1.2.3") is neurons.read("-1") is None
+    assert neurons.parse("321") == (None, 321) and neurons.parse("2.321") == (2, 321)
+    assert neurons.parse(None) is neurons.parse("") is neurons.parse("x") is neurons.parse("1.2.3") is neurons.parse("-1") is None
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -73,7 +73,7 @@ def test_the_neuron_of_a_link_is_looked_at_and_one_that_is_not_there_is_told_of(
     app = open_link("inside", f"{LINK}&level={level}&neuron=7")
     assert not app.warned and app.session_state["neuron"] == "7" and " 7 " in said(app)
     for wrong in ("9999", "cat"):
-        assert any(wrong in one for one in open_link("inside", f"{LINK}&level={level}&neuron={wrong}").warned)
+        assert any(wrong in warning for warning in open_link("inside", f"{LINK}&level={level}&neuron={wrong}").warned)
 
 
 def test_one_token_has_neurons():
@@ -82,10 +82,10 @@ def test_one_token_has_neurons():
 
 def test_a_notebook_makes_the_pictures_again(monkeypatch):
     pictures = offered(monkeypatch, "inside", f"{LINK}&level=intermediate&neuron=7")
-    ours = [one for name, one in pictures.items() if name.split()[0] in (neurons.BOARD, neurons.CURVE, neurons.SAMPLE)]
+    ours = [drawing for name, drawing in pictures.items() if name.split()[0] in (neurons.BOARD, neurons.CURVE, neurons.SAMPLE)]
     assert len(ours) == 5
-    for one in ours:
-        assert_made_again(one)
+    for drawing in ours:
+        assert_made_again(drawing)
 
 
 def test_the_curve_is_drawn_where_the_function_is_and_the_point_lies_on_it():

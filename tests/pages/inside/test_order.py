@@ -7,7 +7,7 @@ import pytest
 
 import models
 from pages.inside import order
-from pages.inside.order import choose, drawings, kept, recipes, told
+from pages.inside.order import choose, drawings, kept, recipes, sentences
 from tests.analysis import test_inside_models as seen
 from tests.models.networks import NETWORKS
 from tests.pages.opening import open_link, said
@@ -33,13 +33,13 @@ def test_it_opens_for_our_models_with_an_order_and_as_typed(level, link, swapped
     for more in ("", f"&word-order={swapped}"):
         app = open_link("inside", f"{link}&level={level}&stage=order{more}")
         assert not app.warned and app.session_state["stage"] == "order"
-        assert {"As typed", "Shuffle"} <= {one.label for one in app.button}
+        assert {"As typed", "Shuffle"} <= {button.label for button in app.button}
 
 
 @pytest.mark.parametrize("asked", ["9.9", "0.1", "a.b", "-1", "0.1.2.3.4.5.6", "٠.١.٢.٣.٤.٥", "0.2.1.3.4.4", "1" * 5000])
 def test_nonsense_in_a_link_is_told_of_and_ignored(asked):
     app = open_link("inside", f"text={TEXT}&stage=order&word-order={asked}")
-    assert any("the order of the words" in one for one in app.warned)
+    assert any("the order of the words" in warning for warning in app.warned)
     assert app.session_state[state.WORD_ORDER.name] == "" and "as you typed them" in said(app)
 
 
@@ -49,7 +49,7 @@ def test_nonsense_in_a_link_is_told_of_and_ignored(asked):
 )
 def test_what_cannot_be_moved_is_said(text, words):
     app = open_link("inside", f"text={text}&stage=order&level=intermediate")
-    assert words in said(app) and not any(one.label == "Shuffle" for one in app.button)
+    assert words in said(app) and not any(button.label == "Shuffle" for button in app.button)
 
 
 def test_a_long_text_is_shown_around_the_token_that_is_followed():
@@ -59,21 +59,21 @@ def test_a_long_text_is_shown_around_the_token_that_is_followed():
 
 def test_too_many_words_are_refused_before_anything_is_read(monkeypatch):
     monkeypatch.setattr(order, "MOST", 5)
-    monkeypatch.setattr(kept, "read", lambda *given: pytest.fail("it was read"))
+    monkeypatch.setattr(kept, "read", lambda *arguments: pytest.fail("it was read"))
     look = Look(models.load("writer"), models.load("writer").trace(TEXT))
     assert "6 words" in order.refusal(look, 6) and not order.refusal(look, 5)
 
 
 def test_a_press_shuffles_and_another_brings_the_text_back():
     app = open_link("inside", f"text={TEXT}&stage=order&level=intermediate")
-    next(one for one in app.button if one.label == "Shuffle").click().run()
+    next(button for button in app.button if button.label == "Shuffle").click().run()
     first = app.session_state["word-order"]
     assert first.startswith("0.") and choose.read(first, 6) is not None  # the first word would become another token
-    next(one for one in app.button if one.label == "Shuffle").click().run()
+    next(button for button in app.button if button.label == "Shuffle").click().run()
     assert app.session_state["word-order"] not in (first, "") and app.session_state["order-seed"] == 2
-    next(one for one in app.number_input if one.label == "Seed").set_value(1).run()
+    next(button for button in app.number_input if button.label == "Seed").set_value(1).run()
     assert app.session_state["word-order"] == first
-    next(one for one in app.button if one.label == "As typed").click().run()
+    next(button for button in app.button if button.label == "As typed").click().run()
     assert app.session_state["word-order"] == "" and not app.error
 
 
@@ -93,8 +93,8 @@ def test_a_model_of_the_hub_is_shown_as_it_is(monkeypatch, name):
     read = kept.read(model, trace, "", (0, 2, 1))
     assert list(read.orders) == [True] and read.note == "hub"
     cards, pictures = order.compare(look, (0, 2, 1), read.orders)
-    assert "without" not in name or any("language-model head" in one.above for card in cards for one in card.parts)
-    assert all(one.drawn.data and one.numbers() for one in pictures)
+    assert "without" not in name or any("language-model head" in part.above for card in cards for part in card.parts)
+    assert all(drawing.drawn.data and drawing.numbers() for drawing in pictures)
 
 
 def test_what_is_read_is_kept_for_each_visitor_and_goes_with_its_model():
@@ -111,9 +111,9 @@ def test_the_end_and_the_followed_token_are_compared_where_they_differ():
     writer = models.load("writer")
     trace = writer.trace(TEXT)
     look = Look(writer, trace)
-    found = recipes.read(writer, trace, [0, 5, 2, 3, 4, 1], "", True)
-    assert drawings.spots(look, found) == {"end": (6, 6), "token": (6, 2)}
-    assert drawings.spots(Look(writer, trace, kept=2), found) == {"end": (6, 6), "token": (2, 6)}
+    reading = recipes.read(writer, trace, [0, 5, 2, 3, 4, 1], "", True)
+    assert drawings.spots(look, reading) == {"end": (6, 6), "token": (6, 2)}
+    assert drawings.spots(Look(writer, trace, kept=2), reading) == {"end": (6, 6), "token": (2, 6)}
     same = recipes.read(writer, trace, [0, 2, 1, 3, 4, 5], "", True)
     assert drawings.spots(look, same) == {"end": (6, 6)}
 
@@ -129,18 +129,18 @@ def test_what_is_said_of_a_decoder_is_of_the_token_that_is_followed(monkeypatch)
     look = Look(writer, writer.trace(TEXT), level="expert", kept=6)
     bare = recipes.read(writer, look.trace, [0, 2, 1, 3, 4, 5], "", False)
     changes = bare.changes("self")
-    assert recipes.power(float(changes[-1, 6])) in told.say_example(look, bare) and changes[-1, 6] > 1e-3
-    assert "same set" in told.say_example(look, recipes.read(writer, look.trace, list(range(6)), "", False))
+    assert recipes.power(float(changes[-1, 6])) in sentences.say_example(look, bare) and changes[-1, 6] > 1e-3
+    assert "same set" in sentences.say_example(look, recipes.read(writer, look.trace, list(range(6)), "", False))
 
 
 def test_what_became_another_piece_is_no_difference_of_a_map(monkeypatch):
     monkeypatch.setattr(state, "level", lambda: "beginner")
     filler = models.load("filler")
     look = Look(filler, filler.trace("The cat sat"), picked=(0, 0))
-    found = recipes.read(filler, look.trace, [1, 0, 2], "", True)
-    before, after = found.maps("self", 0, 0, False)
+    reading = recipes.read(filler, look.trace, [1, 0, 2], "", True)
+    before, after = reading.maps("self", 0, 0, False)
     most = np.nanmax(np.abs(before - after))
-    assert found.changed == (0, 1) and most < 0.5 and told.percent(float(most)) in told.say_gap(look, found)
+    assert reading.changed == (0, 1) and most < 0.5 and sentences.percent(float(most)) in sentences.say_gap(look, reading)
 
 
 @pytest.mark.parametrize(("value", "text"), [(4.2e-7, "4.2 · 10⁻⁷"), (0.5, "5.0 · 10⁻¹"), (0, ""), (np.nan, "")])

@@ -27,16 +27,16 @@ IN_PYTHON = "ByT5"  # a tokenizer that does not show its steps
 def hub_kinds(tmp_path_factory) -> dict[str, str]:
     """Folders of tiny networks with the tokenizers of other families."""
     home = folder(tmp_path_factory.mktemp("kinds"))
-    found = {}
+    folders = {}
     for name, kind in [*FAMILIES.items(), ("T5", IN_PYTHON)]:
         transformers.set_seed(0)
-        made, tokenizer = network(name), KINDS[kind](home)
-        made.resize_token_embeddings(max(len(tokenizer), made.config.vocab_size))
+        tiny, tokenizer = network(name), KINDS[kind](home)
+        tiny.resize_token_embeddings(max(len(tokenizer), tiny.config.vocab_size))
         where = home / kind.replace(" ", "-").lower()
-        made.save_pretrained(where)
+        tiny.save_pretrained(where)
         tokenizer.save_pretrained(where)
-        found[kind] = str(where)
-    return found
+        folders[kind] = str(where)
+    return folders
 
 
 @pytest.fixture
@@ -45,73 +45,73 @@ def anybody(monkeypatch):
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
 
 
-def mine(found: dict) -> dict:
-    return {name: made for name, made in found.items() if name in MINE}
+def mine(drawings: dict) -> dict:
+    return {name: drawing for name, drawing in drawings.items() if name in MINE}
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize("model", models.names())
 def test_the_part_is_there_at_every_level_and_its_pictures_are_made_again(monkeypatch, level, model):
-    found = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={model}&{TEXT}"))
-    assert list(found) == MINE
-    for made in found.values():
-        assert_made_again(made)
-        assert len(table(made)) > 0 and set(made.numbers()) <= set(arrays(made).files)
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={model}&{TEXT}"))
+    assert list(drawings) == MINE
+    for drawing in drawings.values():
+        assert_made_again(drawing)
+        assert len(table(drawing)) > 0 and set(drawing.numbers()) <= set(arrays(drawing).files)
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize("kind", FAMILIES.values())
 def test_models_of_the_hub_have_it_too(monkeypatch, anybody, hub_kinds, kind, level):
     loaded.model(hub_kinds[kind])  # so that the page need not be seen waiting for it
-    found = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[kind]}&text=the+cat+sat"))
-    assert list(found) == MINE
-    for made in found.values():
-        assert_made_again(made)
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[kind]}&text=the+cat+sat"))
+    assert list(drawings) == MINE
+    for drawing in drawings.values():
+        assert_made_again(drawing)
 
 
 @pytest.mark.parametrize("kind", FAMILIES.values())
 def test_a_text_is_read_by_the_tokenizer_of_a_model_whose_weights_are_not(monkeypatch, anybody, hub_kinds, kind):
-    found = mine(offered(monkeypatch, "inside", f"{HERE}&level=expert&{TEXT}&other-tokenizer={hub_kinds[kind]}"))
-    assert list(found) == MINE
-    assert_made_again(found["inside-tokenizers other"])
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level=expert&{TEXT}&other-tokenizer={hub_kinds[kind]}"))
+    assert list(drawings) == MINE
+    assert_made_again(drawings["inside-tokenizers other"])
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_a_tokenizer_that_hides_its_steps_is_said_and_still_compared(monkeypatch, anybody, hub_kinds, level):
     loaded.model(hub_kinds[IN_PYTHON])
-    shown = []
-    monkeypatch.setattr(pieces, "show", lambda view, *rest: shown.append(view))
-    found = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[IN_PYTHON]}&text=the+cat"))
-    assert list(found) == MINE[2:]
-    assert HIDDEN.encode() in shown[0].data
+    views = []
+    monkeypatch.setattr(pieces, "show", lambda view, *rest: views.append(view))
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[IN_PYTHON]}&text=the+cat"))
+    assert list(drawings) == MINE[2:]
+    assert HIDDEN.encode() in views[0].data
 
 
 def test_a_tokenizer_that_cannot_be_read_is_said(monkeypatch, anybody, tmp_path):
     app = open_link("inside", f"{HERE}&{TEXT}&other-tokenizer={tmp_path}")
-    assert any("holds no config" in one for one in [*app.warned, *(one.value for one in app.warning)])
+    assert any("holds no config" in warning for warning in [*app.warned, *(each.value for each in app.warning)])
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_it_counts_and_says_what_a_text_costs(level):
     app = open_link("inside", f"{HERE}&level={level}&{TEXT}")
     assert "The weather is beautiful today" in said(app)
-    (other,) = [one for one in app.selectbox if one.label == "The other tokenizer"]
+    (other,) = [selectbox for selectbox in app.selectbox if selectbox.label == "The other tokenizer"]
     assert other.value == "translator" and "writer" not in other.options
     other.set_value("filler").run()
     assert not app.exception and not app.error
 
 
 def test_a_link_opens_the_word_and_the_other_tokenizer(monkeypatch):
-    found = mine(offered(monkeypatch, "inside", f"{HERE}&{TEXT}&word=2&other-tokenizer=filler"))
-    assert found["inside-pieces steps"].options["word"] == 2
-    assert found["inside-tokenizers other"].options == {"other": "filler"}
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&{TEXT}&word=2&other-tokenizer=filler"))
+    assert drawings["inside-pieces steps"].options["word"] == 2
+    assert drawings["inside-tokenizers other"].options == {"other": "filler"}
     first = mine(offered(monkeypatch, "inside", f"{HERE}&{TEXT}"))
     assert first["inside-pieces steps"].options["word"] == 1, "the word with the most merges"
 
 
 def test_the_word_of_the_kept_token_is_shown(monkeypatch):
-    found = mine(offered(monkeypatch, "inside", f"{HERE}&{TEXT}&token=7"))
-    assert found["inside-pieces steps"].options["word"] == 2, (
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&{TEXT}&token=7"))
+    assert drawings["inside-pieces steps"].options["word"] == 2, (
         "token 7 is “ dog”: the start, “The” and five pieces stand before it"
     )
 
@@ -124,9 +124,9 @@ def test_a_word_that_is_not_there_is_told_of(monkeypatch):
 def test_a_model_that_may_not_be_opened_is_refused_in_a_sentence(monkeypatch):
     monkeypatch.setattr(allowed, "folders", lambda: ())
     app = open_link("inside", f"{HERE}&{TEXT}&other-tokenizer=/somewhere")
-    assert any("could not be opened" in one.value for one in app.warning)
+    assert any("could not be opened" in warning.value for warning in app.warning)
 
 
 def test_an_empty_text_has_no_words_and_no_steps(monkeypatch):
-    found = mine(offered(monkeypatch, "inside", f"{HERE}&text="))
-    assert "inside-pieces steps" not in found and "inside-probes" in found
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&text="))
+    assert "inside-pieces steps" not in drawings and "inside-probes" in drawings

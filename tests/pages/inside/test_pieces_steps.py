@@ -14,7 +14,7 @@ from models.huggingface.text import TextTokens
 from models.pieces.apart import pieces_of
 from models.pieces.values import Lattice, Merges, Tries
 from pages.inside import pieces
-from pages.inside.pieces import recipes, told
+from pages.inside.pieces import recipes, sentences
 from tests.models.huggingface.test_text import folder
 from tests.models.pieces.test_pieces import KINDS
 from ui import state
@@ -56,12 +56,12 @@ def test_each_step_has_something_to_see_and_a_sentence(make, name, level, text):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state, "level", lambda: level)
         for word in pieces_of(make(name), text).words:
-            names, sentences = told.steps(word)
+            names, texts = sentences.steps(word)
             letters, rows = recipes.rows_of(word.steps, level != "beginner") if word.steps else (1, [Row([])])
-            pieces_view(letters, rows, names, sentences)  # which looks at every box
+            pieces_view(letters, rows, names, texts)  # which looks at every box
             steps = {row.step for row in rows} | {box.step for row in rows for box in row.boxes if box.step is not None}
             assert steps == set(range(len(names)))
-            assert all(sentences) and not any(re.search(r"\{[a-z_]+\}", one) for one in sentences)
+            assert all(texts) and not any(re.search(r"\{[a-z_]+\}", step_text) for step_text in texts)
 
 
 @settings(max_examples=40, deadline=None)
@@ -70,41 +70,45 @@ def test_each_step_has_something_to_see_and_a_sentence(make, name, level, text):
 def test_the_last_row_of_the_result_has_the_pieces(make, name, text):
     for word in pieces_of(make(name), text).words:
         match word.steps:
-            case Merges() as found:
-                last = recipes.merged(found, True)[-1]
-                assert [(one.text, one.start, one.end) for one in last.boxes] == [(p.text, p.start, p.end) for p in word.pieces]
-            case Tries(tries=tries) as found if len(tries) <= recipes.MOST:
-                last = recipes.tried(found)[-1]
-                assert [one.text for one in last.boxes] == [piece.text for piece in word.pieces]
-            case Lattice() as found:
-                rows = recipes.weighed(found, True)
+            case Merges() as merges:
+                last = recipes.merge_rows(merges, True)[-1]
+                assert [(box.text, box.start, box.end) for box in last.boxes] == [
+                    (piece.text, piece.start, piece.end) for piece in word.pieces
+                ]
+            case Tries(tries=tries) as lookups if len(tries) <= recipes.MOST:
+                last = recipes.lookup_rows(lookups)[-1]
+                assert [box.text for box in last.boxes] == [piece.text for piece in word.pieces]
+            case Lattice() as lattice:
+                rows = recipes.lattice_rows(lattice, True)
                 best = next(row for row in rows if row.note.startswith("best way"))
-                assert [one.text for one in best.boxes] == [piece.text for piece in found.ways[0].pieces]
+                assert [box.text for box in best.boxes] == [piece.text for piece in lattice.ways[0].pieces]
                 written = [row for row in rows if row.note == "as tokens"]
-                assert not written or " ".join(one.text for one in written[0].boxes) == " ".join(p.text for p in word.pieces)
+                assert not written or " ".join(box.text for box in written[0].boxes) == " ".join(
+                    piece.text for piece in word.pieces
+                )
 
 
 def test_a_word_with_more_lookups_than_can_be_drawn_says_how_many_are_left_out(make):
     (word,) = pieces_of(make("BERT"), "c" * 60).words
-    names, sentences = told.steps(word)
+    names, texts = sentences.steps(word)
     assert len(word.steps.tries) == 60 * 61 // 2 and len(names) == recipes.MOST + 1
-    assert f"Another {60 * 61 // 2 - recipes.MOST:,}" in sentences[-1]
+    assert f"Another {60 * 61 // 2 - recipes.MOST:,}" in texts[-1]
 
 
 def test_what_is_counted_is_what_was_typed():
     for name in models.names():
         vocabulary = models.load_tokenizer(name)
         for text in recipes.PROBES.values():
-            typed = recipes.typed(vocabulary, text)
+            typed = recipes.typed_tokens(vocabulary, text)
             assert [token.id for token in typed] == vocabulary.tokenizer.encode(text, add_special_tokens=False).ids
 
 
 @pytest.mark.parametrize("name", SEEN)
 def test_there_are_numbers_to_take_away_of_every_word(make, name):
     for word in pieces_of(make(name), "the cat unbelievable 語 <mask>").words:
-        for one in pieces.figures(word).values():
-            assert one.values.size and all(
-                len(one.names[axis]) == size for axis, size in zip(one.axes, one.values.shape, strict=True)
+        for numbers in pieces.figures(word).values():
+            assert numbers.values.size and all(
+                len(numbers.names[axis]) == size for axis, size in zip(numbers.axes, numbers.values.shape, strict=True)
             )
 
 
@@ -114,6 +118,6 @@ def test_a_word_whose_parts_are_joined_nowhere_says_into_how_many_it_falls(monke
     (word,) = pieces_of(models.load_tokenizer("writer"), "😀").words
     parts = len(word.steps.letters)
     assert parts == len(word.pieces) > 1 and not word.steps.merges
-    assert f"stays in {parts} " in told.steps(word)[1][0]
+    assert f"stays in {parts} " in sentences.steps(word)[1][0]
     (letter,) = pieces_of(models.load_tokenizer("writer"), "z").words
-    assert "stays in" not in told.steps(letter)[1][0]
+    assert "stays in" not in sentences.steps(letter)[1][0]

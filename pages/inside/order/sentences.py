@@ -1,4 +1,4 @@
-"""What is said of two orders: how much is different, measured, and what cannot be."""
+"""Sentences about two orders of a text: how much is different, and what cannot change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAME = 1e-4  # up to here a difference is rounding
 
 
 def say_changes(look: Look, reading: BothOrders | None, order: tuple[int, ...]) -> list[str]:
-    """What became of the words themselves."""
+    """Say what became of the words themselves."""
     text = look.trace.text
     spans = word_spans(text)
     if list(order) == sorted(order):
@@ -34,7 +34,7 @@ def say_changes(look: Look, reading: BothOrders | None, order: tuple[int, ...]) 
 
 
 def introduce(look: Look, subject: str) -> str:
-    """What stands above the pictures of a subject."""
+    """Introduce the pictures of a subject."""
     seen = drawings.window(look)
     few = len(seen.rows) < len(look.attention.queries) or len(seen.columns) < len(look.attention.keys)
     names = {"head": look.head_name, "most": drawings.SHOWN}
@@ -43,7 +43,7 @@ def introduce(look: Look, subject: str) -> str:
 
 
 def say_difference(look: Look, reading: BothOrders, drawing: Picture) -> str:
-    """What stands above one picture: what it is of, and how much is different."""
+    """Say what a picture shows, and how much is different."""
     if drawing.recipe is recipes.attention:
         return say_gap(look, reading) if drawing.options["moved"] else words(HERE, "map typed")
     if drawing.recipe is recipes.vectors:
@@ -60,7 +60,7 @@ def say_difference(look: Look, reading: BothOrders, drawing: Picture) -> str:
 
 
 def say_gap(look: Look, reading: BothOrders) -> str:
-    """How much the two maps differ at the most."""
+    """Say how much the two maps differ at most."""
     before, after = reading.maps(look.kind, look.layer, look.head, look.causal)
     queries, keys = (
         np.flatnonzero(places >= 0) for places in reading.across(look.kind)
@@ -71,13 +71,13 @@ def say_gap(look: Look, reading: BothOrders) -> str:
 
 
 def say_largest(look: Look, reading: BothOrders) -> str:
-    """How far the vector moved that moved furthest."""
+    """Say how far the vector moved that moved furthest."""
     most = most_of(reading.changes(drawings.stack_of(look)))
     return words(HERE, f"vectors {'same' if most < SAME else 'changed'}", share=percent(most), exact=recipes.power(most) or "0")
 
 
 def explain(look: Look, readings: dict[bool, BothOrders]) -> str:
-    """What cannot change, and why, with what was measured of it."""
+    """Explain what cannot change, and why, with what was measured of it."""
     if False not in readings:
         return words(HERE, "why hub")
     bare, config = readings[False], look.model.network.config
@@ -91,8 +91,8 @@ def explain(look: Look, readings: dict[bool, BothOrders]) -> str:
 
 
 def say_example(look: Look, bare: BothOrders) -> str:
-    """A token that has the same tokens before it in both orders, the one that is followed if it is such a token: how far its
-    vector moved in the first block, and up to the last."""
+    """Say how far the vector of a token moved in the first block, and up to the last. The token has the same tokens before it in
+    both orders; it is the one that is followed if that is such a token."""
     same = bare.same_before()
     if not len(same):
         return words(HERE, "why decoder none")

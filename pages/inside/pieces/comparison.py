@@ -1,4 +1,4 @@
-"""The same text through another tokenizer: no weight of its model is read."""
+"""Comparison with another tokenizer on the same text; the weights of its model are not read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import models
 from models.errors import ModelError
 from models.progress import Progress
 from models.tokens import Token, Vocabulary
-from pages.inside.pieces import recipes, told
+from pages.inside.pieces import recipes, sentences
 from ui import state
 from ui.choices import picker
 from ui.look import Look
@@ -31,7 +31,7 @@ WHICH = {"translator": "writer"}  # that a tokenizer is held against at first
 
 
 def draw(look: Look) -> list[Picture]:
-    """The tokens of both side by side, and what a few texts cost by both."""
+    """Draw the tokens of both tokenizers side by side, and what a few texts cost with each."""
     st.markdown(f"##### {words(HERE, 'title beside')}")
     say(HERE, "beside")
     mine = look.model.info.name
@@ -47,24 +47,24 @@ def draw(look: Look) -> list[Picture]:
     if other is None:
         return []
     names = [called(mine), called(name)]
-    pictures = [tokens(look, recipes.own, {}, look.model.vocabulary, names[0], "own")]
-    pictures.append(tokens(look, recipes.others, {"other": loadable(name)}, other, names[1], "other"))
+    pictures = [tokens_picture(look, recipes.own, {}, look.model.vocabulary, names[0], "own")]
+    pictures.append(tokens_picture(look, recipes.others, {"other": loadable(name)}, other, names[1], "other"))
     cards = [
-        Card([made.on_board(counted(look, one))], title, 5)
-        for made, one, title in zip(pictures, (look.model.vocabulary, other), names, strict=True)
+        Card([drawing.on_board(describe_count(look, vocabulary))], title, 5)
+        for drawing, vocabulary, title in zip(pictures, (look.model.vocabulary, other), names, strict=True)
     ]
     show(board(cards, "Two tokenizers"), BOARD)
     say(HERE, "probes", sentence=plain(recipes.SENTENCE))
     chart = probes(look, other, name, names)
     show_chart(chart.drawn, CHART)
     table(look.model.vocabulary, other, names)
-    if unknown := lost(look.model.vocabulary, other):
-        say(HERE, "lost", unknown=" and ".join(plain(one) for one in unknown))
+    if unknown := unknown_tokens(look.model.vocabulary, other):
+        say(HERE, "lost", unknown=" and ".join(plain(token) for token in unknown))
     return [*pictures, chart]
 
 
 def vocabulary_of(name: str) -> Vocabulary | None:
-    """The tokenizer of a model by its name; None while it is fetched."""
+    """Return the tokenizer of a model by its name, None while it is being fetched."""
     if name in loaded.shelf:
         return loaded.model(name).vocabulary
     trained = trainings.find(name)
@@ -80,19 +80,19 @@ def vocabulary_of(name: str) -> Vocabulary | None:
     return jobs.result(("tokenizer", name), work, f"Fetching the tokenizer of {plain(called(name))}")
 
 
-def counted(look: Look, vocabulary: Vocabulary) -> str:
-    """How many tokens the text becomes, and how many characters each has."""
+def describe_count(look: Look, vocabulary: Vocabulary) -> str:
+    """Say how many tokens the text becomes, and how many characters each has on average."""
     text = look.trace.text[look.trace.cut :]
-    count = len(recipes.typed(vocabulary, text))
+    count = len(recipes.typed_tokens(vocabulary, text))
     noun = "piece" if look.beginner else "token"
-    said = {"count": told.many(count, noun), "characters": f"{len(text):,}", "size": f"{vocabulary.size:,}"}
-    return words(HERE, "counted" if count else "nothing", **said, each=f"{len(text) / max(1, count):.2f}")
+    facts = {"count": sentences.quantity(count, noun), "characters": f"{len(text):,}", "size": f"{vocabulary.size:,}"}
+    return words(HERE, "counted" if count else "nothing", **facts, each=f"{len(text) / max(1, count):.2f}")
 
 
-def tokens(look: Look, recipe: Any, options: dict[str, Any], vocabulary: Vocabulary, name: str, part: str) -> Picture:
+def tokens_picture(look: Look, recipe: Any, options: dict[str, Any], vocabulary: Vocabulary, name: str, part: str) -> Picture:
     def numbers() -> dict[str, Numbers]:
-        found = recipes.typed(vocabulary, look.trace.text[look.trace.cut :])
-        return {"id": Numbers(np.array([one.id for one in found]), ("token",), {"token": [one.text for one in found]})}
+        tokens = recipes.typed_tokens(vocabulary, look.trace.text[look.trace.cut :])
+        return {"id": Numbers(np.array([token.id for token in tokens]), ("token",), {"token": [token.text for token in tokens]})}
 
     own = part == "own"
     return Picture(
@@ -102,14 +102,16 @@ def tokens(look: Look, recipe: Any, options: dict[str, Any], vocabulary: Vocabul
 
 
 def probes(look: Look, other: Vocabulary, name: str, names: list[str]) -> Picture:
-    """What a few texts cost by both."""
+    """Return the picture of what a few texts cost with both tokenizers."""
     both = dict(zip(names, (look.model.vocabulary, other), strict=True))
 
     def numbers() -> dict[str, Numbers]:
         each = {"text": list(recipes.PROBES)}
         return {
-            f"tokens_{i}": Numbers(np.array([len(recipes.typed(one, text)) for text in recipes.PROBES.values()]), ("text",), each)
-            for i, one in enumerate(both.values())
+            f"tokens_{i}": Numbers(
+                np.array([len(recipes.typed_tokens(vocabulary, text)) for text in recipes.PROBES.values()]), ("text",), each
+            )
+            for i, vocabulary in enumerate(both.values())
         }
 
     return Picture(
@@ -118,19 +120,24 @@ def probes(look: Look, other: Vocabulary, name: str, names: list[str]) -> Pictur
     )  # fmt: skip
 
 
-def lost(*both: Vocabulary) -> list[str]:
-    """The tokens that stand for what a vocabulary does not have, of those texts."""
-    found = (token for one in both for text in recipes.PROBES.values() for token in recipes.typed(one, text))
-    return list(dict.fromkeys(token.text for token in found if token.special))
+def unknown_tokens(*both: Vocabulary) -> list[str]:
+    """Return the special tokens that stand for unknown characters in the probe texts."""
+    tokens = (
+        token for vocabulary in both for text in recipes.PROBES.values() for token in recipes.typed_tokens(vocabulary, text)
+    )
+    return list(dict.fromkeys(token.text for token in tokens if token.special))
 
 
 def table(mine: Vocabulary, other: Vocabulary, names: list[str]) -> None:
-    """The tokens themselves."""
+    """Show a table with the tokens of each probe text."""
 
     def cut(vocabulary: Vocabulary, text: str) -> str:
-        found: list[Token] = recipes.typed(vocabulary, text)
-        return f"{len(found)}:  {' | '.join(label(one.text) for one in found)}"
+        tokens: list[Token] = recipes.typed_tokens(vocabulary, text)
+        return f"{len(tokens)}:  {' | '.join(label(token.text) for token in tokens)}"
 
     rows = {"text": [f"{name}: {text}".replace("\n", " ↵ ") for name, text in recipes.PROBES.items()]}
-    rows |= {name: [cut(one, text) for text in recipes.PROBES.values()] for name, one in zip(names, (mine, other), strict=True)}
+    rows |= {
+        name: [cut(vocabulary, text) for text in recipes.PROBES.values()]
+        for name, vocabulary in zip(names, (mine, other), strict=True)
+    }
     st.dataframe(pd.DataFrame(rows), hide_index=True)

@@ -10,7 +10,7 @@ import pytest
 import models
 from analysis import inside
 from analysis.scopes import typed
-from pages.inside import choose, ending, opened, recipes
+from pages.inside import choose, detail, ending, recipes
 from tests.models.huggingface.test_text import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
@@ -27,13 +27,13 @@ def guess(monkeypatch: pytest.MonkeyPatch, name: str, level: str) -> str:
     """The words of the last stage at its own board."""
     monkeypatch.setattr(state, "level", lambda: level)
     cards = []
-    monkeypatch.setattr(opened, "board", lambda made, label: cards.extend(made))
-    monkeypatch.setattr(opened, "show", lambda *rest: None)
+    monkeypatch.setattr(detail, "board", lambda board_cards, label: cards.extend(board_cards))
+    monkeypatch.setattr(detail, "show", lambda *rest: None)
     model = models.load(name)
     trace = model.trace(*TEXTS[name])
     look = Look(model, trace, "cross" if trace.target else "self", level, picked=(1, 2))
     way = inside.follow(model, trace, 1, stack="decoder" if trace.target else "self", around=look.token)
-    here = opened.open_stage(look, way, recipes.stage_of(way, "choice"), choose.Chosen("choice"))
+    here = detail.open_stage(look, way, recipes.stage_of(way, "choice"), choose.Selection("choice"))
     ending.draw(here)
     return "\n".join(part.above + part.below for card in cards for part in card.parts)
 
@@ -41,9 +41,9 @@ def guess(monkeypatch: pytest.MonkeyPatch, name: str, level: str) -> str:
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_guess_has_no_marks_left_over_and_says_where_it_is_made(monkeypatch, name, level):
-    found = guess(monkeypatch, name, level)
-    assert "\\" not in found.replace(r"\*", "*") and "{" not in found
-    assert ("In the place of “[MASK]”" in found) == (name == "filler") == ("After “" not in found)
+    guess_text = guess(monkeypatch, name, level)
+    assert "\\" not in guess_text.replace(r"\*", "*") and "{" not in guess_text
+    assert ("In the place of “[MASK]”" in guess_text) == (name == "filler") == ("After “" not in guess_text)
 
 
 def test_the_sentence_of_the_guess_says_its_chance_as_the_bar_does(monkeypatch):
@@ -56,10 +56,10 @@ def test_the_sentence_of_the_guess_says_its_chance_as_the_bar_does(monkeypatch):
 def test_the_pieces_that_are_counted_are_those_of_the_text_that_is_read(name, level):
     text, target = TEXTS[name]
     trace = models.load(name).trace(text, target)
-    found = said(open_link("inside", f"model={name}&text={text}&target={target}&level={level}&stage=pieces"))
-    (count,) = re.findall(r"into (\d+) (?:pieces|tokens)[.,]", found)
+    text_on_page = said(open_link("inside", f"model={name}&text={text}&target={target}&level={level}&stage=pieces"))
+    (count,) = re.findall(r"into (\d+) (?:pieces|tokens)[.,]", text_on_page)
     assert int(count) == len(typed(trace.tokens)) < len(trace.tokens)
-    assert "which nobody typed" in found
+    assert "which nobody typed" in text_on_page
     assert f"{len(text)} " in said(open_link("inside", f"model={name}&text={text}&target={target}&level={level}&stage=text"))
 
 
@@ -71,7 +71,7 @@ def test_the_score_that_opens_first_is_that_of_the_token_that_the_model_chooses(
     way = inside.follow(model, trace, 1, stack="decoder" if trace.target else "self", around=look.token)
     logits = trace.logits_at(look.token)
     for stage in ("logits", "probabilities"):
-        here = opened.open_stage(look, way, recipes.stage_of(way, stage), choose.Chosen(stage))
+        here = detail.open_stage(look, way, recipes.stage_of(way, stage), choose.Selection(stage))
         assert here.index[-1] == np.argmax(logits)
 
 
@@ -82,10 +82,10 @@ def test_a_beginner_reads_which_of_the_heads_is_shown():
 
 def test_every_head_of_a_model_whose_heads_share_keys_is_shown(monkeypatch, tmp_path):
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
-    made = network("Llama, grouped-query")
+    grouped = network("Llama, grouped-query")
     tokenizer = KINDS["bytes for the unknown"](folder(tmp_path))
-    made.resize_token_embeddings(max(len(tokenizer), made.config.vocab_size))
-    made.save_pretrained(tmp_path / "grouped")
+    grouped.resize_token_embeddings(max(len(tokenizer), grouped.config.vocab_size))
+    grouped.save_pretrained(tmp_path / "grouped")
     tokenizer.save_pretrained(tmp_path / "grouped")
     info = loaded.model(str(tmp_path / "grouped")).info  # so that the page need not be seen waiting for it
     assert info.kv_heads < info.heads
