@@ -1,4 +1,4 @@
-"""What heads are by their weights: copying, matching, ranks, and which earlier heads they read."""
+"""Measures of heads by their weights: copying, matching, ranks, and which earlier heads they read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis.composition import WAYS, HeadWeights, head_weights
 from pages.heads import recipes
-from pages.heads.asked import HERE
+from pages.heads.corpus import HERE
 from ui import state
 from ui.choices import heads
 from ui.choices.widgets import one_of
@@ -21,7 +21,7 @@ COLUMNS = {"copying": "copying", "matching": "matching", "ov_rank": "OV rank", "
 
 
 def panel(look: Look) -> list[Picture]:
-    """A square of who reads whom, and a table of heads."""
+    """Draw a square of which heads read which earlier ones, and a table of heads."""
     if look.kind == "cross":
         say(HERE, "weights cross")
         return []
@@ -30,57 +30,57 @@ def panel(look: Look) -> list[Picture]:
     except ValueError:
         say(HERE, "weights unknown")
         return []
-    found = jobs.result(
+    weights = jobs.result(
         ("head weights", look.model.info.name, look.model.condition, look.kind),
         lambda report: head_weights(look.model, look.kind, report), "Comparing heads with earlier ones",
     )  # fmt: skip
-    if found is None:
+    if weights is None:
         return []
-    names = [look.named(layer, head) for layer, head in zip(found.table["layer"], found.table["head"], strict=True)]
-    if found.normed:
+    names = [f"L{layer} H{head}" for layer, head in zip(weights.table["layer"], weights.table["head"], strict=True)]
+    if weights.normed:
         say(HERE, "weights normed")
-    return [composed(look, found, names), summary(look, found, names)]
+    return [composition_square(look, weights, names), summary(look, weights, names)]
 
 
-def composed(look: Look, found: HeadWeights, names: list[str]) -> Picture:
-    """Who reads whom, by the way that is chosen."""
+def composition_square(look: Look, weights: HeadWeights, names: list[str]) -> Picture:
+    """Draw which heads read which earlier ones, by the chosen way."""
     way = one_of(state.HEADS_WAY, state.HEADS_WAY.values, "the composition", label="Reads earlier heads by its")
     state.keep(state.HEADS_WAY, way, state.HEADS_WAY.values[0])
-    values = found.composition[WAYS.index(way)]
+    values = weights.composition[WAYS.index(way)]
     numbers = Numbers(values.astype(np.float32), ("head", "earlier head"), {"head": names, "earlier head": names})
     drawing = Picture(
-        recipes.composed, (look,), {"kind": look.kind, "way": way, "chosen": (look.layer, look.head)}, "heads-composed",
-        lambda: {"composition": numbers}, title="Which earlier heads a head reads", takes=("model",), known={"found": found},
+        recipes.composition, (look,), {"kind": look.kind, "way": way, "chosen": (look.layer, look.head)}, "heads-composed",
+        lambda: {"composition": numbers}, title="Which earlier heads a head reads", takes=("model",), known={"weights": weights},
     )  # fmt: skip
-    press(drawing, found)
+    press(drawing, weights)
     if not np.isfinite(values).any():
         say(HERE, "composed one layer")
         return drawing
     head, earlier = divmod(int(np.nanargmax(values)), len(names))
     facts = {"head": names[head], "earlier": names[earlier], "most": f"{values[head, earlier]:.3f}"}
-    say(HERE, "composed", way=way, random=f"{found.random:.3f}", **facts)
+    say(HERE, "composed", way=way, random=f"{weights.random:.3f}", **facts)
     return drawing
 
 
-def summary(look: Look, found: HeadWeights, names: list[str]) -> Picture:
-    """Copying, matching and ranks, a row a head."""
+def summary(look: Look, weights: HeadWeights, names: list[str]) -> Picture:
+    """Draw copying, matching and ranks, a row for each head."""
     st.markdown("##### Copying, matching, ranks")
-    columns = {name: found.table[name].to_numpy(np.float32) for name in found.table.columns[2:]}
+    columns = {name: weights.table[name].to_numpy(np.float32) for name in weights.table.columns[2:]}
     drawing = Picture(
         recipes.by_weights, (look,), {"kind": look.kind, "columns": COLUMNS}, "heads-weights",
         lambda: {name: Numbers(each, ("head",), {"head": names}) for name, each in columns.items()},
-        title="What heads are by their weights", takes=("model",), known={"found": found},
+        title="What heads are by their weights", takes=("model",), known={"weights": weights},
     )  # fmt: skip
-    press(drawing, found)
+    press(drawing, weights)
     say(HERE, "weights")
     return drawing
 
 
-def press(drawing: Picture, found: HeadWeights) -> None:
-    """Place a picture; a press chooses the head of its row."""
+def press(drawing: Picture, weights: HeadWeights) -> None:
+    """Place a picture; a click chooses the head of its row."""
 
-    def chosen() -> None:
-        row = found.table.iloc[int(choice(drawing.key)[0])]
+    def choose_row() -> None:
+        row = weights.table.iloc[int(choice(drawing.key)[0])]
         heads.choose(int(row["layer"]), int(row["head"]))
 
-    show(drawing.drawn, drawing.key, chosen)
+    show(drawing.drawn, drawing.key, choose_row)

@@ -1,4 +1,4 @@
-"""What scores and labels are called: on the board, in a link, and in a sentence."""
+"""Names of scores and labels: on the board, in a link, and in a sentence."""
 
 from __future__ import annotations
 

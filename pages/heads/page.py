@@ -1,4 +1,4 @@
-"""Page "Heads": what each head of a model does, beside what chance does, and why it is called by that."""
+"""Page "Heads": what each head of a model does, beside what chance does, and why it has its label."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.heads import byweights, labels, standins, why, worth
-from pages.heads.asked import asked, sample
+from pages.heads.corpus import choose_corpus, sample_corpus
 from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
@@ -17,7 +17,7 @@ from ui.show import picture
 from ui.words import say
 
 HERE = Path(__file__).parent
-MET = 5  # heads that a beginner meets
+FEW = 5  # heads that a beginner meets
 
 
 def draw(look: Look) -> None:
@@ -29,22 +29,22 @@ def draw(look: Look) -> None:
     pictures: list[Picture] = []
     above = shell.above()
     with picture("This page"):
-        pictures = beginners(look, above) if look.beginner else chosen(look, above)
+        pictures = draw_for_beginners(look, above) if look.beginner else draw_part(look, above)
     with above, picture("“Take it away”"):
         take_away("heads", lambda: pictures)
 
 
-def beginners(look: Look, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
-    given = sample(look)
-    if (table := labels.measured(given)) is None:
+def draw_for_beginners(look: Look, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
+    corpus = sample_corpus(look)
+    if (table := labels.measure_labels(corpus)) is None:
         return []
     with above:
-        labels.caption(given, table)
+        labels.caption(corpus, table)
     return meet(look, table)
 
 
 def meet(look: Look, table: pd.DataFrame) -> list[Picture]:
-    """The clearest head of each label, and then the clearest of all that are left, five in all."""
+    """Draw examples of five heads: the clearest head of each label, then the clearest of the others."""
     each = table["label"].str.split(", ").map(lambda labels: labels[0])
     clear = [
         row[f"{name}_low"] - row[f"{name}_null"] if name else 0.0 for name, (_, row) in zip(each, table.iterrows(), strict=True)
@@ -54,29 +54,29 @@ def meet(look: Look, table: pd.DataFrame) -> list[Picture]:
         say(HERE, "none")
         return []
     first = ~ranked["name"].duplicated()
-    chosen = pd.concat([ranked[first], ranked[~first]])[:MET]
+    clearest = pd.concat([ranked[first], ranked[~first]])[:FEW]
     return why.examples(
-        sample(look), [(int(row["layer"]), int(row["head"]), str(row["name"])) for _, row in chosen.iterrows()], 1
+        sample_corpus(look), [(int(row["layer"]), int(row["head"]), str(row["name"])) for _, row in clearest.iterrows()], 1
     )
 
 
-def chosen(look: Look, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
-    """The part of the page that is chosen."""
+def draw_part(look: Look, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
+    """Draw the chosen part of the page."""
     with above:
         part = tabs(state.HEADS_PART, "the part", state.HEADS_PART.values[: 4 if look.level == "expert" else 3])
     if part == "Weights":
         return byweights.panel(look)
-    given = asked(look, predicts=part != "Labels")
-    if given is None:
+    corpus = choose_corpus(look, predicts=part != "Labels")
+    if corpus is None:
         return []
     if part == "Stand-ins":
-        return standins.panel(given)
-    if (table := labels.measured(given)) is None:
+        return standins.panel(corpus)
+    if (table := labels.measure_labels(corpus)) is None:
         return []
     if part == "Importance":
-        return worth.panel(given, table)
-    labels.caption(given, table)
-    return labels.panel(given, table)
+        return worth.panel(corpus, table)
+    labels.caption(corpus, table)
+    return labels.panel(corpus, table)
 
 
 heads.side_bar(picker.in_use())

@@ -1,6 +1,6 @@
-"""How each picture of this page is made: a model, and options that can be written down.
+"""Recipes for the pictures of this page: each takes a model, and options that can be written down.
 
-What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+A recipe calculates what takes long only where the page has not done so already, as in a notebook, which carries these functions.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from viz.numbers import signed
 from viz.tokens import plain_signs
 
 
-def labelled(
+def labels_board(
     model: LanguageModel, *, kind: str, name: str, names: dict[str, str], chosen: tuple[int, int] | None,
     seeds: int, texts: list | None, table: pd.DataFrame | None = None,
 ) -> View:  # fmt: skip
-    """Layers × heads, each with its labels. name: the score that colours a head, "" for that of its first label."""
+    """Draw layers × heads, each with its labels. name: the score that colours a head, "" for that of its first label."""
     table = head_labels(model, kind, seeds, texts=texts) if table is None else table
     size = (int(table["layer"].max()) + 1, int(table["head"].max()) + 1)
-    labels = [[one for one in label.split(", ") if one and name in ("", one)] for label in table["label"]]
-    shown = [name or (each[0] if each else "") for each in labels]
-    values = [table[one].iloc[row] if one else np.nan for row, one in enumerate(shown)]
+    labels = [[part for part in label.split(", ") if part and name in ("", part)] for label in table["label"]]
+    score_names = [name or (each[0] if each else "") for each in labels]
+    values = [table[score_name].iloc[row] if score_name else np.nan for row, score_name in enumerate(score_names)]
     more = [f" + {len(each) - 1}" if len(each) > 1 else "" for each in labels]
-    called = np.array([names[each[0]] + more[row] if each else "" for row, each in enumerate(labels)], dtype=object).reshape(size)
+    head_texts = [names[each[0]] + more[row] if each else "" for row, each in enumerate(labels)]
     notes = [
-        f"{' + '.join(names[label] for label in labels[row]) or 'no label'}: {against_chance(table.iloc[row], one)}"
-        if one
+        f"{' + '.join(names[label] for label in labels[row]) or 'no label'}: {against_chance(table.iloc[row], score_name)}"
+        if score_name
         else ""
-        for row, one in enumerate(shown)
+        for row, score_name in enumerate(score_names)
     ]
     return grid_view(
         np.reshape(values, size), [f"L{layer}" for layer in range(size[0])], [f"H{head}" for head in range(size[1])],
-        down="layer", across="head", unit="%", scale=(0, 1), texts=called.tolist(), chosen=chosen, cell=(76, 170), height=27,
+        down="layer", across="head", unit="%", scale=(0, 1), chosen=chosen,
+        texts=np.reshape(np.array(head_texts, dtype=object), size).tolist(), cell=(76, 170), height=27,
         notes=np.array(notes, dtype=object).reshape(size).tolist(), blank="no label", label="What each head does",
     )  # fmt: skip
 
@@ -51,27 +52,27 @@ def scores(
     model: LanguageModel, *, kind: str, by: str, only: str, names: dict[str, str], seeds: int, texts: list | None,
     table: pd.DataFrame | None = None,
 ) -> View:  # fmt: skip
-    """Every score of the heads, a row a head, with its labels behind it. by: the score that they are sorted by, the largest
-    first; "" for their order. only: the label that they must have, "" for all heads."""
-    table = listed(head_labels(model, kind, seeds, texts=texts) if table is None else table, by, only)
+    """Draw every score of the heads, a row for each head, followed by its labels. by: the score that they are sorted by,
+    the largest first; "" for their order. only: the label that they must have, "" for all heads."""
+    table = filter_heads(head_labels(model, kind, seeds, texts=texts) if table is None else table, by, only)
     rows = names_of(table)
     return grid_view(
         table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="score", unit="%", scale=(0, 1),
         texts=[[signed(row[name]) for name in names] for _, row in table.iterrows()],
         notes=[[against_chance(row, name) for name in names] for _, row in table.iterrows()],
-        row_notes=[" + ".join(names[one] for one in label.split(", ") if one) for label in table["label"]],
+        row_notes=[" + ".join(names[part] for part in label.split(", ") if part) for label in table["label"]],
         cell=(72, 120), height=24, label="Every score of every head",
     )  # fmt: skip
 
 
-def listed(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
-    """The heads that have a label, in an order."""
+def filter_heads(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
+    """Return the heads that have the label `only`, or all, in an order."""
     table = table[table["label"].str.split(", ").map(lambda labels: only in labels)] if only else table
     return sorted_by(table.dropna(subset=[name for name in ("current", "alignment") if name in table]), by)
 
 
 def against_chance(row: pd.Series, name: str) -> str:
-    """The range of a score, and what heads with shuffled weights reach."""
+    """Say the range of a score, and what heads with shuffled weights reach."""
     chance = row[f"{name}_null"]
     beside = "" if np.isnan(chance) else f"; shuffled heads reach {signed(chance)} at most"
     return f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}{beside}"
@@ -79,22 +80,22 @@ def against_chance(row: pd.Series, name: str) -> str:
 
 def example(
     model: LanguageModel, *, kind: str, layer: int, head: int, name: str, place: int, simple: bool,
-    texts: list | None, found: Example | None = None,
+    texts: list | None, passage: Example | None = None,
 ) -> View:  # fmt: skip
-    """A text in which a head does what its label says, with the token at which it does."""
-    found = found or head_examples(model, layer, head, name, kind, texts=texts)[place]
-    keys = as_written(plain_signs(found.keys) if simple else found.keys, found.text)
+    """Draw a text in which a head does what its label says, with the token at which it does."""
+    passage = passage or head_examples(model, layer, head, name, kind, texts=texts)[place]
+    keys = as_written(plain_signs(passage.keys) if simple else passage.keys, passage.text)
     if kind == "cross":
-        return reading_view(keys, None, found.key, quantity=100 * found.weights[found.query].astype(float), unit="%")
-    return reading_view(keys, found.weights, found.query, causal=False)  # what comes later is to be read too, not faint
+        return reading_view(keys, None, passage.key, quantity=100 * passage.weights[passage.query].astype(float), unit="%")
+    return reading_view(keys, passage.weights, passage.query, causal=False)  # what comes later is to be read too, not faint
 
 
 def worth(
-    model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], chosen: int, found: Importance | None = None
+    model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], chosen: int, importance: Importance | None = None
 ) -> go.Figure:
-    """Each head by what its slope says it is worth, and by what the loss gains without it."""
-    found = head_importance(model, texts, kind) if found is None else found
-    table, ends = found.table, found.table[["effect_low", "effect_high"]].to_numpy().T
+    """Draw each head by what its slope says it is worth, and by the rise of the loss without it."""
+    importance = head_importance(model, texts, kind) if importance is None else importance
+    table, ends = importance.table, importance.table[["effect_low", "effect_high"]].to_numpy().T
     names = names_of(table)
     notes = [label or "no label" for label in labels]
     values = table["effect"].to_numpy(), ends, table["gradient"].to_numpy()
@@ -102,11 +103,12 @@ def worth(
 
 
 def worth_table(
-    model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], by: str, found: Importance | None = None
+    model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], by: str, importance: Importance | None = None
 ) -> View:
-    """What each head is worth, a row a head, those that are worth most first. by: "effect", "gradient", or "" for their order."""
-    found = head_importance(model, texts, kind) if found is None else found
-    table = sorted_by(found.table, by)
+    """Draw what each head is worth, a row for each head, those that are worth most first. by: "effect", "gradient", or
+    "" for their order."""
+    importance = head_importance(model, texts, kind) if importance is None else importance
+    table = sorted_by(importance.table, by)
     rows = names_of(table)
     names = {"effect": "measured", "gradient": "by its slope"}
     most = max(float(np.nanmax(np.abs(table[list(names)].to_numpy()))), 1e-9)
@@ -128,31 +130,31 @@ def nats(value: float) -> str:
 
 
 def between(row: pd.Series, name: str) -> str:
-    """The range of a number."""
+    """Say the range of a number."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     return "one text, so no range" if np.isnan(low) else f"{nats(low)} to {nats(high)}"
 
 
-def pruned(
+def pruning(
     model: LanguageModel, *, kind: str, texts: list | None, names: dict[str, str],
-    found: Importance | None = None, left: Pruning | None = None,
+    importance: Importance | None = None, left: Pruning | None = None,
 ) -> go.Figure:  # fmt: skip
-    """What is left of the model as its heads are taken away."""
+    """Draw the loss of the model as its heads are removed."""
     if left is None:
-        left = prune(model, head_importance(model, texts, kind) if found is None else found, texts)
+        left = prune(model, head_importance(model, texts, kind) if importance is None else importance, texts)
     saved = {
-        names[name]: ["" if np.isnan(one) else f"{count(int(one))} parameters saved" for one in each]
+        names[name]: ["" if np.isnan(amount) else f"{count(int(amount))} parameters saved" for amount in each]
         for name, each in left.saved.items()
     }
     return pruning_curves(left.counts, {names[name]: each for name, each in left.orders.items()}, left.random, saved)
 
 
 def alike(
-    model: LanguageModel, *, kind: str, texts: list | None, by: str, chosen: tuple[int, int], found: Likeness | None = None
+    model: LanguageModel, *, kind: str, texts: list | None, by: str, chosen: tuple[int, int], likeness: Likeness | None = None
 ) -> View:
-    """Heads by heads: how alike they write ("outputs") or look ("maps")."""
-    found = head_likeness(model, texts, kind) if found is None else found
-    values = np.where(np.eye(len(found.maps), dtype=bool), np.nan, found.outputs if by == "outputs" else found.maps)
+    """Draw heads by heads: how alike they write ("outputs") or look ("maps")."""
+    likeness = head_likeness(model, texts, kind) if likeness is None else likeness
+    values = np.where(np.eye(len(likeness.maps), dtype=bool), np.nan, likeness.outputs if by == "outputs" else likeness.maps)
     heads = len(values) // (model.info.decoder_layers if kind in ("decoder", "cross") else model.info.layers)
     names = [f"L{head // heads} H{head % heads}" for head in range(len(values))]
     return square(values, names, chosen, (-1, 1) if by == "outputs" else (0, 1))  # all that it can be, however little it is
@@ -160,24 +162,26 @@ def alike(
 
 def together(
     model: LanguageModel, *, kind: str, texts: list | None, chosen: tuple[int, int],
-    found: Importance | None = None, lost: Together | None = None,
+    importance: Importance | None = None, lost: Together | None = None,
 ) -> View:  # fmt: skip
-    """Heads by heads: what is lost without both, beyond the sum of what is lost without each."""
-    found = head_importance(model, texts, kind) if found is None else found
-    lost = lost_together(model, found, texts) if lost is None else lost
+    """Draw heads by heads: what is lost without both, beyond the sum of what is lost without each."""
+    importance = head_importance(model, texts, kind) if importance is None else importance
+    lost = lost_together(model, importance, texts) if lost is None else lost
     notes = [
         [f"{nats(low)} to {nats(high)} in {len(lost.beyond)} texts" for low, high in zip(lows, highs, strict=True)]
         for lows, highs in zip(lost.beyond.min(0), lost.beyond.max(0), strict=True)
     ]
-    return square(lost.mean, names_of(found.table.iloc[lost.heads]), chosen, unit="nats a token", notes=notes)
+    return square(lost.mean, names_of(importance.table.iloc[lost.heads]), chosen, unit="nats a token", notes=notes)
 
 
-def composed(model: LanguageModel, *, kind: str, way: str, chosen: tuple[int, int], found: HeadWeights | None = None) -> View:
-    """Heads by earlier heads: how much each reads what the other wrote, beyond random matrices."""
-    found = head_weights(model, kind) if found is None else found
+def composition(
+    model: LanguageModel, *, kind: str, way: str, chosen: tuple[int, int], weights: HeadWeights | None = None
+) -> View:
+    """Draw heads by earlier heads: how much each reads what the other wrote, beyond random matrices."""
+    weights = head_weights(model, kind) if weights is None else weights
     return square(
-        found.composition[WAYS.index(way)],
-        names_of(found.table),
+        weights.composition[WAYS.index(way)],
+        names_of(weights.table),
         chosen,
         across="earlier head",
         blank="it is not in an earlier layer",
@@ -188,7 +192,7 @@ def square(
     values: np.ndarray, names: list[str], chosen: tuple[int, int], scale: tuple[float, float] | None = None, unit: str = "",
     notes: list[list[str]] | None = None, across: str = "other head", blank: str = "nothing to compare",
 ) -> View:  # fmt: skip
-    """Heads by heads, from the scale's least to its most; from blue below 0 to red above it where there are both."""
+    """Draw heads by heads, from the scale's least to its most; from blue below 0 to red above it where there are both."""
     most = float(np.nanmax(np.abs(values), initial=1e-9))
     here = names.index(name) if (name := f"L{chosen[0]} H{chosen[1]}") in names else None
     return grid_view(
@@ -198,19 +202,19 @@ def square(
     )  # fmt: skip
 
 
-def by_weights(model: LanguageModel, *, kind: str, columns: dict[str, str], found: HeadWeights | None = None) -> View:
-    """Copying and matching, from −1 to 1, and the ranks of what a head brings and looks for, a row a head."""
-    found = head_weights(model, kind) if found is None else found
-    table, shown = found.table, [name for name in columns if found.table[name].notna().any()]
-    shades = [table[name] / 2 + 0.5 if name in ("copying", "matching") else 0.5 + 0 * table[name] for name in shown]
+def by_weights(model: LanguageModel, *, kind: str, columns: dict[str, str], weights: HeadWeights | None = None) -> View:
+    """Draw copying and matching, from −1 to 1, and the ranks of the OV and QK matrices, a row for each head."""
+    weights = head_weights(model, kind) if weights is None else weights
+    table, present = weights.table, [name for name in columns if weights.table[name].notna().any()]
+    shades = [table[name] / 2 + 0.5 if name in ("copying", "matching") else 0.5 + 0 * table[name] for name in present]
     notes = [
-        [f"shuffled heads reach {nats(row[f'{name}_null'])} at most" if f"{name}_null" in row else "" for name in shown]
+        [f"shuffled heads reach {nats(row[f'{name}_null'])} at most" if f"{name}_null" in row else "" for name in present]
         for _, row in table.iterrows()
     ]
     return grid_view(
-        table[shown].to_numpy(), names_of(table), [columns[name] for name in shown], down="head", across="by its weights",
+        table[present].to_numpy(), names_of(table), [columns[name] for name in present], down="head", across="by its weights",
         signed=True, shades=np.stack(shades, 1), ends=("−1", "1"), notes=notes, cell=(84, 130), height=24,
-        texts=[[f"{row[name]:.2f}".replace("-", "−") for name in shown] for _, row in table.iterrows()],
+        texts=[[f"{row[name]:.2f}".replace("-", "−") for name in present] for _, row in table.iterrows()],
         label="What heads are by their weights",
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Why a head has its label: the probe, the numbers beside chance, and places in real text."""
+"""The reasons for a head's label: the probe, the numbers beside chance, and places in real text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from analysis import head_examples
 from analysis.labels import Example
 from pages.heads import recipes
-from pages.heads.asked import Asked
+from pages.heads.corpus import Corpus
 from pages.heads.naming import WRITTEN
 from ui import state
 from ui.choices import heads
@@ -32,7 +32,7 @@ COUNT = 3  # examples of a label
 
 
 def follow() -> None:
-    """Open the view or the page that was chosen. Call it first thing in a run."""
+    """Open the view or the page that was chosen. Call this first in a run."""
     if where := state.HEADS_OPEN.pop():
         if where in state.VIEW.values:
             state.VIEW.set(where)
@@ -44,20 +44,20 @@ def open_head(layer: int, head: int, where: str) -> None:
     state.HEADS_OPEN.set(where)
 
 
-def draw(given: Asked, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
-    """All that is known of the head that is chosen. wanted: the score that is asked for, said whether it is a label or not."""
-    look = given.look
+def draw(corpus: Corpus, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
+    """Draw all that is known of the chosen head. wanted: a score that is described whether it is a label or not."""
+    look = corpus.look
     row = table[(table["layer"] == look.layer) & (table["head"] == look.head)].iloc[0]
     names = [name for name in row["label"].split(", ") if name]
     st.markdown(f"##### {mark_head(opening(look.head_name))}")
     name = names[0] if names else nearest(row)
-    facts = numbers_of(row, name) | {"head": look.head_name, "labels": " + ".join(WRITTEN[one] for one in names)}
+    facts = numbers_of(row, name) | {"head": look.head_name, "labels": " + ".join(WRITTEN[key] for key in names)}
     say(HERE, "labelled" if names else "not labelled" if np.isfinite(row[f"{name}_null"]) else "no null", **facts)
-    for one in dict.fromkeys([*(names or [name]), *([wanted] if wanted else [])]):
-        say(HERE, f"probe {one}", **numbers_of(row, one))
+    for score in dict.fromkeys([*(names or [name]), *([wanted] if wanted else [])]):
+        say(HERE, f"probe {score}", **numbers_of(row, score))
     if "positional" in row:
         say(HERE, "positional", **numbers_of(row, "positional"))
-    drawings = examples(given, [(look.layer, look.head, wanted or name)], COUNT)
+    drawings = examples(corpus, [(look.layer, look.head, wanted or name)], COUNT)
     with st.container(horizontal=True, gap="small"):
         st.button(
             f"Open {look.head_name} in Attention", icon=":material/visibility:", key="heads-open-head",
@@ -73,46 +73,46 @@ def draw(given: Asked, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
 
 
 def numbers_of(row: pd.Series, name: str) -> dict[str, str]:
-    """What is said of a score, a difference below 0 too; beside: what shuffled heads reach, where that is known."""
-    spoken = correlation if name == "positional" else signed
-    low, high, null = (spoken(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
+    """Return the texts about a score, which may be below 0; beside: what shuffled heads reach, where that is known."""
+    format_score = correlation if name == "positional" else signed
+    low, high, null = (format_score(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
     beside = words(HERE, "beside", null=null) if np.isfinite(row[f"{name}_null"]) else ""
-    return {"name": WRITTEN[name], "score": spoken(row[name]), "low": low, "high": high, "null": null, "beside": beside}
+    return {"name": WRITTEN[name], "score": format_score(row[name]), "low": low, "high": high, "null": null, "beside": beside}
 
 
 def correlation(value: float) -> str:
-    """A correlation, from −1 to 1, with two places."""
+    """Format a correlation, from −1 to 1, with two decimals."""
     return f"{value:.2f}".replace("-", "−")
 
 
 def nearest(row: pd.Series) -> str:
-    """The score that comes nearest to a label; one of 0, such as a decoder's for the token after, only where all are 0."""
+    """Return the score that comes nearest to a label; a score of 0, as a decoder's for the next token, only where all are 0."""
     names = [name for name in WRITTEN if name in row and name != "positional" and np.isfinite(row[name])]
     low = {name: row[f"{name}_low"] if np.isfinite(row[f"{name}_low"]) else row[name] for name in names}  # one text has no range
     return max(names, key=lambda name: (row[name] > 0, low[name] - np.nan_to_num(row[f"{name}_null"])))
 
 
-def examples(given: Asked, chosen: list[tuple[int, int, str]], count: int) -> list[Picture]:
-    """Places in real text where heads do what they are labelled by, `count` of each (layer, head, label), on a board."""
-    look, model, kind = given.look, given.look.model, given.look.kind
+def examples(corpus: Corpus, chosen: list[tuple[int, int, str]], count: int) -> list[Picture]:
+    """Draw places in real text where heads do what their label says, `count` of each (layer, head, label), on a board."""
+    look, model, kind = corpus.look, corpus.look.model, corpus.look.kind
 
     def find(report: jobs.Report) -> list[list[Example]]:
-        found = []
+        places = []
         for i, (layer, head, name) in enumerate(chosen):
             report(i / len(chosen), "Looking for examples")
-            found.append(head_examples(model, layer, head, name, kind, count, given.texts))
-        return found
+            places.append(head_examples(model, layer, head, name, kind, count, corpus.texts))
+        return places
 
-    found = jobs.result(("head examples", *given.key, tuple(chosen), count), find, "Looking for examples")
-    if found is None:
+    places = jobs.result(("head examples", *corpus.key, tuple(chosen), count), find, "Looking for examples")
+    if places is None:
         return []
     cards, pictures = [], []
-    for (layer, head, name), places in zip(chosen, found, strict=True):
+    for (layer, head, name), head_places in zip(chosen, places, strict=True):
         parts = []
-        for place, one in enumerate(places):
-            drawing = picture_of(given, (layer, head, name, place), one)
+        for place, passage in enumerate(head_places):
+            drawing = picture_of(corpus, (layer, head, name, place), passage)
             pictures.append(drawing)
-            parts.append(drawing.on_board(sentence(look, one, name, place)))
+            parts.append(drawing.on_board(sentence(look, passage, name, place)))
         title = words(HERE, f"meet {name}", layer=layer, head=head) if look.beginner else ""
         cards.append(Card(parts, title, 6 if look.beginner else 0))
     if pictures:
@@ -122,24 +122,24 @@ def examples(given: Asked, chosen: list[tuple[int, int, str]], count: int) -> li
     return pictures
 
 
-def sentence(look: Look, one: Example, name: str, place: int) -> str:
-    """What an example shows, in words."""
-    (query,), (key,) = look.written([one.tokens[one.query]]), look.written([one.keys[one.key]])
+def sentence(look: Look, passage: Example, name: str, place: int) -> str:
+    """Say what an example shows."""
+    (query,), (key,) = look.written([passage.tokens[passage.query]]), look.written([passage.keys[passage.key]])
     spelt = {"from": query.text, "to": key.text}
-    shown = {end: label(text.strip() or " ").replace("*", "\\*").replace("`", "’") for end, text in spelt.items()}
-    return words(HERE, "example", **shown, share=percent(one.weight), why=words(HERE, f"does {name}"), number=str(place + 1))
+    quotes = {end: label(text.strip() or " ").replace("*", "\\*").replace("`", "’") for end, text in spelt.items()}
+    return words(HERE, "example", **quotes, share=percent(passage.weight), why=words(HERE, f"does {name}"), number=str(place + 1))
 
 
-def picture_of(given: Asked, which: tuple[int, int, str, int], one: Example) -> Picture:
-    look, (layer, head, name, place) = given.look, which
+def picture_of(corpus: Corpus, which: tuple[int, int, str, int], passage: Example) -> Picture:
+    look, (layer, head, name, place) = corpus.look, which
     options = {
         "kind": look.kind, "layer": layer, "head": head, "name": name, "place": place, "simple": look.beginner,
-        "texts": given.texts and list(given.texts),
+        "texts": corpus.texts and list(corpus.texts),
     }  # fmt: skip
-    texts = {"from": [token.text for token in one.tokens], "to": [token.text for token in one.keys]}
+    texts = {"from": [token.text for token in passage.tokens], "to": [token.text for token in passage.keys]}
     return Picture(
-        recipes.example, (look,), options, "examples", lambda: {"weight": Numbers(one.weights, ("from", "to"), texts)},
-        words=f"{WRITTEN[name]}, from token {one.query} to token {one.key} of a text", 
-        title=f"{look.named(layer, head)}, example {place + 1}",
-        part=f"L{layer} H{head} example {place + 1}", takes=("model",), known={"found": one},
+        recipes.example, (look,), options, "examples", lambda: {"weight": Numbers(passage.weights, ("from", "to"), texts)},
+        words=f"{WRITTEN[name]}, from token {passage.query} to token {passage.key} of a text",
+        title=f"L{layer} H{head}, example {place + 1}",
+        part=f"L{layer} H{head} example {place + 1}", takes=("model",), known={"passage": passage},
     )  # fmt: skip

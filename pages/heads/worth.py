@@ -1,4 +1,4 @@
-"""What heads are worth: the loss without each, beside what its slope says, and what is left of the model as heads go."""
+"""The worth of heads: the loss without each, beside what its slope says, and the loss as more heads are removed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.importance import ORDERS, POINTS, Importance, Pruning, head_importance, prune
 from models.sizes import count
 from pages.heads import recipes
-from pages.heads.asked import HERE, Asked
+from pages.heads.corpus import HERE, Corpus
 from pages.heads.naming import WRITTEN
 from ui import state
 from ui.choices import heads
@@ -26,52 +26,54 @@ COLUMNS = {"effect": "measured", "gradient": "by its slope"}
 BY = {"effect": state.HEADS_WORTH.values[0], "gradient": state.HEADS_WORTH.values[1], "": state.HEADS_WORTH.values[2]}
 
 
-def panel(given: Asked, table: pd.DataFrame) -> list[Picture]:
-    """The scatter, the table and the curve. table: of labels, which stand beside each head."""
-    look = given.look
+def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
+    """Draw the scatter, the table and the curve. table: of labels, which stand beside each head."""
+    look = corpus.look
     heads_in_all = sum(look.attention.counts)
-    found = given.worked(
+    importance = corpus.result(
         "head importance", heads_in_all + 3,
-        lambda report: head_importance(look.model, given.texts, look.kind, report), "Switching heads off",
+        lambda report: head_importance(look.model, corpus.texts, look.kind, report), "Switching heads off",
     )  # fmt: skip
-    if found is None:
+    if importance is None:
         return []
-    say(HERE, "worth", **facts(found, given))
-    labels = [" + ".join(WRITTEN[one] for one in each.split(", ") if one) for each in table["label"]]
-    shown = {"kind": look.kind, "texts": given.texts and list(given.texts), "labels": labels}
+    say(HERE, "worth", **facts(importance, corpus))
+    labels = [" + ".join(WRITTEN[name] for name in label.split(", ") if name) for label in table["label"]]
+    options = {"kind": look.kind, "texts": corpus.texts and list(corpus.texts), "labels": labels}
     chart = Picture(
-        recipes.worth, (look,), shown | {"chosen": look.layer * look.attention.heads + look.head}, "heads-importance",
-        partial(numbers_of, found.table), title="What each head is worth", takes=("model",), known={"found": found},
+        recipes.worth, (look,), options | {"chosen": look.layer * look.attention.heads + look.head}, "heads-importance",
+        partial(numbers_of, importance.table), title="What each head is worth", takes=("model",),
+        known={"importance": importance},
     )  # fmt: skip
     show_chart(chart.drawn, "heads-importance")
-    say(HERE, "worth reading", **facts(found, given))
-    pictures = [chart, in_numbers(look, found, shown)]
+    say(HERE, "worth reading", **facts(importance, corpus))
+    pictures = [chart, in_numbers(look, importance, options)]
     with picture("The curve"):
-        pictures += pruned(look, given, found)
+        pictures += draw_pruning(look, corpus, importance)
     return pictures
 
 
-def facts(found: Importance, given: Asked) -> dict[str, str]:
-    """What the words say of it, with the head that is worth most."""
-    best = found.table.iloc[int(np.nanargmax(found.table["effect"]))]
-    ranks = float(found.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
+def facts(importance: Importance, corpus: Corpus) -> dict[str, str]:
+    """Return the names and numbers in the words, with the head that is worth most."""
+    best = importance.table.iloc[int(np.nanargmax(importance.table["effect"]))]
+    ranks = float(importance.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
     return {
-        "texts": given.said, "tokens": f"{found.tokens:,}", "loss": f"{found.loss:.2f}", "unknown": percent(found.unknown),
-        "best": given.look.named(int(best["layer"]), int(best["head"])), "most": f"{best['effect']:.3f}",
+        "texts": corpus.description, "tokens": f"{importance.tokens:,}", "loss": f"{importance.loss:.2f}",
+        "unknown": percent(importance.unknown),
+        "best": f"L{int(best['layer'])} H{int(best['head'])}", "most": f"{best['effect']:.3f}",
         "agreement": f"{ranks:.2f}".replace("-", "−") if np.isfinite(ranks) else "–",
     }  # fmt: skip
 
 
-def in_numbers(look: Look, found: Importance, shown: dict) -> Picture:
-    """A row a head, in the order that is chosen. A press chooses the head."""
+def in_numbers(look: Look, importance: Importance, options: dict) -> Picture:
+    """Draw a row for each head, in the chosen order. A click chooses the head."""
     st.markdown("##### In numbers")
     by = one_of(state.HEADS_WORTH, state.HEADS_WORTH.values, "the order", menu=True, label="Sorted by", width=220)
     state.keep(state.HEADS_WORTH, by, state.HEADS_WORTH.values[0])
-    name = {written: one for one, written in BY.items()}[by]
-    order = recipes.sorted_by(found.table, name)
+    name = {title: column for column, title in BY.items()}[by]
+    order = recipes.sorted_by(importance.table, name)
     drawing = Picture(
-        recipes.worth_table, (look,), shown | {"by": name}, "heads-importance-table", partial(numbers_of, order),
-        title="What each head is worth, in numbers", takes=("model",), known={"found": found},
+        recipes.worth_table, (look,), options | {"by": name}, "heads-importance-table", partial(numbers_of, order),
+        title="What each head is worth, in numbers", takes=("model",), known={"importance": importance},
     )  # fmt: skip
 
     def press() -> None:
@@ -83,30 +85,30 @@ def in_numbers(look: Look, found: Importance, shown: dict) -> Picture:
     return drawing
 
 
-def pruned(look: Look, given: Asked, found: Importance) -> list[Picture]:
-    """The loss as heads are taken away, in the order of either measure and at random."""
+def draw_pruning(look: Look, corpus: Corpus, importance: Importance) -> list[Picture]:
+    """Draw the loss as heads are removed, in the order of either measure and at random."""
     st.markdown("##### Taking heads away")
-    left = given.worked(
+    left = corpus.result(
         "head pruning", (ORDERS + 2) * (POINTS + 1),
-        lambda report: prune(look.model, found, given.texts, report=report), "Taking heads away",
+        lambda report: prune(look.model, importance, corpus.texts, report=report), "Taking heads away",
     )  # fmt: skip
     if left is None:
         return []
-    options = {"kind": look.kind, "texts": given.texts and list(given.texts), "names": COLUMNS}
+    options = {"kind": look.kind, "texts": corpus.texts and list(corpus.texts), "names": COLUMNS}
     drawing = Picture(
-        recipes.pruned, (look,), options, "heads-pruned", partial(curves_of, left), title="The loss as heads are taken away",
-        takes=("model",), known={"found": found, "left": left},
+        recipes.pruning, (look,), options, "heads-pruned", partial(curves_of, left), title="The loss as heads are taken away",
+        takes=("model",), known={"importance": importance, "left": left},
     )  # fmt: skip
     show_chart(drawing.drawn, "heads-pruned")
     numbers = kept(left)
-    say(HERE, "pruned" if given.texts is None else "pruned own", **numbers)
+    say(HERE, "pruned" if corpus.texts is None else "pruned own", **numbers)
     if int(numbers["ours"]) <= int(numbers["high"]):
-        say(HERE, "pruned noise", **numbers, tokens=f"{found.tokens:,}")
+        say(HERE, "pruned noise", **numbers, tokens=f"{importance.tokens:,}")
     return [drawing]
 
 
 def kept(left: Pruning, within: float = 0.1) -> dict[str, str]:
-    """How many heads can go before the loss has risen by a tenth of a nat, in the measured order and in the median random one."""
+    """Count the heads that can go before the loss rises by a tenth of a nat, in the measured and in the median random order."""
     ours, by_luck = left.orders["effect"], np.median(left.random, 0)
 
     def last_below(curve: np.ndarray) -> int:
@@ -123,11 +125,11 @@ def kept(left: Pruning, within: float = 0.1) -> dict[str, str]:
 
 
 def numbers_of(table: pd.DataFrame) -> dict[str, Numbers]:
-    """What was measured, in the order of the rows."""
-    called = {"head": [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]}
+    """Return what was measured, in the order of the rows."""
+    axis_names = {"head": [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]}
     names = {"effect": "rise_of_loss_without_it_nats", "gradient": "by_slope_nats"}
     return {
-        title + end: Numbers(table[name + end].to_numpy(np.float32), ("head",), called)
+        title + end: Numbers(table[name + end].to_numpy(np.float32), ("head",), axis_names)
         for name, title in names.items()
         for end in ("", "_low", "_high")
     }
@@ -136,6 +138,6 @@ def numbers_of(table: pd.DataFrame) -> dict[str, Numbers]:
 def curves_of(left: Pruning) -> dict[str, Numbers]:
     names = [*(COLUMNS[name] for name in left.orders), *(f"random {i + 1}" for i in range(len(left.random)))]
     rows = np.concatenate([np.stack([*left.orders.values()]), left.random]).astype(np.float32)
-    called = {"order": names, "heads off": left.counts.tolist()}
-    saved = {f"parameters_saved {COLUMNS[name]}": Numbers(each, ("heads off",), called) for name, each in left.saved.items()}
-    return {"loss_nats": Numbers(rows, ("order", "heads off"), called)} | saved
+    axis_names = {"order": names, "heads off": left.counts.tolist()}
+    saved = {f"parameters_saved {COLUMNS[name]}": Numbers(each, ("heads off",), axis_names) for name, each in left.saved.items()}
+    return {"loss_nats": Numbers(rows, ("order", "heads off"), axis_names)} | saved

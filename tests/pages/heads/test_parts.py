@@ -40,8 +40,8 @@ def test_what_a_part_says(link, words):
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
 def test_a_classifier_has_a_loss_and_it_is_said_why_it_is_not_measured(level):
-    told = said(open_link("heads", f"model=sorter&level={level}&text=Did+the+cat+sit&heads-part=Importance"))
-    assert "cross-entropy of the right label" in told and "no loss" not in told and "predicts no word" not in told
+    text = said(open_link("heads", f"model=sorter&level={level}&text=Did+the+cat+sit&heads-part=Importance"))
+    assert "cross-entropy of the right label" in text and "no loss" not in text and "predicts no word" not in text
 
 
 @pytest.fixture(scope="module")
@@ -92,25 +92,25 @@ def test_a_blank_square_says_why_it_is_blank():
     columns = {"layer": [0, 0], "head": [0, 1], "label": ["previous", ""], "previous": [0.7, 0.1], "previous_null": [0.1, 0.1]}
     table = pd.DataFrame(columns | {"previous_low": [0.6, 0.0], "previous_high": [0.8, 0.2]})
     model, names = models.load("writer"), {"previous": "token before"}
-    labels = recipes.labelled(model, kind="self", name="", names=names, chosen=None, seeds=3, texts=None, table=table)
+    labels = recipes.labels_board(model, kind="self", name="", names=names, chosen=None, seeds=3, texts=None, table=table)
     assert header(labels)["blank"] == "no label"
     alike = Likeness(np.eye(48), np.eye(48))
     assert (
-        header(recipes.alike(model, kind="self", texts=None, by="maps", chosen=(2, 1), found=alike))["blank"]
+        header(recipes.alike(model, kind="self", texts=None, by="maps", chosen=(2, 1), likeness=alike))["blank"]
         == "nothing to compare"
     )
-    ends = [header(recipes.alike(model, kind="self", texts=None, by=by, chosen=(2, 1), found=alike))["ends"] for by in BY]
+    ends = [header(recipes.alike(model, kind="self", texts=None, by=by, chosen=(2, 1), likeness=alike))["ends"] for by in BY]
     assert ends == [[-1, 1], [0, 1]], "the colours of a likeness run over all that it can be"
     known = HeadWeights(pd.DataFrame({"layer": [0, 1], "head": [0, 0]}), np.full((3, 2, 2), np.nan), 0.1)
-    read = recipes.composed(model, kind="self", way=WAYS[0], chosen=(1, 0), found=known)
+    read = recipes.composition(model, kind="self", way=WAYS[0], chosen=(1, 0), weights=known)
     assert header(read)["blank"] == "it is not in an earlier layer"
 
 
 def test_a_score_below_0_is_said_and_what_is_not_known_is_left_out():
     row = pd.Series({"name": -0.0118, "name_low": -0.056, "name_high": 0.012, "name_null": np.nan})
-    said_of = why.numbers_of(row, "name")
-    assert (said_of["score"], said_of["low"], said_of["high"]) == ("−1.18\u00a0%", "−5.60\u00a0%", "1.20\u00a0%")
-    assert said_of["beside"] == "", "a model too large for shuffled copies"
+    score_texts = why.numbers_of(row, "name")
+    assert (score_texts["score"], score_texts["low"], score_texts["high"]) == ("−1.18\u00a0%", "−5.60\u00a0%", "1.20\u00a0%")
+    assert score_texts["beside"] == "", "a model too large for shuffled copies"
     assert recipes.against_chance(row, "name") == "−5.60\u00a0% to 1.20\u00a0%"
 
 
@@ -125,5 +125,5 @@ def test_the_ends_of_all_pairs_stand_beside_all_pairs():
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
 def test_what_is_lost_without_two_heads_is_not_told_as_how_they_work(level):
-    told = sections(ROOT / "pages" / "heads" / f"{level}.md")["together"]
-    assert "so that one can" not in told and "circuit" not in told and "one after the other" not in told
+    text = sections(ROOT / "pages" / "heads" / f"{level}.md")["together"]
+    assert "so that one can" not in text and "circuit" not in text and "one after the other" not in text

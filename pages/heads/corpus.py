@@ -1,5 +1,4 @@
-"""What is measured on page "Heads": which texts, how well the model reads them, and work that waits for a press where it takes
-long."""
+"""The texts on which page "Heads" measures, how well the model reads them, and long work that waits for a click."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from ui.words import headed, say, words
 from viz import percent
 
 HERE = Path(__file__).parent
-LONG = 60.0  # seconds; what takes longer waits for a press
+LONG = 60.0  # seconds; what takes longer waits for a click
 LENGTH = 40  # tokens of a sample text, about
 SAMPLE, OWN = state.HEADS_TEXT.values
 
@@ -29,26 +28,26 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The texts that heads are measured on. texts: each with its target, None for those that come with the program; said: which
-    they are, as the words have it."""
+class Corpus:
+    """The texts that heads are measured on. texts: each with its target, None for those that come with the program; description:
+    of the texts, for sentences on screen."""
 
     look: Look
     texts: tuple[tuple[str, str], ...] | None
-    said: str
+    description: str
 
     @property
     def key(self) -> tuple:
         return self.look.model.info.name, self.look.model.condition, self.look.kind, self.texts
 
     def seconds(self, readings: float) -> float:
-        """About how long it takes to read the texts so many times."""
+        """Estimate the seconds that it takes to read the texts `readings` times."""
         lengths = [len(text.split()) * 1.4 for text, _ in self.texts] if self.texts else [LENGTH] * TEXTS
         return effort.seconds(self.look.model.info, sum(lengths) / len(lengths), readings * len(lengths))
 
-    def worked(self, name: str, readings: float, work: Callable[[jobs.Report], T], doing: str) -> T | None:
-        """What a job gives; None while it is under way, was cancelled, or waits for a press, and, with a sentence, for texts that
-        the model cannot spell. readings: how often it reads the texts; 0 for what waits for no press."""
+    def result(self, name: str, readings: float, work: Callable[[jobs.Report], T], doing: str) -> T | None:
+        """Return what a job gives; None while it is under way, was cancelled, or waits for a click, and, with a sentence, where
+        the model cannot spell the texts. readings: how often it reads the texts; 0 for what waits for no click."""
         key, lasts = (name, *self.key), self.seconds(readings)
         if lasts > LONG and not effort.begun(key):
             say(HERE, "takes long")
@@ -61,8 +60,8 @@ class Asked:
             say(HERE, section, share=percent(unspelt.share), name=self.look.model.info.name)
             return None
 
-    def read_so_well(self) -> str:
-        """A sentence on how many of the tokens the model knows, and on its loss; "" while that is measured."""
+    def fit_sentence(self) -> str:
+        """Return a sentence on how many of the tokens the model knows, and on its loss; "" while that is measured."""
         model, texts = self.look.model, self.texts
         if texts is None and model.info.name == "translator" and self.look.kind == "decoder":
             texts = tuple(held_out(model))  # of which it is known what it should say
@@ -70,14 +69,14 @@ class Asked:
         measured: Fit | None = jobs.result(key, lambda report: fit(model, texts), "Reading the texts")
         if measured is None:
             return ""
-        facts = {"texts": self.said, "unknown": percent(measured.unknown), "tokens": f"{measured.tokens:,}"}
+        facts = {"texts": self.description, "unknown": percent(measured.unknown), "tokens": f"{measured.tokens:,}"}
         if np.isnan(measured.loss):
             return words(HERE, "read so well no loss", **facts)
         return words(HERE, "read so well", **facts, loss=f"{measured.loss:.2f}", even=f"{measured.even:.2f}")
 
 
-def asked(look: Look, predicts: bool = True) -> Asked | None:
-    """The texts that are chosen; None, with a sentence, where none can be measured on. predicts: whether a loss is measured, for
+def choose_corpus(look: Look, predicts: bool = True) -> Corpus | None:
+    """Return the chosen texts; None, with a sentence, where heads cannot be measured. predicts: whether a loss is measured, for
     which it must be known what the model should say."""
     info = look.model.info
     if predicts and (look.trace.unembed is None or (info.kind == "encoder" and not info.mask)):
@@ -90,7 +89,7 @@ def asked(look: Look, predicts: bool = True) -> Asked | None:
     )
     state.keep(state.HEADS_TEXT, chosen, SAMPLE)
     if chosen == SAMPLE:
-        return sample(look, predicts)
+        return sample_corpus(look, predicts)
     if both and not look.second.strip() and (predicts or look.kind != "encoder"):
         say(HERE, "no target")
         return None
@@ -98,11 +97,11 @@ def asked(look: Look, predicts: bool = True) -> Asked | None:
     if not texts:
         say(HERE, "no text")
         return None
-    return Asked(look, texts, words(HERE, "own text" if len(texts) > 1 else "own short text", count=len(texts)))
+    return Corpus(look, texts, words(HERE, "own text" if len(texts) > 1 else "own short text", count=len(texts)))
 
 
-def sample(look: Look, predicts: bool = False) -> Asked:
-    """The texts that come with the program, by which every page measures heads."""
+def sample_corpus(look: Look, predicts: bool = False) -> Corpus:
+    """Return the texts that come with the program, on which every page measures heads."""
     both = look.model.info.kind == "encoder-decoder"
     section = "sample pairs" if predicts and both else "sample sentences" if look.kind == "cross" else "sample texts"
-    return Asked(look, None, words(HERE, section))
+    return Corpus(look, None, words(HERE, section))
