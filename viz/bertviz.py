@@ -150,7 +150,7 @@ def bertviz_model_view(
 def _find_opening(
     numbers: list[int], layer: int | None, heads: Sequence[int] | None, count: int, among: list[int] | None = None
 ) -> dict[str, Any]:
-    """What a head view shows first. Errors: ValueError for a layer or head that is not there."""
+    """Return what a head view shows first. Errors: ValueError for a layer or head that is not there."""
     among = numbers if among is None else among
     if layer is not None and layer not in among:
         raise ValueError(f"Layer {layer} is not among the layers given: {among}.")
@@ -170,7 +170,7 @@ def _layers(attention: Attention) -> tuple[list[int], np.ndarray]:
 
 
 def _data(weights: np.ndarray, queries: Sequence[Any], keys: Sequence[Any] | None) -> str:
-    """One of what BertViz calls `attention`: JavaScript that holds the weights and the text of the tokens."""
+    """Return one item of what BertViz calls `attention`: JavaScript that holds the weights and the text of the tokens."""
     keys = queries if keys is None else keys
     if weights.shape[2:] != (len(queries), len(keys)):
         raise ValueError(f"Attention of shape {weights.shape} does not fit {len(queries)} queries and {len(keys)} keys.")

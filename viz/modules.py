@@ -59,7 +59,7 @@ def needed(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def joined(paths: Sequence[str]) -> str:
-    """One script of these modules and all that they import: `modules["shared/number.js"].percent` is what a module exports.
+    """Return one script of these modules and all that they import; `modules["shared/number.js"].percent` is an export of one.
 
     A module becomes a function of its own, so names that it does not export stay its own. It may import and export only in the
     two ways that we write: `import { a, b as c } from "./file.js";` and `export` before a function, a class or a const, each at
@@ -72,12 +72,12 @@ def _as_function(path: str) -> str:
     text = sources()[path]
     modules = iter(imported(path))
 
-    def taken(match: re.Match[str]) -> str:
+    def as_constants(match: re.Match[str]) -> str:
         names = ", ".join(name.strip().replace(" as ", ": ") for name in match[1].split(",") if name.strip())
         return f'const {{ {names} }} = modules["{next(modules)}"];'
 
     names = [next(filter(None, groups)) for groups in _EXPORT.findall(text)]
-    text = _EXPORT.sub("", _IMPORT.sub(taken, text))
+    text = _EXPORT.sub("", _IMPORT.sub(as_constants, text))
     if left := _OTHER.search(text):
         raise ValueError(f"{path} cannot be joined with the others; write this in another way: {left[0]}")
     if "</script" in text.lower() or "<!--" in text:

@@ -25,18 +25,18 @@ def percent(probability: float) -> str:
 
 
 def halved(values: np.ndarray) -> np.ndarray:
-    """Numbers as float16, to be sent: each shows the same three significant digits as it did, as `percent` and shared/number.js
-    write them. Of float16 itself they may differ in the last: 0.9446 would become 0.9443."""
+    """Return numbers as float16, to be sent, each with the same three significant digits, as `percent` and shared/number.js write
+    them. With plain float16 the last digit may differ: 0.9446 would become 0.9443."""
     half = values.astype(np.float16)
-    shown = _shown(values)
-    off = np.isfinite(half) & ((_shown(half, UP) != shown) | (_shown(half, -UP) != shown))
-    half[off] = shown[off].astype(np.float16)  # between two float16 there is less room than the digits take
+    as_read = _as_read(values)
+    off = np.isfinite(half) & ((_as_read(half, UP) != as_read) | (_as_read(half, -UP) != as_read))
+    half[off] = as_read[off].astype(np.float16)  # between two float16 there is less room than the digits take
     return half
 
 
-def _shown(values: np.ndarray, up: float = 0.0) -> np.ndarray:
-    """The number that three digits of each say: float64; of shares that are nearly 0 or 1, one that is said like them. up: more
-    or less than 0 where a half is rounded up or down, as JavaScript and Python do."""
+def _as_read(values: np.ndarray, up: float = 0.0) -> np.ndarray:
+    """Return each number rounded to three significant digits: float64; of shares that are nearly 0 or 1, a number that is written
+    like them. up: more or less than 0 where a half is rounded up or down, as JavaScript and Python do."""
     values = values.astype(np.float64)
     size = np.abs(values)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -47,15 +47,15 @@ def _shown(values: np.ndarray, up: float = 0.0) -> np.ndarray:
 
 
 def signed(share: float) -> str:
-    """A share as `percent` says it, below 0 too, with a minus."""
+    """Format a share as `percent` does, below 0 with a minus."""
     if not share < 0:
         return percent(share)
-    said = percent(-share)
-    return f"over −{said.removeprefix('under ')}" if said.startswith("under") else f"−{said.removeprefix('over ')}"
+    text = percent(-share)
+    return f"over −{text.removeprefix('under ')}" if text.startswith("under") else f"−{text.removeprefix('over ')}"
 
 
 def percent_or_score(probability: float, score: float) -> str:
-    """A probability as `percent`; where there is none, what was given in its place."""
+    """Format a probability as `percent` does; where it is NaN, the score."""
     return percent(probability) if probability == probability else f"{score:.3g}".replace("-", "−")
 
 

@@ -64,7 +64,7 @@ GROUND = (128, 136, 150, 0.1)  # under every number that is there, so that 0 can
 
 
 def shade(weight: float) -> float:
-    """How opaque the accent colour is drawn for an attention weight in [0, 1]: 0 is clear, 1 is the full accent.
+    """Return the opacity of the accent colour for an attention weight in [0, 1]: 0 is clear, 1 is the full accent.
 
     The blend itself is close to even in lightness; the exponent lifts small weights, so that 5 % can be told from 0 %.
     """

@@ -1,4 +1,4 @@
-"""How a token is written on screen, so that all of it is visible: spaces, line breaks, control and invisible characters."""
+"""Tokens as text on screen, with everything visible: spaces, line breaks, control and invisible characters."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def reading_pieces(text: str) -> list[str]:
 
 
 def is_fragment(text: str) -> bool:
-    """Whether the text is that of a byte fragment, such as `"<0xF0>"`."""
+    """Return whether the text is that of a byte fragment, such as `"<0xF0>"`."""
     return _FRAGMENT.fullmatch(text) is not None
 
 
@@ -75,8 +75,8 @@ def kinds(tokens: Sequence[Any]) -> list[int]:
 
 
 def row_names(tokens: Sequence[Any]) -> list[str] | None:
-    """What words call the rows of cross-attention, by what each has read and what it serves to choose: "after “le”, choosing
-    “chat”". None for tokens that name no such rows: those have an `after`."""
+    """Return the names of the rows of cross-attention, by the token just read and the token that it serves to choose: "after
+    “le”, choosing “chat”". None for tokens without an `after`, which are no such rows."""
     if not tokens or not getattr(tokens[0], "after", None):
         return None
     return [f"after {quoted(token.after)}, choosing {quoted(token)}" for token in tokens]
@@ -92,8 +92,8 @@ def plain_signs(tokens: Sequence[T], first: bool = True) -> list[T]:
 
 
 def plain_sign(text: str) -> str:
-    """What a model predicts as beginners read it: the sign for the end of a text as “end”, bytes as “part of a character”."""
-    return "end" if text in _ENDS else PART if is_fragment(text) else text
+    """Return a predicted token as beginners read it: the special token for the end of a text as “end”."""
+    return "end" if text in _ENDS else text
 
 
 def _plain_sign(token: Any, first: bool) -> Any:
@@ -146,7 +146,7 @@ def _write(parts: _Parts, text: str, reading: bool) -> None:
 
 
 def _hidden(character: str) -> str:
-    """What stands for a character that cannot be seen; empty for one that can."""
+    """Return the sign for an invisible character, "" for a visible one."""
     code = ord(character)
     if character == "\n":
         return _NEWLINE

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def looks_back_only(maps: np.ndarray) -> bool:
-    """Whether maps [..., query, key] are square and zero above the diagonal; a single token looks nowhere else anyway: False."""
+    """Return whether maps [..., query, key] are square and zero above the diagonal; False for a single token."""
     rows, columns = maps.shape[-2:]
     return rows == columns > 1 and not any(maps[..., i, i + 1 :].any() for i in range(rows))
 

@@ -1,4 +1,4 @@
-"""What every picture of ours is: a kind, its data as bytes, and what a screen reader says of it."""
+"""The base of all views: a kind, its data as bytes, and a description for screen readers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DTYPES = ("uint8", "float16", "float32", "int32")
 
 @dataclass(frozen=True)
 class Assets:
-    """What is the same for every view of a kind; it never depends on the data."""
+    """The part that is the same for every view of a kind; it never depends on the data."""
 
     html: str
     css: str
@@ -47,7 +47,7 @@ class View:
         return _assets(self.kind, self.uses)
 
     def to_html(self, caption: str = "") -> str:
-        """One self-contained page: no request leaves it, and all text of the user is inside base64 or escaped.
+        """Return a self-contained page: no request leaves it, and all text of the user is inside base64 or escaped.
 
         `caption` stands below the picture.
         What a press would tell the app is sent as a `headlight` event of the window, detail `{name, value}`;

@@ -23,7 +23,7 @@ from ui.show import choice, part, show
 from ui.words import say, words
 from viz import Card, Part, board, percent
 from viz.tokens import named
-from viz.views.grid_view.layers import pressed
+from viz.views.grid_view.layers import pair_of_cell
 
 
 def draw(here: Path, look: Look) -> list[Picture]:
@@ -48,10 +48,10 @@ def draw(here: Path, look: Look) -> list[Picture]:
     raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
     raw |= _facts(look, in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
-    pressed_head, in_sight = heads.last_pressed(*in_heads.weights.shape), bool(np.isfinite(over[query, key]))
-    drawings = _pictures(look, mean, film, in_heads, (query, key), pressed_head, head, texts)
-    if pressed_head:
-        weight = {"layer": pressed_head[0], "head": pressed_head[1], "share": percent(in_heads.weights[pressed_head])}
+    clicked_head, in_sight = heads.last_clicked(*in_heads.weights.shape), bool(np.isfinite(over[query, key]))
+    drawings = _pictures(look, mean, film, in_heads, (query, key), clicked_head, head, texts)
+    if clicked_head:
+        weight = {"layer": clicked_head[0], "head": clicked_head[1], "share": percent(in_heads.weights[clicked_head])}
         st.caption(words(here, "pressed pair", **facts | weight))
     titles = f"From “{texts[0]}” to “{texts[1]}”", f"{_film(head)}, layer by layer"
     cards = _cards(here, look, drawings, facts, titles, in_sight)
@@ -61,7 +61,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
 
 
 def _key(look: Look, over: np.ndarray) -> int:
-    """The key that was pressed; where the text has changed there, the one that the query looks at most."""
+    """Return the key that was clicked; where the text has changed there, the one that the query looks at most."""
     keys, (key, id) = look.attention.keys, state.PAIR_KEY.get()
     if key is None or key >= len(keys) or keys[key].id != id:
         return strongest_key(over, look.token, itself=look.kind != "cross")
@@ -73,7 +73,7 @@ def _keep(look: Look, key: int) -> None:
 
 
 def _pick_film(look: Look, subject: tuple, mean: np.ndarray) -> tuple[int | None, np.ndarray | None]:
-    """The head whose maps are played, None for the mean of all, and its maps; no maps until they are there."""
+    """Return the head whose maps are played, None for the mean of all, and its maps, None until they are calculated."""
     if look.beginner:
         state.later("intermediate", state.MOVIE)
         return None, mean
@@ -85,7 +85,7 @@ def _pick_film(look: Look, subject: tuple, mean: np.ndarray) -> tuple[int | None
 
 
 def _react(look: Look, key: int, film: np.ndarray) -> None:
-    """What a press on the board does."""
+    """React to a click on the board."""
     match choice("evolution"):
         case {"part": "from", "value": position}:
             press(position, look.newest)
@@ -93,17 +93,17 @@ def _react(look: Look, key: int, film: np.ndarray) -> None:
         case {"part": "to", "value": position}:
             _keep(look, position)
         case {"part": "movie", "value": [row, column]}:
-            query, key = pressed(film, row, column)
+            query, key = pair_of_cell(film, row, column)
             keep_token(query)
             _keep(look, key)
         case {"part": "weights" | "ranks", "value": [layer, number]}:
-            heads.pressed(layer, number)
+            heads.open_head(layer, number)
 
 
 def _cards(
     here: Path, look: Look, drawings: dict[str, Picture], facts: dict[str, str], titles: tuple[str, str], in_sight: bool
 ) -> list[Card]:
-    """The texts to choose the pair from, the pair in every head, and the whole map layer by layer."""
+    """Return the cards: the texts to choose the pair from, the pair in every head, and the whole map layer by layer."""
     asks = "pick from cross" if look.attention.chooses else "pick from"
     texts = [
         part("The first text", drawings["from"].on_board, words(here, asks, **facts)),
@@ -126,10 +126,10 @@ def _film(head: int | None) -> str:
 
 
 def _pictures(
-    look: Look, mean: np.ndarray, drawn: np.ndarray | None, in_heads: Pair, at: tuple[int, int], held: tuple[int, int] | None,
-    head: int | None, texts: list[str],
+    look: Look, mean: np.ndarray, film_maps: np.ndarray | None, in_heads: Pair, at: tuple[int, int],
+    marked: tuple[int, int] | None, head: int | None, texts: list[str],
 ) -> dict[str, Picture]:  # fmt: skip
-    """The pictures of this part by the part of the board that shows them. texts: what the two chosen tokens are called."""
+    """Return the pictures of this part by the part of the board that shows them. texts: of the two chosen tokens."""
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     (query, key), of = at, f"from “{texts[0]}” to “{texts[1]}”"
     pair, film = {"query": query, "key": key}, {"head": head, "chosen": at, "name": _film(head)}
@@ -148,20 +148,22 @@ def _pictures(
     ranks = {"rank": Numbers(in_heads.ranks, ("layer", "head")), "keys_in_sight": Numbers(in_heads.keys, ("layer",))}
     name = f"Attention, layer by layer, {'mean of the heads' if head is None else f'H{head}'}"
     known = {"in_heads": in_heads}
-    found_here = {
+    pictures = {
         "from": text("from", f"How much each token looks at “{texts[1]}”", shares[:, key], query, key),
         "to": text("to", f"How much “{texts[0]}” looks at each token", shares[query], key, query),
-        "weights": picture("weights", recipes.pair_weights, "Weight in every head", of, pair | {"chosen": held}, known, weights),
+        "weights": picture(
+            "weights", recipes.pair_weights, "Weight in every head", of, pair | {"chosen": marked}, known, weights
+        ),
         "ranks": picture("ranks", recipes.pair_ranks, "Rank in every head", of, pair, known, ranks),
     }
-    if drawn is not None:
-        maps_of = {"weights": Numbers(drawn, ("layer", "from", "to"))}
-        found_here["movie"] = picture("movie", recipes.movie, name, "", film, {"drawn": drawn}, maps_of)
-    return found_here
+    if film_maps is not None:
+        maps_of = {"weights": Numbers(film_maps, ("layer", "from", "to"))}
+        pictures["movie"] = picture("movie", recipes.movie, name, "", film, {"drawn": film_maps}, maps_of)
+    return pictures
 
 
 def _texts(look: Look, side: str) -> list[str]:
-    """What was typed where the tokens of a side stand."""
+    """Return the typed texts to which the tokens of a side belong."""
     source = look.kind == "encoder" or (look.kind == "cross" and side == "to")
     return [look.trace.text] if source else [look.second] if look.trace.target else [look.trace.text, look.second]
 

@@ -1,4 +1,4 @@
-"""A press on a cell of layers × heads: it opens that head on page "Attention"; a beginner reads about it here."""
+"""Clicks on a cell of layers × heads: they open that head on page "Attention"; a beginner reads about it here."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from ui.choices import heads
 from ui.serving.leaving import open_page
 
 
-def pressed(layer: int, head: int) -> None:
-    """Keep the head that was pressed, for `last_pressed`, or choose it, so that `follow` opens it."""
+def open_head(layer: int, head: int) -> None:
+    """Remember the clicked head for `last_clicked`; above the level beginner choose it, so that `follow` opens it."""
     state.LAYERS_HEAD.set((int(layer), int(head)))
     if state.level() != "beginner":
         heads.choose(int(layer), int(head))
@@ -16,13 +16,13 @@ def pressed(layer: int, head: int) -> None:
 
 
 def follow() -> None:
-    """Open page "Attention" if a head was pressed. Call it first thing in a run."""
+    """Open page "Attention" if a head was clicked. Call this first in a run."""
     if state.LAYERS_OPEN.pop():
         state.VIEW.set("Head")
         open_page("attention")
 
 
-def last_pressed(layers: int, heads: int) -> tuple[int, int] | None:
-    """The head that a beginner pressed last, where this model has it."""
+def last_clicked(layers: int, heads: int) -> tuple[int, int] | None:
+    """Return the head that a beginner clicked last, where this model has it."""
     layer, head = state.LAYERS_HEAD.get()
     return (layer, head) if 0 <= layer < layers and 0 <= head < heads and state.level() == "beginner" else None

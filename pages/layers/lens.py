@@ -54,8 +54,8 @@ def draw(here: Path, look: Look) -> list[Picture]:
         return []
     at = look.token_among(len(trace.read))
     column = positions.index(at) if at in positions else len(positions) - 1 if model.info.kind != "encoder" else 0
-    last, kept = len(seen.ids) - 1, state.LENS_LAYER.get()
-    layer = last if kept is None else min(kept, last)
+    last, chosen_layer = len(seen.ids) - 1, state.LENS_LAYER.get()
+    layer = last if chosen_layer is None else min(chosen_layer, last)
 
     def react() -> None:
         match choice("lens-board"):
@@ -91,7 +91,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
 
 
 def _choose(look: Look, tuned: bool) -> tuple[str, str]:
-    """The lens, and what its cells are coloured by. tuned: whether there is a tuned lens."""
+    """Return the chosen lens, and what its cells are coloured by. tuned: whether there is a tuned lens."""
     kind, colour = KINDS[tuned], "probability"
     if not tuned and look.beginner:
         return kind, colour
@@ -106,7 +106,7 @@ def _choose(look: Look, tuned: bool) -> tuple[str, str]:
 
 
 def _window(positions: list[int]) -> list[int]:
-    """Of many positions, some neighbours."""
+    """Return a window of neighbouring positions."""
     if len(positions) <= WINDOW:
         return positions
     last = st.slider(
@@ -116,19 +116,19 @@ def _window(positions: list[int]) -> list[int]:
     return positions[last - WINDOW : last]
 
 
-def _named(layer: int) -> str:
+def _layer_name(layer: int) -> str:
     return "input" if layer == 0 else f"L{layer - 1}"
 
 
 def _pictures(
     look: Look, seen: Lens, positions: list[int], tuned: bool, colour: str, column: int, layer: int
 ) -> dict[str, Picture]:
-    """The pictures of this part by the part of the board that shows them."""
+    """Return the pictures of this part by the part of the board that shows them."""
     model, read = look.model, look.written(look.trace.read)
     options, tokens = {"positions": positions, "tuned": tuned}, [read[place].text for place in positions]
     place = {"column": column, "layer": layer}
     kind, where = KINDS[tuned].capitalize(), f"{'at' if model.info.kind == 'encoder' else 'after'} “{named(tokens[column])}”"
-    names: dict[str, Sequence] = {"stage": [_named(row) for row in range(len(seen.ids))], "position": positions}
+    names: dict[str, Sequence] = {"stage": [_layer_name(row) for row in range(len(seen.ids))], "position": positions}
 
     def texts(ids: np.ndarray) -> np.ndarray:
         return np.array([model.token_text(int(id)) for id in ids.ravel()], dtype=str).reshape(ids.shape)
@@ -171,21 +171,21 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
     model, trace = look.model, look.trace
     place, settled = int(seen.positions[column]), int(seen.settled[column])
     token = named(look.written(trace.read)[place].text)
-    since = "from the input on" if settled == 0 else f"from {_named(settled)} on"
+    since = "from the input on" if settled == 0 else f"from {_layer_name(settled)} on"
     if settled == len(seen.ids) - 1:
-        since = f"only after the last layer, {_named(settled)}"
+        since = f"only after the last layer, {_layer_name(settled)}"
 
-    def called(id: np.integer) -> str:
+    def token_name(id: np.integer) -> str:
         text = model.token_text(int(id))
         return named(plain_sign(text) if look.beginner else text)
 
     facts = {
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
-        "answer": called(seen.answer[column]),
+        "answer": token_name(seen.answer[column]),
         "share": percent(seen.probability[-1, column]),
         "settled": since,
-        "layer": _named(layer),
-        "best": called(seen.ids[layer, column, 0]),
+        "layer": _layer_name(layer),
+        "best": token_name(seen.ids[layer, column, 0]),
         "best_share": percent(seen.probabilities[layer, column, 0]),
         "rank": f"{seen.rank[layer, column]:,}",
         "answer_share": percent(seen.probability[layer, column]),

@@ -1,4 +1,4 @@
-"""Part "Lens": a tuned lens for a model that has none, trained beside the page and kept."""
+"""Part "Lens": training of a tuned lens for a model that has none, in a background job; the lens is saved."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
-    """An offer to train a lens for these weights; while it is under way its progress, and then the lens."""
-    weights, asked = mine(model), state.LENS_TRAINING.get()
-    if asked is None or asked[0] != weights:
+    """Offer to train a lens for these weights; show the progress of a training; return the lens when there is one."""
+    weights, request = mine(model), state.LENS_TRAINING.get()
+    if request is None or request[0] != weights:
         with st.expander("Train a tuned lens for this model", icon=":material/tune:"):
             say(here, "lens train")
             empty = "Empty: the story that comes with Headlight"
@@ -33,7 +33,7 @@ def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
             own = st.text_area("Your own text to learn from", key=state.LENS_TEXT.name, placeholder=empty, max_chars=most)
             st.button("Train it", on_click=ask, args=(weights, (own or "")[:most]), key="lens-train")
         return None
-    text = asked[1].strip() or tuned_lens.SAMPLE.read_text(encoding="utf-8")
+    text = request[1].strip() or tuned_lens.SAMPLE.read_text(encoding="utf-8")
     key = ("tuned lens", weights, hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest())
     try:
         return jobs.result(key, lambda report: train(model, text, report), "Training a tuned lens")
@@ -48,7 +48,7 @@ def ask(weights: str, text: str) -> None:
 
 
 def train(model: LanguageModel, text: str, report: Report) -> tuned_lens.TunedLens:
-    """A lens, kept on disk where there is room for it."""
+    """Train a lens, and save it to disk where there is room."""
     lens, figures = tuned_lens.train(model, [text], report=report)
     try:
         tuned_lens.keep(lens, model, figures)
@@ -58,12 +58,12 @@ def train(model: LanguageModel, text: str, report: Report) -> tuned_lens.TunedLe
 
 
 def mine(model: LanguageModel) -> str:
-    """What a lens of this model is known by."""
+    """Return the fingerprint that identifies a lens of this model."""
     return tuned_lens.fingerprint(model)
 
 
 def say_trained(here: Path, model: LanguageModel) -> None:
-    """What a lens that was trained here has reached."""
+    """Say how good a lens is that was trained here."""
     if figures := tuned_lens.figures_of(model):
         before, after = (np.mean(figures[f"{name}_lens_kl"]) for name in ("logit", "tuned"))
         facts = {"positions": f"{figures['positions']:,}", "steps": figures["steps"]}

@@ -1,6 +1,6 @@
-"""How each picture of this page is made: a trace, what is looked at of it, and options that can be written down.
+"""Recipes for the pictures of this page: each takes a trace, what is looked at of it, and options that can be written down.
 
-What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+A recipe calculates what takes long only where the page has not done so already, as in a notebook, which carries these functions.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from viz.figures.heads import head_scatter
 from viz.tokens import label, plain_sign
 from viz.views.grid_view.layers import answer_grid, attention_movie, head_grid, lens_grid, likeliest, rank_grid
 
-TOP = 5  # of the likeliest tokens, those that are shown
+TOP = 5  # likeliest tokens that are shown
 
 
 # ---------------------------------------------------------------- Evolution
 
 
 def text(trace: Trace, seen: Scope, *, side: str, at: int, other: int, texts: list[str], mean: np.ndarray | None = None) -> View:
-    """The text of the queries ("from") or of the keys ("to"), shaded by the mean over layers and heads, with one of it chosen."""
+    """Draw the text of the queries ("from") or of the keys ("to"), shaded by the mean over layers and heads; one is chosen."""
     shares = over(maps(seen.attention) if mean is None else mean)
     tokens = as_written((seen.queries if side == "from" else seen.keys).tokens, *texts)
     of = shares[:, other] if side == "from" else shares[other]
@@ -32,7 +32,7 @@ def text(trace: Trace, seen: Scope, *, side: str, at: int, other: int, texts: li
 
 
 def over(mean: np.ndarray) -> np.ndarray:
-    """Maps [layer, query, key] as their mean over the layers: [query, key]; NaN where none of them sees the key."""
+    """Return the mean of maps [layer, query, key] over the layers: [query, key]; NaN where no layer sees the key."""
     return np.where(np.isfinite(mean).any(0), np.nan_to_num(mean).mean(0), np.nan)
 
 
@@ -52,7 +52,7 @@ def pair_ranks(trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pai
 def movie(
     trace: Trace, seen: Scope, *, head: int | None, chosen: tuple[int, int], name: str, drawn: np.ndarray | None = None
 ) -> View:
-    """The map of a head, or of the mean of all, layer by layer."""
+    """Draw the map of a head, or of the mean of all, layer by layer."""
     drawn = maps(seen.attention, head) if drawn is None else drawn
     return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name)
 
@@ -64,7 +64,7 @@ def statistic(
     trace: Trace, seen: Scope, *, name: str, title: str, unit: str, scale: tuple[float, float] | None,
     chosen: tuple[int, int] | None, values: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """A number of every head, [layer, head]."""
+    """Draw a number of every head, [layer, head]."""
     if values is None:
         values = head_statistics(seen.attention)[name].to_numpy().reshape(seen.attention.layers, seen.attention.heads)
     notes = [[f"{nats / np.log(2):.2f} bits" for nats in row] for row in values] if name == "entropy" else None
@@ -78,7 +78,7 @@ def head_points(trace: Trace, seen: Scope, *, chosen: tuple[int, int] | None, pl
 
 
 def divergences(trace: Trace, seen: Scope, *, divergence: np.ndarray | None = None) -> View:
-    """How far every two heads are from each other, [head, head]."""
+    """Draw how far every two heads are from each other, [head, head]."""
     divergence = head_divergence(seen.attention) if divergence is None else divergence
     names = head_names(seen.attention.heads, len(divergence))
     return grid_view(
@@ -98,7 +98,7 @@ def lens_cells(
     model: LanguageModel, trace: Trace, *, positions: list[int], tokens: list[str], tuned: bool, colour: str,
     chosen: tuple[int, int], simple: bool, predictions: Lens | None = None,
 ) -> View:  # fmt: skip
-    """What each layer would predict at each position."""
+    """Draw what each layer would predict at each position."""
     predictions = predictions or through(model, trace, positions, tuned)
     spell = plain_sign if simple else str
     best = [[spell(model.token_text(int(id))) for id in row] for row in predictions.ids[:, :, 0]]
@@ -122,7 +122,7 @@ def lens_position(
     model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
     simple: bool, predictions: Lens | None = None,
 ) -> View:  # fmt: skip
-    """The likeliest tokens of every layer at one position."""
+    """Draw the likeliest tokens of every layer at one position."""
     predictions = predictions or through(model, trace, positions, tuned)
     ids, shares = predictions.ids[:, column], predictions.probabilities[:, column]
     spell = plain_sign if simple else str
@@ -133,7 +133,7 @@ def lens_answer(
     model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
     simple: bool, predictions: Lens | None = None,
 ) -> View:  # fmt: skip
-    """How the answer of the last layer rises through the layers at one position."""
+    """Draw how the answer of the last layer rises through the layers at one position."""
     predictions = predictions or through(model, trace, positions, tuned)
     answer = model.token_text(int(predictions.answer[column]))
     answer = plain_sign(answer) if simple else answer
@@ -143,7 +143,7 @@ def lens_answer(
 
 
 def through(model: LanguageModel, trace: Trace, positions: list[int], tuned: bool) -> Lens:
-    """Raises ValueError where a tuned lens is asked for and none is kept for these weights."""
+    """Return the predictions through the lens. Errors: ValueError where a tuned lens is asked for and these weights have none."""
     translate = translator(model) if tuned else None
     if tuned and translate is None:
         raise ValueError("There is no tuned lens for this model yet. Train one on page Layers, part Lens, first.")
@@ -151,10 +151,10 @@ def through(model: LanguageModel, trace: Trace, positions: list[int], tuned: boo
 
 
 def beside(answer: str, rank: int, kl: float, simple: bool) -> str:
-    """What is said of the final answer where another token may be the likeliest."""
+    """Describe the final answer in the note of a cell, whose likeliest token may be another."""
     return f"“{answer}”: {rank_in_words(rank)}" if simple else f"rank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
 
 
 def rank_in_words(rank: int) -> str:
-    """How near the answer is to being chosen, in words."""
+    """Say in words how near the answer is to being chosen."""
     return "first choice" if rank == 1 else f"among the first {TOP}" if rank <= TOP else "far behind"

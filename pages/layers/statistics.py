@@ -47,12 +47,12 @@ def draw(here: Path, look: Look) -> list[Picture]:
     if table is None:
         return []
     size = (attention.layers, attention.heads)
-    beginner, pressed_head = look.beginner, heads.last_pressed(*size)
+    beginner, clicked_head = look.beginner, heads.last_clicked(*size)
     say(here, "statistics cross" if kind == "cross" else "statistics", tokens=len(attention.queries), heads=size[0] * size[1])
-    if pressed_head:
-        row = table.iloc[pressed_head[0] * size[1] + pressed_head[1]]
+    if clicked_head:
+        row = table.iloc[clicked_head[0] * size[1] + clicked_head[1]]
         say(
-            here, "pressed head", layer=pressed_head[0], head=pressed_head[1], evenness=percent(row["evenness"]),
+            here, "pressed head", layer=clicked_head[0], head=clicked_head[1], evenness=percent(row["evenness"]),
             distance=_number(row["distance"]), first=percent(row["first"]),
         )  # fmt: skip
     cards, pictures = [], []
@@ -62,14 +62,14 @@ def draw(here: Path, look: Look) -> list[Picture]:
         title = plainly if beginner else exactly
         if title and np.isfinite(values).any():
             unit = "steps" if beginner and unit == "tokens" else unit
-            options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": pressed_head}
+            options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": clicked_head}
             drawing = Picture(
                 recipes.statistic, (whole,), options, "statistics", partial(_each_head, name, values),
                 title=title, part=name, known={"values": values},
             )  # fmt: skip
             pictures.append(drawing)
             cards.append(Card([drawing.on_board(words(here, name, **_most(values)))], title, 4))
-    show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.pressed(*choice("statistics")["value"]))
+    show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.open_head(*choice("statistics")["value"]))
     if size[0] * size[1] > 1:
         with picture("The map of heads"):
             pictures += _alike(here, look, subject)
@@ -81,7 +81,7 @@ def _each_head(name: str, values: np.ndarray) -> dict[str, Numbers]:
 
 
 def _most(values: np.ndarray) -> dict[str, object]:
-    """The head with the largest of [layer, head] shares, and its share."""
+    """Return the head with the largest of [layer, head] shares, and its share."""
     layer, head = np.unravel_index(np.nanargmax(values), values.shape)
     return {"layer": layer, "head": head, "share": percent(values[layer, head])}
 
@@ -106,7 +106,7 @@ def _alike(here: Path, look: Look, subject: tuple) -> list[Picture]:
     whole, size = replace(look, options={}), (attention.layers, attention.heads)
     names = recipes.head_names(attention.heads, len(divergence))
     points = Picture(
-        recipes.head_points, (whole,), {"chosen": heads.last_pressed(*size)}, "head-map",
+        recipes.head_points, (whole,), {"chosen": heads.last_clicked(*size)}, "head-map",
         lambda: {"place": Numbers(plane.points.reshape(*size, 2), ("layer", "head", "direction"))},
         title="The map of heads", known={"plane": plane},
     )  # fmt: skip
@@ -127,13 +127,13 @@ def _alike(here: Path, look: Look, subject: tuple) -> list[Picture]:
             say(here, "alike sampled", **facts)
         if look.beginner or len(divergence) > PAIRS:
             return [points]
-        show(apart.drawn, "alike", chosen=lambda: heads.pressed(*divmod(choice("alike")[0], attention.heads)))
+        show(apart.drawn, "alike", chosen=lambda: heads.open_head(*divmod(choice("alike")[0], attention.heads)))
     return [points, apart]
 
 
 def _picked(count: int) -> None:
     if points := state.selection("head-map").selection.points:
-        heads.pressed(*divmod(points[0]["point_index"], count))
+        heads.open_head(*divmod(points[0]["point_index"], count))
 
 
 def _number(value: float) -> str:

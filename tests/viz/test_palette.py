@@ -32,8 +32,8 @@ def oklab(rgb: np.ndarray) -> np.ndarray:
     return np.array(lab) @ np.cbrt(np.array(cone) @ np.clip(rgb, 0, 1))
 
 
-def contrast(one: str, other: str) -> float:
-    low, high = sorted(float(linear(colour) @ [0.2126, 0.7152, 0.0722]) for colour in (one, other))
+def contrast(first: str, second: str) -> float:
+    low, high = sorted(float(linear(colour) @ [0.2126, 0.7152, 0.0722]) for colour in (first, second))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -83,7 +83,7 @@ def test_python_and_javascript_shade_alike():
 
 def over(paper: str, colour: str) -> np.ndarray:
     """What a see-through colour, "rgba(…)", looks like on a page."""
-    *rgb, opacity = (float(one) for one in re.findall(r"[\d.]+", colour))
+    *rgb, opacity = (float(part) for part in re.findall(r"[\d.]+", colour))
     under = np.array([int(paper[i : i + 2], 16) for i in (1, 3, 5)])
     return under + (rgb - under) * opacity
 

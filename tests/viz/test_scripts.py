@@ -24,7 +24,9 @@ def called(module: str, name: str, *arguments: Sequence) -> list:
 
 def test_weights_are_shaded_as_in_python():
     weights = np.linspace(-0.2, 1.2, 50).tolist()
-    np.testing.assert_allclose(called("shared/colours.js", "shade", *[[one] for one in weights]), [shade(one) for one in weights])
+    np.testing.assert_allclose(
+        called("shared/colours.js", "shade", *[[weight] for weight in weights]), [shade(weight) for weight in weights]
+    )
 
 
 def test_the_even_scale_is_plotlys_cividis():
@@ -32,7 +34,7 @@ def test_the_even_scale_is_plotlys_cividis():
 
     parts = np.linspace(0, 1, 21).tolist()
     ours = called("shared/colours.js", "cividis", *[[part] for part in parts])
-    theirs = [unlabel_rgb(one) for one in sample_colorscale("cividis", parts)]
+    theirs = [unlabel_rgb(colour) for colour in sample_colorscale("cividis", parts)]
     np.testing.assert_allclose(ours, theirs, atol=4)  # Plotly's has the same colours at its own eleven steps
 
 
@@ -91,9 +93,9 @@ def test_who_redoes_the_formula_of_a_score_with_the_digits_shown_comes_to_the_sa
         weight = np.exp(score) / (np.exp(score) + others)
         facts = {"raw": raw, "scale": 32**-0.5, "bias": 0, "cap": None, "score": score, "added": 0, "weight": weight}
         cases.append(facts | {"bottom": np.log(np.exp(score) + others)})
-    found = called("views/query_key_view/digits.js", "placesOf", *[[case] for case in cases])
-    assert set(found) > {2, 3}
-    for case, places in zip(cases, found, strict=True):
+    all_places = called("views/query_key_view/digits.js", "placesOf", *[[case] for case in cases])
+    assert set(all_places) > {2, 3}
+    for case, places in zip(cases, all_places, strict=True):
         raw, score, bottom = (round(case[name], places) for name in ("raw", "score", "bottom"))
         assert round(raw * round(case["scale"], places + 2), places) == score
         share = np.exp(score - bottom)
@@ -177,21 +179,23 @@ def test_commas_inside_brackets_part_nothing():
 def test_what_plotly_drew_takes_the_colours_of_the_other_page_and_data_keeps_its_own(of, to):
     from plotly.colors import get_colorscale, unlabel_rgb, validate_colors
 
-    def translated(*given: tuple) -> list:
+    def translated(*arguments: tuple) -> list:
         script = 'import { translator } from "./views/export/look.js";\n'
         script += f"const translate = translator({json.dumps(of)}, {json.dumps(to)});\n"
-        return json.loads(printed(script + f"console.log(JSON.stringify({json.dumps(given)}.map((one) => translate(...one))));"))
+        return json.loads(
+            printed(script + f"console.log(JSON.stringify({json.dumps(arguments)}.map((one) => translate(...one))));")
+        )
 
     def scale(theme: dict) -> list:
         return [unlabel_rgb(colour.replace("rgba", "rgb"))[:3] for _, colour in sequential(theme["accent"])]
 
     rgb = {name: [list(bytes.fromhex(theme[name][1:])) for theme in (of, to)] for name in ("ink", "paper")}
     assert translated(*((each[0], True) for each in rgb.values())) == [each[1] for each in rgb.values()]
-    np.testing.assert_allclose(translated(*((one, False) for one in scale(of))), scale(to), atol=4)
+    np.testing.assert_allclose(translated(*((colour, False) for colour in scale(of))), scale(to), atol=4)
     grey = [[180, 182, 190], [60, 64, 70], [0, 0, 0], [255, 255, 255]]
-    data = [list(bytes.fromhex(one[1:])) for one in (*HEADS, *LINES) if one != of["accent"]] + grey
+    data = [list(bytes.fromhex(colour[1:])) for colour in (*HEADS, *LINES) if colour != of["accent"]] + grey
     for name in ("cividis", "RdBu_r"):
         data += [
             [round(v) for v in unlabel_rgb(colour)] for colour in validate_colors([c for _, c in get_colorscale(name)], "rgb")
         ]
-    assert translated(*((one, False) for one in data)) == data
+    assert translated(*((colour, False) for colour in data)) == data

@@ -133,9 +133,9 @@ def sign(text: str, at: int = 0, **more) -> Token:
 def test_beginners_read_the_signs_of_any_model_as_start_and_end(first, last):
     dog = Token(1, " dog", 0, 3)
     tokens = [sign(first), dog, *([sign(last, 3)] if last else [])]
-    assert [one.text for one in plain_signs(tokens)] == ["start", " dog", *(["end"] if last else [])]
-    assert [(one.id, one.start, one.special) for one in plain_signs(tokens)] == [
-        (one.id, one.start, one.special) for one in tokens
+    assert [token.text for token in plain_signs(tokens)] == ["start", " dog", *(["end"] if last else [])]
+    assert [(token.id, token.start, token.special) for token in plain_signs(tokens)] == [
+        (token.id, token.start, token.special) for token in tokens
     ]
 
 
@@ -152,7 +152,7 @@ def test_the_rows_of_cross_attention_name_the_start_in_words():
 
 
 def test_what_a_window_cuts_off_is_not_taken_for_the_start():
-    assert [one.text for one in plain_signs([sign("</s>", 9)], first=False)] == ["end"]
+    assert [token.text for token in plain_signs([sign("</s>", 9)], first=False)] == ["end"]
 
 
 def test_beginners_read_the_same_name_of_the_end_in_a_text_and_among_the_guesses():

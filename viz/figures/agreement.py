@@ -1,4 +1,4 @@
-"""How far several orders of the same things agree: a square of rank correlations."""
+"""Agreement of several rankings of the same things: a square of rank correlations."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def agreeing(names: Sequence[str], ranks: np.ndarray) -> go.Figure:
     count = len(names)
     if ranks.shape != (count, count):
         raise ValueError(f"Correlations of shape {list(ranks.shape)} for {count} names.")
-    said = [["" if np.isnan(rank) else f"{rank:.2f}".replace("-", "−") for rank in row] for row in ranks]
-    called = [escape_plotly(name) for name in names]
+    texts = [["" if np.isnan(rank) else f"{rank:.2f}".replace("-", "−") for rank in row] for row in ranks]
+    labels = [escape_plotly(name) for name in names]
     figure = go.Figure(
         go.Heatmap(
-            x=called, y=called, z=np.round(ranks, 4), zmin=-1, zmax=1, colorscale=DIVERGING, text=said, texttemplate="%{text}",
+            x=labels, y=labels, z=np.round(ranks, 4), zmin=-1, zmax=1, colorscale=DIVERGING, text=texts, texttemplate="%{text}",
             hovertemplate="%{y} and %{x}: %{text}<extra></extra>", xgap=2, ygap=2, showscale=False,
         )
     )  # fmt: skip

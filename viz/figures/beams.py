@@ -1,4 +1,4 @@
-"""A beam search as a tree: from left to right what was said, from top to bottom the likelier first."""
+"""A beam search as a tree: tokens from left to right, likelier candidates above."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ WINDOW = 6  # tokens that are shown at a time
 
 @dataclass(frozen=True)
 class Way:
-    """One way on that a search looked at. number: its own; parent: of the one that it goes on from, -1 for the text; text: its
-    token; length: tokens said with it; score: the sum of their log-probabilities in nats; fate: a key of MARKS."""
+    """A candidate continuation of a beam search. number: its own; parent: the number of the candidate that it continues, -1 for
+    the text; text: its token; length: of its tokens so far; score: the sum of their log-probabilities in nats; fate: a key of
+    MARKS."""
 
     number: int
     parent: int
@@ -87,7 +88,7 @@ def _score(way: Way, digits: int) -> str:
 
 
 def _rows(ways: Sequence[Way]) -> dict[int, int]:
-    """Which row each way stands in: the likeliest of its length at the top."""
+    """Return the row of each candidate: the likeliest of its length at the top."""
     rows: dict[int, int] = {}
     for length in {way.length for way in ways}:
         column = sorted((way for way in ways if way.length == length), key=lambda way: -way.score)

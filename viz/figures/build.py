@@ -15,7 +15,7 @@ _WIDE = 1000  # times the smallest: on a longer axis only powers of ten have roo
 
 
 def encoding_heatmap(values: np.ndarray, title: str, across: str = "dimension", down: str = "position") -> go.Figure:
-    """What a scheme of positions gives each position, [position, dimension], red above 0 and blue below."""
+    """Draw the vector of each position, [position, dimension], red above 0 and blue below."""
     values = np.asarray(values, dtype=np.float32)
     if values.ndim != 2 or values.size == 0:
         raise ValueError(f"Positions of shape {list(values.shape)}: give [position, dimension].")

@@ -15,8 +15,8 @@ _SCALE = [[0, "rgba(128,136,150,.10)"], [0.5, "#7fa7c4"], [1, "#d0661a"]]
 
 
 def cache_boxes(tokens: Sequence[Any], layers: int, each: int, dtype: str = "float32", fresh: int = 1) -> go.Figure:
-    """What is kept of each token that was read. each: numbers of one token in one layer, keys and values together; fresh: how
-    many of the tokens, at the end, were read last."""
+    """Draw the key-value cache of the tokens read so far. each: numbers of one token in one layer, keys and values together;
+    fresh: how many tokens, at the end, were read last."""
     count = len(tokens)
     values = np.full((layers, count), 0.5)
     values[:, max(0, count - fresh) :] = 1.0

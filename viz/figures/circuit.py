@@ -22,8 +22,8 @@ NEAR = 0.03  # of the width: a line that comes as near to another part seems to 
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a part stands. height: 0 is lowest, numbers may be left out; across: from 0 to 1; row: what its row is called; label:
-    what stands beside it; lost: the share of the behaviour that goes with it."""
+    """A part and its place. height: 0 is lowest, numbers may be left out; across: from 0 to 1; row: the name of its row;
+    label: the text beside it; lost: the share of the behaviour that goes with it."""
 
     name: str
     height: int
@@ -45,30 +45,30 @@ def circuit(
     count = len(spots)
     if edges is not None and edges.shape != (count, count):
         raise ValueError(f"Edges of shape {list(edges.shape)} for {count} parts.")
-    heights = {height: row for row, height in enumerate(sorted({one.height for one in spots}))}
-    places = [(one.across + _ASIDE * (heights[one.height] % 2), heights[one.height]) for one in spots]
+    heights = {height: row for row, height in enumerate(sorted({spot.height for spot in spots}))}
+    places = [(spot.across + _ASIDE * (heights[spot.height] % 2), heights[spot.height]) for spot in spots]
     places.append((0.5, len(heights)))
-    called = [*(escape_plotly(one.name) for one in spots), escape_plotly(target)]
+    names = [*(escape_plotly(spot.name) for spot in spots), escape_plotly(target)]
     figure = go.Figure()
-    _draw_lines(figure, places, called, edges, direct)
+    _draw_lines(figure, places, names, edges, direct)
     figure.add_scatter(
         x=[x for x, _ in places[:-1]], y=[y for _, y in places[:-1]], mode="markers",
         hovertemplate="%{customdata}<extra></extra>",
-        customdata=[f"{name}: without it {signed(one.lost)} goes" for name, one in zip(called, spots, strict=False)],
-        marker={"size": 14, "color": GREY, "symbol": ["circle" if one.label else "square" for one in spots]},
+        customdata=[f"{name}: without it {signed(spot.lost)} goes" for name, spot in zip(names, spots, strict=False)],
+        marker={"size": 14, "color": GREY, "symbol": ["circle" if spot.label else "square" for spot in spots]},
     )  # fmt: skip
     figure.add_scatter(
-        x=[0.5], y=[len(heights)], mode="markers+text", text=[called[-1]], textposition="top center", hoverinfo="skip",
+        x=[0.5], y=[len(heights)], mode="markers+text", text=[names[-1]], textposition="top center", hoverinfo="skip",
         marker={"size": 13, "symbol": "diamond", "color": ON_ANY_PAGE}, textfont={"size": 13},
     )  # fmt: skip
-    for (x, y), one in zip(places, spots, strict=False):  # a ground of their own keeps lines from crossing them
-        if one.label:
+    for (x, y), spot in zip(places, spots, strict=False):  # a ground of their own keeps lines from crossing them
+        if spot.label:
             figure.add_annotation(
-                x=x, y=y, xshift=11, text=escape_plotly(one.label), showarrow=False, xanchor="left", borderpad=1,
+                x=x, y=y, xshift=11, text=escape_plotly(spot.label), showarrow=False, xanchor="left", borderpad=1,
                 **PLATE,
             )  # fmt: skip
     bare = {"showgrid": False, "zeroline": False, "title": None, "fixedrange": True, "ticks": ""}
-    rows = {heights[one.height]: escape_plotly(one.row) for one in spots}
+    rows = {heights[spot.height]: escape_plotly(spot.row) for spot in spots}
     figure.update_layout(
         height=_AROUND + _ROW * (len(heights) + 1), margin={"l": 8, "r": 8, "t": 30, "b": 10}, showlegend=False, **CLEAR,
         xaxis=bare | {"showticklabels": False, "range": [-0.05, 1.1]},
@@ -79,13 +79,13 @@ def circuit(
 
 
 def _draw_lines(
-    figure: go.Figure, places: Sequence[tuple[float, int]], called: Sequence[str], edges: np.ndarray | None,
+    figure: go.Figure, places: Sequence[tuple[float, int]], names: Sequence[str], edges: np.ndarray | None,
     direct: np.ndarray | None,
 ) -> None:  # fmt: skip
     last = len(places) - 1
     lines = [(start, to, float(edges[start, to])) for start, to in np.ndindex(last, last)] if edges is not None else []
     lines += [(start, last, float(share)) for start, share in enumerate(() if direct is None else direct)]
-    lines = sorted((one for one in lines if abs(one[2]) >= FAINTEST), key=lambda one: -abs(one[2]))[:MOST]
+    lines = sorted((line for line in lines if abs(line[2]) >= FAINTEST), key=lambda line: -abs(line[2]))[:MOST]
     for start, to, share in reversed(lines):
         (a, b), (c, d) = places[start], places[to]
         x, y = middle(places, start, to)
@@ -93,7 +93,7 @@ def _draw_lines(
         figure.add_scatter(x=[a, x, c], y=[b, y, d], mode="lines", line=line | {"shape": "spline"}, opacity=0.5, hoverinfo="skip")
         figure.add_scatter(  # what is pointed at
             x=[a + 0.8 * (x - a)], y=[b + 0.8 * (y - b)], mode="markers", marker={"size": 12, "opacity": 0},
-            text=[f"{called[start]} to {called[to]}: {signed(share)}"], hovertemplate="%{text}<extra></extra>",
+            text=[f"{names[start]} to {names[to]}: {signed(share)}"], hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
 
 

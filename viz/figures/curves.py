@@ -1,4 +1,4 @@
-"""How a probability falls or rises as tokens go or come: one curve that is meant, others behind it, and what random orders do."""
+"""Curves of a probability as tokens are removed or added: a main curve, others behind it, and random orders."""
 
 from __future__ import annotations
 

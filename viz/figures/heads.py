@@ -33,7 +33,7 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
     heads = len(points) // layers
     each = np.stack(np.divmod(np.arange(len(points)), heads), axis=1)
     names = [f"L{layer} H{head}" for layer, head in each]
-    where = _placed(points, names, height)
+    where = _label_places(points, names, height)
     figure = go.Figure(
         go.Scattergl(
             x=points[:, 0],
@@ -86,9 +86,9 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
     return figure
 
 
-def _placed(points: np.ndarray, names: Sequence[str], height: int) -> list[str]:
-    """Where each point's name stands, in Plotly's words, the loneliest first; "" where it would touch a point or another name, in
-    a picture of any width that a page has."""
+def _label_places(points: np.ndarray, names: Sequence[str], height: int) -> list[str]:
+    """Return where the name of each point stands, in Plotly's words; "" where it would touch a point or another name in a picture
+    of any width that a page has. The loneliest points are served first."""
     spread = np.ptp(points, axis=0)
     room = _ROOM * (spread.max() or 1.0)
     scales = [min(width / (spread[0] + 2 * room), (height - _TOP - _SIDE) / (spread[1] + 2 * room)) for width in _WIDTHS]

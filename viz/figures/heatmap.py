@@ -179,7 +179,7 @@ def _top(percent: np.ndarray, scale: str) -> float:
 
 
 def _coarse(queries: int, keys: int, which: str) -> str:
-    """What a cell is where it covers several weights; nothing where each has its own."""
+    """Say what a cell is where it covers several weights; "" where each has its own."""
     return (
         f", {which} of {style.span(queries, style.SIDE)} × {style.span(keys, style.SIDE)} a cell"
         if max(queries, keys) > style.SIDE

@@ -1,4 +1,4 @@
-"""What heads are worth: measured beside what a slope says of it, and what is left of a model as they are taken away."""
+"""The worth of heads, measured and by slope, and the loss of a model as heads are removed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def importance_scatter(
     far = np.argsort(-np.abs(measured))[:_NAMED].tolist()
     known = np.isfinite(ends)
     bars = np.where(known, np.abs(ends - measured), 0)
-    said = [f"{low:.3f} to {high:.3f}".replace("-", "−") if np.isfinite(low) else "one text" for low, high in ends.T]
+    ranges = [f"{low:.3f} to {high:.3f}".replace("-", "−") if np.isfinite(low) else "one text" for low, high in ends.T]
     hover = "%{hovertext}: %{y:.4f} measured (%{customdata[0]}), %{x:.4f} by its slope<br>%{customdata[1]}<extra></extra>"
     figure = go.Figure(
         go.Scatter(
             x=slopes, y=measured, mode="markers+text", cliponaxis=False, hovertext=[escape_plotly(name) for name in names],
             text=["\u00a0" * 3 + name if i in far else "" for i, name in enumerate(names)], textposition="middle right",
             textfont={"size": 10},
-            customdata=[[one, escape_plotly(note)] for one, note in zip(said, notes, strict=True)],
+            customdata=[[ends_text, escape_plotly(note)] for ends_text, note in zip(ranges, notes, strict=True)],
             error_y={
                 "type": "data", "symmetric": False, "array": bars[1], "arrayminus": bars[0], "color": GREY, "thickness": 1,
                 "width": 0,
@@ -85,11 +85,11 @@ def pruning_curves(
             hovertemplate=f"{name}: %{{y:.3f}} nats a token without %{{x}} heads<extra></extra>",
         )  # fmt: skip
     for (name, values), colour, dash in zip(orders.items(), ("#d0661a", "#1f77a4"), ("solid", "dot"), strict=False):
-        called = escape_plotly(name)
+        label = escape_plotly(name)
         figure.add_scatter(
-            x=x, y=values, name=called, mode="lines+markers", line={"color": colour, "width": 2.5, "dash": dash},
-            marker={"size": 6}, customdata=[escape_plotly(one) for one in saved.get(name, [""] * len(x))],
-            hovertemplate=f"{called}: %{{y:.3f}} nats a token without %{{x}} heads; %{{customdata}}<extra></extra>",
+            x=x, y=values, name=label, mode="lines+markers", line={"color": colour, "width": 2.5, "dash": dash},
+            marker={"size": 6}, customdata=[escape_plotly(text) for text in saved.get(name, [""] * len(x))],
+            hovertemplate=f"{label}: %{{y:.3f}} nats a token without %{{x}} heads; %{{customdata}}<extra></extra>",
         )  # fmt: skip
     figure.update_layout(
         **CLEAR, height=340, margin={"l": 8, "r": 8, "t": 10, "b": 8},

@@ -1,4 +1,4 @@
-"""What flows through the layers to one token, as a Sankey diagram: as wide as its share."""
+"""The flow through the layers to one token, as a Sankey diagram: as wide as its share."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
 
 
 def _sizes(ends: list, shares: list[float]) -> dict[tuple[int, int], float]:
-    """What is drawn to run through each state: the larger of what comes and what goes."""
+    """Return the drawn flow through each state: the larger of what comes in and what goes out."""
     comes: dict[tuple[int, int], float] = {}
     goes: dict[tuple[int, int], float] = {}
     for (start, end), share in zip(ends, shares, strict=True):

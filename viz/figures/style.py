@@ -1,4 +1,4 @@
-"""What the pictures that Plotly draws look like in common: clear grounds, the colour bar above, and how tokens are written."""
+"""The common style of all Plotly figures: clear backgrounds, the colour bar above, and how tokens are written."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ BARE = {"type": "category", "showticklabels": False, "showgrid": False, "zerolin
 
 
 def on_page(figure: go.Figure, dark: bool, touched: bool = False, narrow: bool = False) -> go.Figure:
-    """The same figure as a page has it: scales and words in the colours of the light or the dark page; where it is touched,
-    a finger that moves over it moves the page; and where the page is as narrow as a telephone, no room is left below squares."""
+    """Return the figure for a page: scales and words in the colours of the light or the dark page; on a touch screen a finger on
+    it scrolls the page; and on a page as narrow as a telephone no room is left below squares."""
     light, night = (sequential(theme["accent"]) for theme in (LIGHT, DARK))
     for place in (figure.layout.coloraxis, *figure.select_traces({"type": "heatmap"})):
         if place.colorscale in (SEQUENTIAL, light, night):
@@ -66,7 +66,7 @@ def on_page(figure: go.Figure, dark: bool, touched: bool = False, narrow: bool =
 
 
 def narrowed(figure: go.Figure) -> go.Figure:
-    """One heatmap as high as its squares are on a telephone; any other figure as it is."""
+    """Return a heatmap as high as its squares are on a telephone; any other figure unchanged."""
     if figure.layout.yaxis.scaleanchor == "x" and figure.data[0].type == "heatmap":
         rows, columns = np.shape(figure.data[0].z)
         before, above = figure.layout.height, figure.layout.margin.t + TICK_ROOM
@@ -99,19 +99,19 @@ def in_percent(weights: np.ndarray) -> np.ndarray:
 
 
 def span(size: int, side: int = GRID_SIDE) -> str:
-    """How many tokens a cell covers."""
+    """Return the number of tokens that a cell covers."""
     lengths = np.diff(edges(size, side))
     return str(lengths[0]) if lengths.min() == lengths.max() else f"{lengths.min()} or {lengths.max()}"
 
 
 def spans(tokens: Sequence[Any], first: int = 0, side: int = GRID_SIDE) -> list[str]:
-    """What the hover calls each row or column: a token, or the first and the last of those that it covers."""
+    """Return the name of each row or column in the hover: a token, or the first and the last of those that it covers."""
     names, cuts = _names(tokens, first), edges(len(tokens), side).tolist()
     return [names[start] if end == start + 1 else f"{names[start]} … {names[end - 1]}" for start, end in pairwise(cuts)]
 
 
 def escape_plotly(text: str) -> str:
-    """Text that Plotly shows as it is: its labels read a little HTML, and LaTeX between dollars where a page has MathJax."""
+    """Escape a text for Plotly, whose labels read a little HTML, and LaTeX between dollars where a page has MathJax."""
     return escape(text, quote=False).replace("$", "&#36;").encode("utf-8", "replace").decode()
 
 
@@ -120,14 +120,14 @@ def _text(token: Any) -> str:
 
 
 def _names(tokens: Sequence[Any], first: int = 0) -> list[str]:
-    """What the hover calls each token; the position makes it unique, as the categories of an axis must be."""
+    """Return the name of each token in the hover; the position makes it unique, as the categories of an axis must be."""
     if rows := row_names(tokens):
         return [f"{escape_plotly(name)} (row {i})" for i, name in enumerate(rows, first)]
     return [f"“{escape_plotly(_visible(_text(token)))}” ({i})" for i, token in enumerate(tokens, first)]
 
 
 def where(queries: Sequence[Any]) -> str:
-    """What the hover says of the place of a cell."""
+    """Return the words of the hover for the place of a cell."""
     return "from %{y} to %{x}" if row_names(queries) is None else "%{y}, to %{x}"
 
 
@@ -144,12 +144,12 @@ def axis(tokens: Sequence[Any]) -> dict[str, Any]:
     """Tick text for every token, or for every so many where they would run into one another; of a cell, its first token."""
     first = edges(len(tokens), SIDE)[:-1].tolist()
     ticks = range(0, len(first), -(-len(first) // MOST_TICKS))
-    kept = [first[tick] for tick in ticks]
+    firsts = [first[tick] for tick in ticks]
     return {
         "type": "category",
         "tickmode": "array",
         "tickvals": list(ticks),
-        "ticktext": [escape_plotly(short(label(_text(tokens[i])))) for i in kept],
+        "ticktext": [escape_plotly(short(label(_text(tokens[i])))) for i in firsts],
         "showgrid": False,
         "zeroline": False,
         "automargin": True,

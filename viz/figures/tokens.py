@@ -1,4 +1,4 @@
-"""How many tokens two tokenizers make of the same texts."""
+"""Token counts of the same texts by two tokenizers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One folder a kind of view: its Python, JavaScript and CSS."""
+"""Views, one folder for each kind: its Python, JavaScript and CSS."""

@@ -16,10 +16,10 @@ def rows(queries: int, keys: int) -> np.ndarray:
 def test_the_difference_and_both_maps_hold_the_weights_on_one_scale(shape):
     a, b = rows(*shape), rows(*shape)
     figure = comparison([" q"] * shape[0], [" k"] * shape[1], a, b)
-    difference, one, two = (np.array(trace.z) for trace in figure.data)
+    difference, first, second = (np.array(trace.z) for trace in figure.data)
     np.testing.assert_allclose(difference, 100 * (a - b), atol=1e-4)
-    np.testing.assert_allclose(one, 100 * a, atol=1e-4)
-    np.testing.assert_allclose(two, 100 * b, atol=1e-4)
+    np.testing.assert_allclose(first, 100 * a, atol=1e-4)
+    np.testing.assert_allclose(second, 100 * b, atol=1e-4)
     assert figure.data[1].coloraxis == figure.data[2].coloraxis == "coloraxis"
     assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (0, 100)
     assert figure.data[0].zmin == -figure.data[0].zmax == -max(np.abs(difference).max(), 1e-9) or not difference.any()
@@ -60,10 +60,10 @@ def test_the_parts_do_not_lie_upon_each_other():
 def test_names_and_tokens_stay_text_and_what_does_not_fit_is_refused():
     hostile = "<img src=x onerror=alert(1)>%{z}$x$"
     figure = comparison([hostile], [hostile], rows(1, 1), rows(1, 1), (hostile, "b"), hostile)
-    said = [trace.hovertemplate for trace in figure.data] + [note.text for note in figure.layout.annotations]
-    said += [figure.layout.title.text, figure.data[0].colorbar.title.text, *figure.data[1].x]
-    assert not any("<img" in text or "$x" in text for text in said)
-    assert all(text.count("%{z}") == 0 for text in said[:3])
+    texts = [trace.hovertemplate for trace in figure.data] + [note.text for note in figure.layout.annotations]
+    texts += [figure.layout.title.text, figure.data[0].colorbar.title.text, *figure.data[1].x]
+    assert not any("<img" in text or "$x" in text for text in texts)
+    assert all(text.count("%{z}") == 0 for text in texts[:3])
     for a, b in ((rows(2, 2), rows(2, 3)), (rows(2, 3), rows(2, 3)), (np.zeros((0, 0)), np.zeros((0, 0)))):
         with pytest.raises(ValueError, match="do not fit"):
             comparison("ab", "ab", a, b)

@@ -10,27 +10,27 @@ RANDOM = [[0.5, 0.5, 0.4, 0.0], [0.5, 0.3, 0.2, 0.0], [0.5, 0.4, 0.3, 0.0]]
 
 
 def lines(figure) -> dict:
-    return {one.name: one for one in figure.data if one.name}
+    return {trace.name: trace for trace in figure.data if trace.name}
 
 
 def test_shares_of_tokens_and_probabilities_are_in_per_cent():
-    found = lines(curves(COUNTS, ("rollout", VALUES), {"flow": [0.5, 0.4, 0.4, 0.0]}))
-    np.testing.assert_allclose(found["rollout"].x, [0, 25, 50, 100])
-    np.testing.assert_allclose(found["rollout"].y, [50, 25, 10, 0])
-    np.testing.assert_allclose(found["flow"].y, [50, 40, 40, 0])
-    assert found["rollout"].line.width > found["flow"].line.width
+    by_name = lines(curves(COUNTS, ("rollout", VALUES), {"flow": [0.5, 0.4, 0.4, 0.0]}))
+    np.testing.assert_allclose(by_name["rollout"].x, [0, 25, 50, 100])
+    np.testing.assert_allclose(by_name["rollout"].y, [50, 25, 10, 0])
+    np.testing.assert_allclose(by_name["flow"].y, [50, 40, 40, 0])
+    assert by_name["rollout"].line.width > by_name["flow"].line.width
 
 
 def test_a_legend_has_one_line_for_the_thin_ones():
     figure = curves(COUNTS, ("rollout", VALUES), {"flow": VALUES, "gradient rollout": VALUES}, random=RANDOM)
-    named = [one.name for one in figure.data if one.name and one.showlegend is not False]
+    named = [trace.name for trace in figure.data if trace.name and trace.showlegend is not False]
     assert named == ["their range", "median of 3 random orders", "other methods", "rollout"]
     assert "other methods" not in lines(curves(COUNTS, ("rollout", VALUES)))
 
 
 def test_random_orders_are_a_median_within_their_range():
     figure = curves(COUNTS, ("rollout", VALUES), random=[*RANDOM, [0.5, 0.9, 0.4, 0.0]])
-    low = next(np.array(one.y, dtype=float) for one in figure.data if not one.name)
+    low = next(np.array(trace.y, dtype=float) for trace in figure.data if not trace.name)
     np.testing.assert_allclose(lines(figure)["median of 4 random orders"].y, [50, 45, 35, 0])
     np.testing.assert_allclose(low, [50, 30, 20, 0])
     np.testing.assert_allclose(lines(figure)["their range"].y, [50, 90, 40, 0])

@@ -18,16 +18,16 @@ def search(steps: int, width: int = 3) -> list[Way]:
     while not beams.done:
         scores = generator.normal(size=(len(beams.alive), 12))
         beams.grow(scores - np.log(np.exp(scores).sum(-1, keepdims=True)))
-    return [Way(one.number, one.parent, f" t{one.id}", one.length, one.score, one.fate) for one in beams.tree]
+    return [Way(beam.number, beam.parent, f" t{beam.id}", beam.length, beam.score, beam.fate) for beam in beams.tree]
 
 
 @pytest.mark.parametrize("steps", [1, 4, 9])
 def test_every_way_of_the_last_tokens_stands_in_the_tree_with_its_fate(steps):
     ways = search(steps)
-    figure, last = beam_tree(ways), max(one.length for one in ways)
+    figure, last = beam_tree(ways), max(way.length for way in ways)
     drawn = {trace.name: list(trace.x) for trace in figure.data if trace.mode == "markers+text"}
     for fate, name in NAMES.items():
-        there = sorted(one.length for one in ways if one.fate == fate and one.length > last - WINDOW)
+        there = sorted(way.length for way in ways if way.fate == fate and way.length > last - WINDOW)
         assert sorted(drawn[name]) == there
 
 
@@ -38,31 +38,31 @@ def test_the_likelier_way_stands_higher_and_a_line_leads_from_its_parent():
     for trace in figure.data:
         if trace.mode == "markers+text":
             fate = next(fate for fate, name in NAMES.items() if name == trace.name)
-            ones = [one for one in ways if one.fate == fate]
-            at |= {one.number: (x, y) for one, x, y in zip(ones, trace.x, trace.y, strict=True)}
-    for one in ways:
+            same_fate = [way for way in ways if way.fate == fate]
+            at |= {way.number: (x, y) for way, x, y in zip(same_fate, trace.x, trace.y, strict=True)}
+    for way in ways:
         assert all(
-            at[one.number][1] > at[other.number][1] for other in ways if other.length == one.length and other.score < one.score
+            at[way.number][1] > at[other.number][1] for other in ways if other.length == way.length and other.score < way.score
         )
     lines = [list(zip(trace.x, trace.y, strict=True)) for trace in figure.data if trace.mode == "lines"]
     edges = {(line[i], line[i + 1]) for line in lines for i in range(0, len(line), 3)}
-    assert {(at[one.parent], at[one.number]) for one in ways if one.parent >= 0} <= edges
+    assert {(at[way.parent], at[way.number]) for way in ways if way.parent >= 0} <= edges
 
 
 def test_the_way_that_is_looked_at_stands_out_and_each_has_its_score():
     ways = search(3)
-    way = [ways[-1]]
-    while way[0].parent >= 0:
-        way.insert(0, ways[way[0].parent])
-    plain, figure = beam_tree(ways), beam_tree(ways, looked_at=[one.number for one in way])
+    path = [ways[-1]]
+    while path[0].parent >= 0:
+        path.insert(0, ways[path[0].parent])
+    plain, figure = beam_tree(ways), beam_tree(ways, looked_at=[way.number for way in path])
 
     def thick(figure) -> int:
         (line,) = (trace for trace in figure.data if trace.mode == "lines" and trace.line.width > 5)
         return len(line.x) // 3
 
-    assert (thick(plain), thick(figure)) == (0, len(way))
+    assert (thick(plain), thick(figure)) == (0, len(path))
     texts = "".join(text for trace in figure.data if trace.mode == "markers+text" for text in trace.text)
-    assert all(f"{one.score:.2f}".replace("-", "−") in texts for one in ways)
+    assert all(f"{way.score:.2f}".replace("-", "−") in texts for way in ways)
 
 
 def test_a_fate_that_there_is_not_is_told_of():

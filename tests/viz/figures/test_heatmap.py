@@ -62,7 +62,7 @@ def test_on_a_phone_a_finger_moves_the_page_and_no_room_is_left_below_squares():
     wide, narrow = (on_page(heatmap(["a"] * 30, ["a"] * 30, causal(30), "L0"), False, narrow, narrow) for narrow in (False, True))
     assert narrow.layout.dragmode is False and wide.layout.dragmode is None
     assert narrow.layout.height < wide.layout.height
-    above = [(1 - one.data[0].colorbar.y) * one.layout.height for one in (wide, narrow)]
+    above = [(1 - figure.data[0].colorbar.y) * figure.layout.height for figure in (wide, narrow)]
     assert above[0] == pytest.approx(above[1]), "the colour bar is as far from the top"
     assert len(narrow.layout.xaxis.ticktext) == len(narrow.layout.yaxis.tickvals) == 15, "names do not lie on each other"
     for rows, columns in ((4, 40), (90, 30)):  # never more than before, and never nothing
@@ -192,8 +192,8 @@ def test_a_grid_is_drawn_and_says_which_head_one_points_at(new_page, tmp_path):
     box = page.locator(".nsewdrag").nth(1).bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.5 / n, box["y"] + box["height"] * 1.5 / n)
     page.locator(".hoverlayer text").first.wait_for()
-    said = page.locator(".hoverlayer").text_content()
-    assert said == 'H1 %{z}, from “ <a href="http://x.invalid/">go</a>” (1) to “<b>bold</b>” (0): 12.3 %'
+    hover = page.locator(".hoverlayer").text_content()
+    assert hover == 'H1 %{z}, from “ <a href="http://x.invalid/">go</a>” (1) to “<b>bold</b>” (0): 12.3 %'
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -215,8 +215,8 @@ def test_text_stays_text_in_the_browser(new_page, tmp_path, dark):
     box = page.locator(".nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.5 / n, box["y"] + box["height"] * 1.5 / n)
     page.locator(".hoverlayer text").first.wait_for()
-    said = page.locator(".hoverlayer").text_content()
-    assert said == 'from “ <a href="http://x.invalid/">go</a>” (1) to “<b>bold</b>” (0): 12.3 %'
+    hover = page.locator(".hoverlayer").text_content()
+    assert hover == 'from “ <a href="http://x.invalid/">go</a>” (1) to “<b>bold</b>” (0): 12.3 %'
 
 
 def test_where_two_heads_agree_is_white_on_a_light_page_and_dark_on_a_dark_one():

@@ -35,28 +35,28 @@ def layered(draw) -> tuple[list[Stream], int, int]:
     """Streams as a rollout gives them, the smallest left out: shares of all, from column to column, to one state at the end."""
     tokens, layers, seed = draw(st.integers(1, 30)), draw(st.integers(1, 8)), draw(st.integers(0, 999))
     random = np.random.default_rng(seed)
-    mass, found = np.eye(tokens)[draw(st.integers(0, tokens - 1))], []
+    mass, streams = np.eye(tokens)[draw(st.integers(0, tokens - 1))], []
     for layer in reversed(range(layers)):
         flows = mass[:, None] * random.dirichlet(np.full(tokens, 0.3), size=tokens)
         least = draw(st.sampled_from([0.0, 0.01, 0.03]))
         rows, columns = np.nonzero(flows > least)
-        found += [Stream(float(flows[q, k]), layer, int(k), layer + 1, int(q)) for q, k in zip(rows, columns, strict=True)]
+        streams += [Stream(float(flows[q, k]), layer, int(k), layer + 1, int(q)) for q, k in zip(rows, columns, strict=True)]
         mass = flows.sum(0)
-    return found, tokens, layers
+    return streams, tokens, layers
 
 
 @settings(max_examples=40, deadline=None)
 @given(layered())
-def test_no_two_states_touch_and_all_stand_in_the_picture(made):
-    found, tokens, layers = made
-    if not found:
+def test_no_two_states_touch_and_all_stand_in_the_picture(drawn_streams):
+    streams, tokens, layers = drawn_streams
+    if not streams:
         return
-    figure = sankey([f"w{i}" for i in range(tokens)], found, [str(i) for i in range(layers + 1)])
+    figure = sankey([f"w{i}" for i in range(tokens)], streams, [str(i) for i in range(layers + 1)])
     node, height = figure.data[0].node, figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
     flows: dict[tuple[int, int], list[float]] = {}
-    for one in found:
-        flows.setdefault((one.from_column, one.from_token), [0.0, 0.0])[0] += one.share
-        flows.setdefault((one.to_column, one.to_token), [0.0, 0.0])[1] += one.share
+    for stream in streams:
+        flows.setdefault((stream.from_column, stream.from_token), [0.0, 0.0])[0] += stream.share
+        flows.setdefault((stream.to_column, stream.to_token), [0.0, 0.0])[1] += stream.share
     states = sorted(flows)
     high = {state: WHOLE * max(flows[state]) for state in states}
     middle = dict(zip(states, np.array(node.y) * height, strict=True))
@@ -83,7 +83,7 @@ def test_the_scale_that_plotly_finds_is_the_one_that_is_meant(new_page):
 
 def test_grey_stays_and_orange_is_carried():
     link = sankey(["a", "b"], TWO, NAMES).data[0].link
-    same = [one.from_token == one.to_token for one in TWO]
+    same = [stream.from_token == stream.to_token for stream in TWO]
     assert len(set(link.color)) == 2
     assert {colour for colour, stays in zip(link.color, same, strict=True) if stays}.isdisjoint(
         {colour for colour, stays in zip(link.color, same, strict=True) if not stays}
@@ -92,9 +92,9 @@ def test_grey_stays_and_orange_is_carried():
 
 def test_shares_and_texts_are_said_and_nothing_in_them_is_html():
     figure = sankey(["<b>x</b>", "%{label}"], TWO, NAMES)
-    said = " ".join([*figure.data[0].link.customdata, *figure.data[0].node.customdata])
-    assert "25.0\u00a0%" in said and "75.0\u00a0%" in said and "<b>" not in said
-    assert "<b>" not in " ".join(one.text for one in figure.layout.annotations)
+    text = " ".join([*figure.data[0].link.customdata, *figure.data[0].node.customdata])
+    assert "25.0\u00a0%" in text and "75.0\u00a0%" in text and "<b>" not in text
+    assert "<b>" not in " ".join(note.text for note in figure.layout.annotations)
 
 
 def test_what_cannot_be_drawn_is_a_sentence():

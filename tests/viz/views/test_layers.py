@@ -14,7 +14,7 @@ from tests.viz.views.test_model_view import sent
 from viz import View
 from viz.figures.heads import head_scatter
 from viz.views.grid_view import grid_view
-from viz.views.grid_view.layers import attention_movie, head_grid, lens_grid, pressed, rank_grid
+from viz.views.grid_view.layers import attention_movie, head_grid, lens_grid, pair_of_cell, rank_grid
 
 
 def tokens(count: int) -> list[Token]:
@@ -32,20 +32,20 @@ def numbers(view: View) -> np.ndarray:
 
 def test_values_arrive_as_they_are_and_colours_run_from_the_smallest_to_the_largest():
     values = np.array([[1.25, np.nan], [-3.5, 0.1]])
-    header, found = sent(grid_view(values, ["a", "b"], ["x", "y"], unit="nats"))
-    np.testing.assert_array_equal(found["values"][0], values.astype(np.float32))
-    assert found["shades"][0].tolist() == [[255, 0], [0, round(255 * 3.6 / 4.75)]] and header["ends"] == [-3.5, 1.25]
-    header, found = sent(grid_view(np.array([[0.5]]), ["a"], ["x"], scale=(0, 1)))
-    assert header["ends"] == [0, 1] and found["shades"].item() == 128
+    header, arrays = sent(grid_view(values, ["a", "b"], ["x", "y"], unit="nats"))
+    np.testing.assert_array_equal(arrays["values"][0], values.astype(np.float32))
+    assert arrays["shades"][0].tolist() == [[255, 0], [0, round(255 * 3.6 / 4.75)]] and header["ends"] == [-3.5, 1.25]
+    header, arrays = sent(grid_view(np.array([[0.5]]), ["a"], ["x"], scale=(0, 1)))
+    assert header["ends"] == [0, 1] and arrays["shades"].item() == 128
 
 
 def test_a_number_that_is_covered_is_not_sent():
     covered = np.array([[True, False], [True, True]])
-    header, found = sent(
+    header, arrays = sent(
         grid_view(np.array([[1.0, 2.0], [np.nan, 4.0]]), "ab", "xy", scale=(0, 4), covered=covered, blank="gone")
     )
     assert header["covered"] == [[True, False], [False, True]] and header["blank"] == "gone"
-    assert np.isnan(found["values"][0]).tolist() == [[True, False], [True, True]] and not found["shades"][0][covered].any()
+    assert np.isnan(arrays["values"][0]).tolist() == [[True, False], [True, True]] and not arrays["shades"][0][covered].any()
     assert sent(grid_view(np.ones((1, 1)), "a", "x"))[0]["covered"] is None
 
 
@@ -82,8 +82,8 @@ def test_a_place_that_is_not_there_is_not_chosen():
 
 def test_the_movie_has_a_frame_a_layer_and_a_name_for_every_token():
     maps = causal(3, 5)
-    header, found = sent(attention_movie(tokens(5), tokens(5), maps, (4, 1)))
-    np.testing.assert_array_equal(found["values"], maps)
+    header, arrays = sent(attention_movie(tokens(5), tokens(5), maps, (4, 1)))
+    np.testing.assert_array_equal(arrays["values"], maps)
     assert header["frames"] == ["Layer 0", "Layer 1", "Layer 2"] and header["chosen"] == [4, 1]
     assert header["rowNames"][4] == "from “·t4” (4)" and header["columnNames"][1] == "to “·t1” (1)"
 
@@ -93,12 +93,12 @@ def test_the_movie_has_a_frame_a_layer_and_a_name_for_every_token():
 def test_a_cell_of_a_large_movie_is_its_strongest_pair(count, seed):
     maps = causal(2, count, seed)
     view = attention_movie(tokens(count), tokens(count), maps)
-    shown = numbers(view)
+    cells = numbers(view)
     generator = np.random.default_rng(seed)
-    row = int(generator.integers(shown.shape[1]))
+    row = int(generator.integers(cells.shape[1]))
     column = int(generator.integers(0, row + 1))
-    query, key = pressed(maps, row, column)
-    assert shown[:, row, column][~np.isnan(shown[:, row, column])].max(initial=0) == pytest.approx(
+    query, key = pair_of_cell(maps, row, column)
+    assert cells[:, row, column][~np.isnan(cells[:, row, column])].max(initial=0) == pytest.approx(
         np.nan_to_num(maps[:, query, key]).max(), abs=1e-3
     )
     assert sent(attention_movie(tokens(count), tokens(count), maps, (query, key)))[0]["chosen"] == [row, column]
@@ -106,20 +106,20 @@ def test_a_cell_of_a_large_movie_is_its_strongest_pair(count, seed):
 
 def test_ranks_are_stronger_the_nearer_to_the_first_and_blank_out_of_sight():
     ranks = np.array([[1, 4], [16, 0]])
-    header, found = sent(rank_grid(ranks, [16, 16]))
-    assert np.isnan(found["values"][0, 1, 1]) and found["values"][0, 1, 0] == 16
-    assert found["shades"][0].ravel()[:3].tolist() == [255, 128, 0]  # halfway from 1 to 16, in the logarithm, is 4
+    header, arrays = sent(rank_grid(ranks, [16, 16]))
+    assert np.isnan(arrays["values"][0, 1, 1]) and arrays["values"][0, 1, 0] == 16
+    assert arrays["shades"][0].ravel()[:3].tolist() == [255, 128, 0]  # halfway from 1 to 16, in the logarithm, is 4
     assert header["ends"] == ["rank 16", "rank 1"]
 
 
 @pytest.mark.parametrize(("colour", "strong"), [("probability", (0, 1)), ("rank", (1, 0)), ("kl", (1, 0))])
 def test_the_lens_is_strong_where_the_model_is_sure_or_near_its_answer(colour, strong):
     probability, rank, kl = np.array([[0.1, 0.9], [0.5, 0.5]]), np.array([[9, 3], [1, 2]]), np.array([[4.0, 2.0], [0.0, 1.0]])
-    header, found = sent(lens_grid([" a", " b"], [["x", "y"], ["z", "w"]], probability, rank, kl, colour))
-    assert np.unravel_index(found["shades"][0].argmax(), (2, 2)) == strong
+    header, arrays = sent(lens_grid([" a", " b"], [["x", "y"], ["z", "w"]], probability, rank, kl, colour))
+    assert np.unravel_index(arrays["shades"][0].argmax(), (2, 2)) == strong
     assert header["texts"] == [["x", "y"], ["z", "w"]] and header["rows"] == ["input", "L0"]
-    given = {"probability": probability, "rank": rank, "kl": kl}[colour]
-    np.testing.assert_allclose(found["values"][0], given, rtol=1e-6)
+    values = {"probability": probability, "rank": rank, "kl": kl}[colour]
+    np.testing.assert_allclose(arrays["values"][0], values, rtol=1e-6)
 
 
 def test_points_of_heads_keep_their_place():

@@ -20,11 +20,13 @@ def sent(view: View) -> tuple[dict, dict[str, np.ndarray]]:
     length = int.from_bytes(view.data[:4], "little")
     header = json.loads(view.data[4 : 4 + length])
     start = -(-(4 + length) // 8) * 8
-    found = {
-        name: np.frombuffer(view.data, one["dtype"], int(np.prod(one["shape"])), start + one["offset"]).reshape(one["shape"])
-        for name, one in header["arrays"].items()
+    arrays = {
+        name: np.frombuffer(view.data, entry["dtype"], int(np.prod(entry["shape"])), start + entry["offset"]).reshape(
+            entry["shape"]
+        )
+        for name, entry in header["arrays"].items()
     }
-    return header, found
+    return header, arrays
 
 
 def maps(layers: int = 2, heads: int = 3, size: int = 4) -> np.ndarray:
@@ -49,8 +51,8 @@ def test_a_small_cell_is_the_largest_of_those_it_covers(large, side):
 
 
 def test_weights_arrive_within_half_a_step():
-    found = sent(model_view(iter(maps(size=40))))[1]["maps"]
-    np.testing.assert_allclose(found / 255, maps(size=40), atol=1 / 510 + 1e-6)
+    drawn_maps = sent(model_view(iter(maps(size=40))))[1]["maps"]
+    np.testing.assert_allclose(drawn_maps / 255, maps(size=40), atol=1 / 510 + 1e-6)
 
 
 @given(st.integers(2, 60), st.integers(1, 50))
@@ -58,15 +60,15 @@ def test_weights_arrive_within_half_a_step():
 def test_what_looks_back_only_is_sent_without_its_future(size, side):
     """The rows up to the diagonal say it all; a map with one weight above it is sent whole."""
     whole = np.tril(maps(size=size))
-    header, found = sent(model_view(whole, side=side))
+    header, arrays = sent(model_view(whole, side=side))
     cells = min(size, side)
     rows, columns = np.tril_indices(cells)
     if cells > 1:
         assert header["causal"] and header["shape"] == [2, 3, cells, cells]
-        np.testing.assert_allclose(found["maps"] / 255, shrink(whole, side)[..., rows, columns], atol=1 / 510 + 1e-6)
+        np.testing.assert_allclose(arrays["maps"] / 255, shrink(whole, side)[..., rows, columns], atol=1 / 510 + 1e-6)
     whole[0, 0, 0, -1] = 1
-    header, found = sent(model_view(whole, side=side))
-    assert not header["causal"] and found["maps"].shape == (2, 3, cells, cells)
+    header, arrays = sent(model_view(whole, side=side))
+    assert not header["causal"] and arrays["maps"].shape == (2, 3, cells, cells)
 
 
 def test_an_iterator_may_use_the_same_memory_for_each_layer():
@@ -87,28 +89,28 @@ def test_broken_weights_are_drawn_as_nothing():
 
 def test_every_value_has_its_words_and_its_place_between_the_smallest_and_the_largest():
     values = np.array([[0.5, np.nan, 2.0], [12345.6, 1e-7, -0.25]])
-    header, found = sent(model_view(maps(), values=values, unit="nats"))
+    header, arrays = sent(model_view(maps(), values=values, unit="nats"))
     quantity = header["quantity"]
     assert (quantity["low"], quantity["high"]) == ("−0.25", "12300")
     assert quantity["words"][0] == ["0.5 nats", "", "2 nats"]
     assert quantity["words"][1] == ["12300 nats", "0.0000001 nats", "−0.25 nats"]
-    on = found["values"]
+    on = arrays["values"]
     assert np.isnan(on[0, 1]) and on[1, 0] == 1 and on[1, 2] == 0
     assert (np.argsort(on, axis=None)[:-1] == np.argsort(values, axis=None)[:-1]).all()
 
 
-@pytest.mark.parametrize("one", [0.0, 3.0, np.nan])
-def test_values_that_are_all_the_same_are_no_error(one):
-    found = sent(model_view(maps(), values=np.full((2, 3), one)))[1]["values"]
-    assert np.isnan(found).all() if np.isnan(one) else (found == 0).all()
+@pytest.mark.parametrize("value", [0.0, 3.0, np.nan])
+def test_values_that_are_all_the_same_are_no_error(value):
+    places = sent(model_view(maps(), values=np.full((2, 3), value)))[1]["values"]
+    assert np.isnan(places).all() if np.isnan(value) else (places == 0).all()
 
 
 def test_each_name_has_a_colour_of_its_own_the_most_frequent_first():
     names = np.array([["first", "mixed", "mixed"], ["", "previous", "mixed"]])
-    header, found = sent(model_view(maps(), values=names))
+    header, arrays = sent(model_view(maps(), values=names))
     assert header["quantity"]["names"] == ["mixed", "first", "previous"]
     assert header["quantity"]["colours"] == list(HEADS[:3])
-    np.testing.assert_array_equal(found["values"], [[1, 0, 0], [np.nan, 2, 0]])
+    np.testing.assert_array_equal(arrays["values"], [[1, 0, 0], [np.nan, 2, 0]])
 
 
 def test_a_pattern_keeps_its_colour_whatever_is_most_frequent_in_a_text():
@@ -116,9 +118,9 @@ def test_a_pattern_keeps_its_colour_whatever_is_most_frequent_in_a_text():
         quantity = sent(model_view(maps(), values=np.array(names), colours=PATTERNS))[0]["quantity"]
         return dict(zip(quantity["names"], quantity["colours"], strict=True))
 
-    one = colours([["first", "mixed", "mixed"], ["", "previous", "mixed"]])
-    other = colours([["first", "first", "induction"], ["previous", "first", "mixed"]])
-    assert all(one[name] == other[name] == PATTERNS[name] for name in one)
+    first = colours([["first", "mixed", "mixed"], ["", "previous", "mixed"]])
+    second = colours([["first", "first", "induction"], ["previous", "first", "mixed"]])
+    assert all(first[name] == second[name] == PATTERNS[name] for name in first)
     assert len(set(PATTERNS.values())) == len(PATTERNS) and set(PATTERNS.values()) <= set(HEADS)
     new = colours([["first", "new", "newer"], ["", "new", "mixed"]])
     assert len(set(new.values())) == 4 and new["first"] == PATTERNS["first"]

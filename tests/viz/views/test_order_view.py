@@ -11,9 +11,9 @@ from viz.views.order_view import order_view
 
 def test_words_order_and_marks_arrive():
     data = order_view(["a b", "c", "d\n"], (2, 0, 1), changed=[1], label="Words").data
-    found = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
-    assert (found["order"], found["changed"], found["label"]) == ([2, 0, 1], [False, True, False], "Words")
-    assert found["words"] == [["a b"], ["c"], ["d", "↵"]]
+    header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+    assert (header["order"], header["changed"], header["label"]) == ([2, 0, 1], [False, True, False], "Words")
+    assert header["words"] == [["a b"], ["c"], ["d", "↵"]]
 
 
 @pytest.mark.parametrize("order", [(), (0, 0), (0,), (1, 2), (0, 1, 2)])

@@ -21,12 +21,12 @@ def test_each_box_comes_at_its_own_step_or_at_that_of_its_row():
         Row([Box("b", 1, 2, step=1), Box(" a", 0, 1)]),
         Row([Box(" ab", 0, 2, "new", fragment=True, note="−1.00")], 1, "rank 3"),
     ]
-    found = sent(pieces_view(2, rows, ["0 of 1", "1 of 1"], ["It begins.", "It ends."], "How it goes"))
-    assert [[box["step"] for box in row["boxes"]] for row in found["rows"]] == [[1, 0], [1]]
-    assert found["rows"][1]["boxes"] == [
+    header = sent(pieces_view(2, rows, ["0 of 1", "1 of 1"], ["It begins.", "It ends."], "How it goes"))
+    assert [[box["step"] for box in row["boxes"]] for row in header["rows"]] == [[1, 0], [1]]
+    assert header["rows"][1]["boxes"] == [
         {"text": ["", "·", "ab"], "span": [0, 2], "step": 1, "mark": "new fragment", "note": "−1.00"}
     ]
-    assert (found["names"], found["sentences"], found["label"]) == (
+    assert (header["names"], header["sentences"], header["label"]) == (
         ["0 of 1", "1 of 1"],
         ["It begins.", "It ends."],
         "How it goes",

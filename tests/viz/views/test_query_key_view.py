@@ -25,11 +25,11 @@ def token(text: str) -> SimpleNamespace:
 def unpacked(data: bytes) -> dict[str, np.ndarray]:
     length = int.from_bytes(data[:4], "little")
     start = -(-(4 + length) // 8) * 8
-    found = {}
+    by_name = {}
     for name, entry in json.loads(data[4 : 4 + length])["arrays"].items():
         size = int(np.prod(entry["shape"]))
-        found[name] = np.frombuffer(data, entry["dtype"], size, start + entry["offset"]).reshape(entry["shape"])
-    return found
+        by_name[name] = np.frombuffer(data, entry["dtype"], size, start + entry["offset"]).reshape(entry["shape"])
+    return by_name
 
 
 def parts(keys: int = 3, dims: int = 4, **changes) -> dict:
@@ -52,12 +52,12 @@ def test_float32_is_sent_bit_for_bit(values):
 
 def test_every_number_of_the_forward_is_in_the_picture():
     attention = models.load("writer").trace("The cat sat on the mat.").attention["self"]
-    made = query_key(attention, 3, 2, -1)
-    sent = unpacked(query_key_view(attention.queries[-1], attention.keys, **vars(made)).data)
+    steps = query_key(attention, 3, 2, -1)
+    sent = unpacked(query_key_view(attention.queries[-1], attention.keys, **vars(steps)).data)
     assert np.array_equal(sent["weight"], attention[3][2, -1])
     assert np.array_equal(sent["q"], attention.q(3)[2, -1]) and np.array_equal(sent["k"], attention.k(3)[2])
     for name in ("raw", "score", "mask", "v_norm"):
-        assert np.array_equal(sent[name], getattr(made, name))
+        assert np.array_equal(sent[name], getattr(steps, name))
 
 
 def test_without_a_choice_it_opens_at_the_largest_weight():

@@ -21,11 +21,13 @@ def sent(view: View) -> tuple[dict, dict[str, np.ndarray]]:
     length = int.from_bytes(view.data[:4], "little")
     header = json.loads(view.data[4 : 4 + length])
     start = -(-(4 + length) // 8) * 8
-    found = {
-        name: np.frombuffer(view.data, one["dtype"], int(np.prod(one["shape"])), start + one["offset"]).reshape(one["shape"])
-        for name, one in header["arrays"].items()
+    arrays = {
+        name: np.frombuffer(view.data, entry["dtype"], int(np.prod(entry["shape"])), start + entry["offset"]).reshape(
+            entry["shape"]
+        )
+        for name, entry in header["arrays"].items()
     }
-    return header, found
+    return header, arrays
 
 
 def full(header: dict, rows: np.ndarray, count: int) -> np.ndarray:
@@ -43,15 +45,15 @@ def test_what_is_sent_is_the_weights_as_exactly_as_is_said(heads, count, causal,
     weights = np.tril(weights) if causal else weights
     weights /= weights.sum(-1, keepdims=True)
     tokens = [SimpleNamespace(id=i, text=" a", special=False, fragment=False) for i in range(count)]
-    header, found = sent(reading_view(tokens, weights))
+    header, arrays = sent(reading_view(tokens, weights))
     assert header["packed"] == (causal and count > 1)
-    mean, each = full(header, found["weights"], count), full(header, found["heads"], count)
+    mean, each = full(header, arrays["weights"], count), full(header, arrays["heads"], count)
     np.testing.assert_allclose(mean, weights.mean(0), rtol=1e-2, atol=1e-5)
     assert [*map(percent, mean.ravel())] == [*map(percent, weights.mean(0).ravel())], "the same three digits"
     assert ((mean > 0) == (weights.mean(0) > 0)).all(), "what is looked at a little is not said to be 0"
     assert np.abs(each / 255 - weights).max() <= 1 / 510 + 1e-6
-    header, found = sent(reading_view(tokens, weights[0]))
-    np.testing.assert_allclose(full(header, found["weights"], count), weights[0], rtol=1e-2, atol=1e-5)
+    header, arrays = sent(reading_view(tokens, weights[0]))
+    np.testing.assert_allclose(full(header, arrays["weights"], count), weights[0], rtol=1e-2, atol=1e-5)
 
 
 def test_only_what_can_be_looked_at_has_a_share_in_the_table():
@@ -65,17 +67,17 @@ def test_only_what_can_be_looked_at_has_a_share_in_the_table():
                   (0, 2, "to"): False, (0, 1, "to"): True}),
     }  # fmt: skip
     for header, expected in cases.values():
-        asked = [[header, *one] for one in expected]
-        assert called("views/reading_view/weights.js", "unseen", *asked) == [*expected.values()]
+        arguments = [[header, *pair] for pair in expected]
+        assert called("views/reading_view/weights.js", "unseen", *arguments) == [*expected.values()]
 
 
 def test_what_is_not_a_number_is_drawn_as_nothing_and_counted():
     heads = np.full((2, 3, 3), 0.25)
     heads[0, 1, :2] = np.nan
     heads[1, 2, 0] = -np.inf
-    header, found = sent(reading_view(TOKENS, heads))
-    assert header["broken"] == 3 and np.isfinite(found["weights"]).all()
-    assert (full(header, found["heads"], 3)[~np.isfinite(heads)] == 0).all()
+    header, arrays = sent(reading_view(TOKENS, heads))
+    assert header["broken"] == 3 and np.isfinite(arrays["weights"]).all()
+    assert (full(header, arrays["heads"], 3)[~np.isfinite(heads)] == 0).all()
     assert sent(reading_view(TOKENS, heads[0]))[0]["broken"] == 2 and sent(reading_view(TOKENS, np.eye(3)))[0]["broken"] == 0
 
 
@@ -86,8 +88,8 @@ def test_several_heads_are_shaded_by_their_mean_and_each_is_there():
 
 
 def test_one_head_is_sent_as_one():
-    one = sent(reading_view(TOKENS, np.eye(3)))
-    assert "heads" not in one[0] and list(one[1]) == ["weights"]
+    view = sent(reading_view(TOKENS, np.eye(3)))
+    assert "heads" not in view[0] and list(view[1]) == ["weights"]
 
 
 @pytest.mark.parametrize(
@@ -100,16 +102,16 @@ def test_one_head_is_sent_as_one():
     ],
 )
 def test_a_quantity_runs_from_nothing_to_the_largest(quantity, on, ends):
-    header, found = sent(reading_view(TOKENS, None, quantity=quantity, unit="bits"))
-    np.testing.assert_allclose(found["on"], on)
+    header, arrays = sent(reading_view(TOKENS, None, quantity=quantity, unit="bits"))
+    np.testing.assert_allclose(arrays["on"], on)
     assert (header["quantity"]["low"], header["quantity"]["high"]) == ends
     assert header["quantity"].get("signed", False) == bool(np.nanmin([0, *quantity]) < 0)
     assert [word == "–" for word in header["quantity"]["words"]] == np.isnan(quantity).tolist()
 
 
 def test_a_share_has_its_sign_wherever_it_stands():
-    said = sent(reading_view(TOKENS, None, quantity=[37.5, np.nan, 0.0], unit="%"))[0]["quantity"]
-    assert said == {"unit": "", "low": "0\u00a0%", "high": "37.5\u00a0%", "words": ["37.5\u00a0%", "–", "0\u00a0%"]}
+    quantity = sent(reading_view(TOKENS, None, quantity=[37.5, np.nan, 0.0], unit="%"))[0]["quantity"]
+    assert quantity == {"unit": "", "low": "0\u00a0%", "high": "37.5\u00a0%", "words": ["37.5\u00a0%", "–", "0\u00a0%"]}
 
 
 @pytest.mark.parametrize(

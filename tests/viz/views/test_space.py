@@ -28,25 +28,25 @@ def sent(view) -> dict:
     length = struct.unpack("<I", view.data[:4])[0]
     header = json.loads(view.data[4 : 4 + length])
     start = 4 + length + -(4 + length) % 8
-    for name, one in header["arrays"].items():
-        size = int(np.prod(one["shape"]))
-        found = np.frombuffer(view.data, np.dtype(one["dtype"]).newbyteorder("<"), size, start + one["offset"])
-        header["arrays"][name] = found.reshape(one["shape"])
+    for name, entry in header["arrays"].items():
+        size = int(np.prod(entry["shape"]))
+        values = np.frombuffer(view.data, np.dtype(entry["dtype"]).newbyteorder("<"), size, start + entry["offset"])
+        header["arrays"][name] = values.reshape(entry["shape"])
     return header
 
 
 def test_points_arrive_as_they_are_and_layers_have_their_names():
-    found = sent(space_view(TOKENS, POINTS, near=np.zeros((3, 4, 2))))
-    np.testing.assert_array_equal(found["arrays"]["points"], POINTS)
-    assert found["stages"] == layer_names(3) == ["input", "after L0", "after L1"]
-    assert found["names"] == ["dog", "cat", "dog", "<s>"]
+    header = sent(space_view(TOKENS, POINTS, near=np.zeros((3, 4, 2))))
+    np.testing.assert_array_equal(header["arrays"]["points"], POINTS)
+    assert header["stages"] == layer_names(3) == ["input", "after L0", "after L1"]
+    assert header["names"] == ["dog", "cat", "dog", "<s>"]
 
 
 def test_numbers_have_a_scale_and_every_stage_its_own():
     values = np.array([[1, 2, 3, np.nan], [4, 5, 6, 7], [0.5, 1, 1, 1]])
-    found = sent(space_view(TOKENS, POINTS, values=values, unit="nats", log=True))
-    assert (found["colours"]["low"], found["colours"]["high"], found["colours"]["unit"]) == (0.5, 7, "nats")
-    np.testing.assert_array_equal(found["arrays"]["values"], values.astype(np.float32))
+    header = sent(space_view(TOKENS, POINTS, values=values, unit="nats", log=True))
+    assert (header["colours"]["low"], header["colours"]["high"], header["colours"]["unit"]) == (0.5, 7, "nats")
+    np.testing.assert_array_equal(header["arrays"]["values"], values.astype(np.float32))
     same = sent(space_view(TOKENS, POINTS, values=np.arange(4)))
     assert (same["arrays"]["values"] == np.arange(4)).all() and same["arrays"]["values"].shape == (3, 4)
 
@@ -54,15 +54,15 @@ def test_numbers_have_a_scale_and_every_stage_its_own():
 @given(st.lists(st.sampled_from([f"name {i}" for i in range(40)] + [""]), min_size=1, max_size=60))
 @settings(max_examples=60, deadline=None)
 def test_names_have_colours_of_their_own_and_the_rarest_share_one(names):
-    found = sent(space_view(["x"] * len(names), np.zeros((2, len(names), 2)), values=names))
-    legend, on = found["colours"], found["arrays"]["values"][0]
+    header = sent(space_view(["x"] * len(names), np.zeros((2, len(names), 2)), values=names))
+    legend, on = header["colours"], header["arrays"]["values"][0]
     assert len(legend["names"]) <= 16
     for name, place in zip(names, on, strict=True):
         if not name:
             assert np.isnan(place)
         else:
             assert legend["names"][int(place)] == (name if name in legend["names"] else "other")
-    most = max((names.count(one) for one in set(names) - {""}), default=0)
+    most = max((names.count(name) for name in set(names) - {""}), default=0)
     assert most == 0 or names.count(legend["names"][0]) == most
     assert len(token_colours(names, len(names))) == len(names)
 
@@ -104,17 +104,17 @@ def test_a_token_cannot_leave_its_place():
 
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_a_gif_plays_through_all_stages_for_ever(dimensions):
-    told = []
+    shares = []
     points = np.zeros((3, 2, dimensions))
     points[:, 0, 0], points[:, 1, 0] = [-1, 0, 1], [1, 0.9, 0.8]
-    made = gif(
+    image_bytes = gif(
         ["dog", "猫"],
         points,
         colours=["#ff0000", "#0000ff"],
         provenance='{"headlight": 1}',
-        report=lambda share, words: told.append(share),
+        report=lambda share, words: shares.append(share),
     )
-    image = Image.open(io.BytesIO(made))
+    image = Image.open(io.BytesIO(image_bytes))
     assert json.loads(image.info["comment"]) == {"headlight": 1}
     assert image.n_frames == 21 and image.info["loop"] == 0
     middles = []
@@ -124,7 +124,7 @@ def test_a_gif_plays_through_all_stages_for_ever(dimensions):
         middles.append(np.nonzero((red > 200) & (green < 80) & (blue < 80))[1].mean())
         assert image.info["duration"] >= 500
     assert np.all(np.diff(middles) * (1 if dimensions == 2 else np.sign(middles[-1] - middles[0])) > 20)
-    assert told[0] == 0 and max(told) < 1
+    assert shares[0] == 0 and max(shares) < 1
 
     def stop(share, words):
         raise Cancelled
@@ -140,7 +140,7 @@ def test_there_is_a_picture_for_each_layer():
             Image.open(io.BytesIO(archive.read(name))).text["Provenance"] == '{"headlight": 1}' for name in archive.namelist()
         )
         images = [np.asarray(Image.open(io.BytesIO(archive.read(name)))) for name in archive.namelist()]
-    assert all(one.shape == (540, 760, 3) for one in images) and (images[0] != images[2]).any()
+    assert all(image.shape == (540, 760, 3) for image in images) and (images[0] != images[2]).any()
     with pytest.raises(ValueError, match="4 tokens"):
         pngs(TOKENS, POINTS[:, :2])
 

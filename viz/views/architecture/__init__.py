@@ -10,9 +10,9 @@ from viz.view import View, pack
 
 @dataclass(frozen=True)
 class Box:
-    """One part. shape: of what it gives; note: in a few words what it does, or its formula. parts: boxes inside it, in order,
-    which are repeated `times`. added: whether what it gives is added to the stream. beside: the name of what it looks at in the
-    column before."""
+    """A part of the model. shape: of what it gives; note: in a few words what it does, or its formula. parts: boxes inside it,
+    in order, which are repeated `times`. added: whether what it gives is added to the stream. beside: the name
+    of what it looks at in the column before."""
 
     name: str
     shape: str = ""

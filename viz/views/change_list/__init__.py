@@ -1,4 +1,4 @@
-"""What is changed, each with a button that takes it back; one step back; all as it was."""
+"""The list of changes, each with an undo button; buttons to undo the last step and all changes."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def grid_view(
     `least`. Numbers are on hover, on the keyboard and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises
     ValueError where the shapes do not agree.
     """
-    values = _framed(np.asarray(values, dtype=np.float64), len(rows), len(columns), frames)
+    values = _as_frames(np.asarray(values, dtype=np.float64), len(rows), len(columns), frames)
     for name, names, items in (("row", row_names, rows), ("column", column_names, columns)):
         _check_count(f"{name} names", names, len(items))
     _check_count("row notes", row_notes, len(rows))
@@ -89,13 +89,13 @@ def grid_view(
 
 
 def _sent(values: np.ndarray) -> np.ndarray:
-    """The values as they are sent, NaN for what is not finite."""
+    """Return the values as they are sent, NaN for what is not finite."""
     known = np.where(np.isfinite(values), values, np.nan)
     return known.astype(np.float32) if values.size <= EXACT else halved(known)
 
 
-def _framed(values: np.ndarray, rows: int, columns: int, frames: Sequence[str] | None) -> np.ndarray:
-    """The values as [frame, row, column]."""
+def _as_frames(values: np.ndarray, rows: int, columns: int, frames: Sequence[str] | None) -> np.ndarray:
+    """Return the values as [frame, row, column]."""
     if values.ndim == 2:
         values = values[None]
     if values.ndim != 3 or values.shape[1:] != (rows, columns) or values.size == 0:

@@ -56,8 +56,8 @@ def attention_movie(
     )
 
 
-def pressed(maps: np.ndarray, row: int, column: int) -> tuple[int, int]:
-    """The query and the key that a cell of `attention_movie` stands for: of several, those of the largest weight in any layer."""
+def pair_of_cell(maps: np.ndarray, row: int, column: int) -> tuple[int, int]:
+    """Return the query and the key of a cell of `attention_movie`: of several, those of the largest weight in any layer."""
     down, across = edges(maps.shape[1], SIDE), edges(maps.shape[2], SIDE)
     part = np.nan_to_num(maps[:, down[row] : down[row + 1], across[column] : across[column + 1]]).max(0)
     query, key = np.unravel_index(part.argmax(), part.shape)
@@ -124,7 +124,7 @@ def rank_grid(ranks: np.ndarray, keys: Sequence[int], chosen: tuple[int, int] | 
 
 
 def log_shades(ranks: np.ndarray, most: float) -> np.ndarray:
-    """How strong in colour a rank is: 1 for the first, 0 for the rank `most`, even in the logarithm."""
+    """Return how strong in colour a rank is: 1 for the first, 0 for the rank `most`, even in the logarithm."""
     return 1 - np.log(np.clip(ranks, 1, most)) / np.log(max(2, most))
 
 
@@ -142,7 +142,7 @@ def lens_grid(
     chosen: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
 ) -> View:
-    """What each layer would predict at each position: the likeliest token in the cell, [layer, position] of all.
+    """Draw what each layer would predict at each position: the likeliest token in the cell, [layer, position] of all.
 
     tokens: what was read at each position; across: what the columns are. colour: "probability" (of the token in the cell), "rank"
     (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest). A press tells
@@ -201,7 +201,7 @@ def likeliest(best: Sequence[Sequence[str]], probabilities: np.ndarray, chosen: 
 
 
 def answer_grid(answer: str, probability: np.ndarray, notes: Sequence[str], chosen: int | None = None) -> View:
-    """How the last layer's answer rises through the layers at one position: its probability [layer], a few words behind each.
+    """Draw how the last layer's answer rises through the layers at one position: its probability [layer], and a note for each.
 
     A press tells `chosen`: `[layer, 0]`.
     """
@@ -224,7 +224,7 @@ def answer_grid(answer: str, probability: np.ndarray, notes: Sequence[str], chos
 
 
 def _spans(tokens: Sequence[Any]) -> tuple[list[str], list[str]]:
-    """What stands beside each row or column of a map, and what words call it: a token, or the first and last of a span."""
+    """Return the label beside each row or column of a map, and its name in words: a token, or the first and last of a span."""
     cuts = edges(len(tokens), SIDE).tolist()
     texts, called = [label(token.text) for token in tokens], row_names(tokens)
     names = [
@@ -237,7 +237,7 @@ def _spans(tokens: Sequence[Any]) -> tuple[list[str], list[str]]:
 
 
 def _stages(layers: int) -> list[str]:
-    """What the rows of a residual stream are called: before the first block, then after each."""
+    """Return the names of the rows of a residual stream: before the first block, then after each."""
     return ["input", *(f"L{layer}" for layer in range(layers - 1))]
 
 

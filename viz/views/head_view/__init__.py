@@ -1,4 +1,4 @@
-"""Where the heads of one layer look: tokens on two sides, and a line for each weight, in the colour of its head."""
+"""Attention of the heads of a layer: tokens on two sides, and a line for each weight, in the colour of its head."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def head_view(
         "to": None if same else _side(keys),
         "link": link,
         "simple": simple,
-        "cuts": None if cuts is None else [[int(one) for one in cut] for cut in cuts],
+        "cuts": None if cuts is None else [[int(part) for part in cut] for cut in cuts],
         "broken": 0 if missing is None else int(missing.sum()),
         "colours": HEADS,
     }
@@ -127,12 +127,12 @@ def _side(tokens: Sequence[Any]) -> dict[str, Any]:
 
 
 def _short(text: str) -> list[str]:
-    """The pieces of a label, cut where nobody would read on."""
-    kept: list[str] = []
+    """Return the pieces of a label, shortened with an ellipsis."""
+    short_pieces: list[str] = []
     room = _LONGEST
     for i, piece in enumerate(pieces(text[: _LONGEST + 1])):
         if len(piece) > room:
-            return [*kept, piece[:room] + "…"] if i % 2 == 0 else [*kept, piece[:room], "…"]
-        kept.append(piece)
+            return [*short_pieces, piece[:room] + "…"] if i % 2 == 0 else [*short_pieces, piece[:room], "…"]
+        short_pieces.append(piece)
         room -= len(piece)
-    return kept
+    return short_pieces

@@ -54,7 +54,9 @@ def model_view(
     if not small:
         raise ValueError("No maps: give [layers, heads, query, key].")
     layers, heads = len(small), max(map(len, small))
-    small = [np.concatenate([one, np.zeros((heads - len(one), *one.shape[1:]), np.uint8)]) for one in small]
+    small = [
+        np.concatenate([layer_maps, np.zeros((heads - len(layer_maps), *layer_maps.shape[1:]), np.uint8)]) for layer_maps in small
+    ]
     if notes is not None and [len(row) for row in notes] != [heads] * layers:
         raise ValueError(f"notes need {layers} rows of {heads}, one a head.")
     maps = np.stack(small)
@@ -92,7 +94,7 @@ def _fits(array: np.ndarray, layers: int, heads: int, name: str) -> np.ndarray:
 
 
 def _quantity(values: np.ndarray, unit: str, colours: Mapping[str, str]) -> tuple[dict, np.ndarray]:
-    """What the legend and the words say, and where each head is on the scale: 0 to 1, or the number of its name; NaN for none."""
+    """Return the legend, and the place of each head on it: 0 to 1, or the number of its name; NaN for none."""
     if values.dtype.kind in "UOT":
         names = sorted({str(name) for name in values.ravel() if name}, key=lambda name: (-(values == name).sum(), name))
         if len(names) > len(HEADS):

@@ -20,6 +20,6 @@ def shrink(maps: np.ndarray, side: int) -> np.ndarray:
 
 
 def edges(size: int, side: int) -> np.ndarray:
-    """Where the spans begin, and at last where they end: int64 [spans + 1]."""
+    """Return where the spans begin, and at last where they end: int64 [spans + 1]."""
     cells = min(size, side)
     return np.arange(cells + 1) * size // max(1, cells)

@@ -27,7 +27,7 @@ def overview(
     note: str = "",
     boxes: bool = True,
 ) -> View:
-    """One head's weights [query, key], attention in [0, 1]: down is from (query), across is to (key), with a window on them.
+    """Draw one head's weights [query, key], attention in [0, 1]: down is from (query), across is to (key), with a window on them.
 
     Above 256 positions a side each cell is the maximum of those that it covers, so that no spike is lost; sent as uint8, exact
     to 1/510, NaN as nothing. `queries` and `keys` are tokens with a `text`, or strings. `window` is the first and last query

@@ -1,4 +1,4 @@
-"""How a word became pieces: rows of boxes over its letters, one below the other, which come step by step."""
+"""The steps by which a word became pieces: rows of boxes over its letters, which come step by step."""
 
 from __future__ import annotations
 

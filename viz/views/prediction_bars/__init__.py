@@ -1,4 +1,4 @@
-"""What comes next: a row a token, with a bar as long as its probability; a press adds the token."""
+"""Predicted tokens: a row for each, with a bar as long as its probability; a click adds the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How one query comes to its weights: q and k multiplied dimension by dimension, summed, scaled, and given to the softmax."""
+"""The steps from a query to its weights: q and k multiplied dimension by dimension, summed, scaled, and given to the softmax."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def query_key_view(
 
 
 def _turns(frequencies: np.ndarray, pairs: np.ndarray | None, dimensions: int) -> dict[str, np.ndarray]:
-    """How rotary positions turned, as it is sent. Errors: ValueError for pairs that are none of dimensions."""
-    frequencies, found = np.asarray(frequencies, dtype=np.float32), np.asarray(pairs, dtype=np.int32)
-    if found.shape != (len(frequencies), 2) or (found.size and not 0 <= found.min() <= found.max() < dimensions):
-        raise ValueError(f"pairs of shape {found.shape} for {len(frequencies)} frequencies: give [pairs, 2], dimensions of q.")
-    return {"frequencies": frequencies, "pairs": found}
+    """Return the rotation by rotary positions as it is sent. Errors: ValueError for pairs that are no pairs of dimensions."""
+    frequencies, turns = np.asarray(frequencies, dtype=np.float32), np.asarray(pairs, dtype=np.int32)
+    if turns.shape != (len(frequencies), 2) or (turns.size and not 0 <= turns.min() <= turns.max() < dimensions):
+        raise ValueError(f"pairs of shape {turns.shape} for {len(frequencies)} frequencies: give [pairs, 2], dimensions of q.")
+    return {"frequencies": frequencies, "pairs": turns}

@@ -65,7 +65,7 @@ def reading_view(
         raise ValueError(f'direction is "from" or "to", not {direction!r}.')
     header = _header("The text, shaded by attention", tokens, chosen, summary, second, link)
     broken = int((~np.isfinite(weights if heads is None else heads)).sum())
-    half = _halved(_sound(weights))
+    half = _as_float16(_sound(weights))
     packed = looks_back_only(half)
     toggle = toggle and not any(header["after"])  # two texts: one looks, the other is looked at
     header |= {"causal": causal, "direction": direction, "toggle": toggle, "packed": packed, "broken": broken}
@@ -87,8 +87,8 @@ def _sound(weights: np.ndarray) -> np.ndarray:
     return np.nan_to_num(weights, posinf=0.0, neginf=0.0)
 
 
-def _halved(weights: np.ndarray) -> np.ndarray:
-    """As float16, of which nothing that is more than 0 becomes 0: so what is not looked at at all can be told apart."""
+def _as_float16(weights: np.ndarray) -> np.ndarray:
+    """Return weights as float16; none above 0 becomes 0, so tokens that get no attention at all can be told apart."""
     half = halved(weights)
     half[(half == 0) & (weights > 0)] = np.finfo(np.float16).smallest_subnormal
     return half
@@ -145,6 +145,6 @@ def _header(
 
 
 def _name(token: Any) -> str:
-    """What the sentence below calls a token: its word without the space before it, or what stands for it."""
+    """Return the name of a token in the sentence below: its word without the space before it, or the sign for it."""
     word = token.text.strip(" ")
     return label(word) if word else "space"

@@ -1,4 +1,4 @@
-"""How it stands in a room: a strip that listens to the room's line, has the page run once per move, and asks its question."""
+"""The state of a room: a strip that listens to the room's line, has the page run once per move, and asks its question."""
 
 from __future__ import annotations
 

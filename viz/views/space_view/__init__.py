@@ -83,7 +83,7 @@ def space_view(
 
 
 def layer_names(count: int) -> list[str]:
-    """What hidden states [layers + 1, …] are called."""
+    """Return the names of hidden states [layers + 1, …]."""
     return ["input", *(f"after L{layer}" for layer in range(count - 1))]
 
 
@@ -94,7 +94,7 @@ def short(text: str, length: int = 22) -> str:
 
 
 def _colours(values: np.ndarray, stages: int, count: int, unit: str, log: bool) -> tuple[dict, np.ndarray]:
-    """What the legend says, and where each token is on it: 0 to 1, or the number of its name; NaN for grey. [stage, token]"""
+    """Return the legend, and the place of each token on it, [stage, token]: 0 to 1, or the number of its name; NaN for grey."""
     if values.shape not in ((count,), (stages, count)):
         raise ValueError(f"Values of shape {list(values.shape)}: give [{count} tokens] or [{stages} stages, {count} tokens].")
     if values.dtype.kind in "UOT":

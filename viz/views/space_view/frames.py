@@ -48,7 +48,7 @@ def gif(
     frames = []
     for i, at in enumerate(moments):
         report(i / len(moments), f"Drawing picture {i + 1} of {len(moments)}")
-        frames.append(drawing.at(_eased(at)))
+        frames.append(drawing.at(_ease(at)))
     palette = frames[-1].quantize(128, method=Image.Quantize.MEDIANCUT)
     small = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [REST if i % BETWEEN == 0 else MOVE for i in range(len(small))]
@@ -115,7 +115,7 @@ class _Drawing:
         self.font, self.large, self.small = (_font(size * FINE) for size in (13, 21, 12))
 
     def _seen(self, unit: np.ndarray) -> np.ndarray:
-        """Where points are in the picture, and how near: [..., 3]."""
+        """Return where points are in the picture, and how near: [..., 3]."""
         wide, high = (side * FINE for side in SIZE)
         if unit.shape[-1] == 2:
             x, y = wide / 2 + unit[..., 0] * (wide / 2 - 60 * FINE), high / 2 - unit[..., 1] * (high / 2 - 46 * FINE)
@@ -138,7 +138,7 @@ class _Drawing:
         for i, colour in enumerate(self.colours):
             way = [tuple(place[:2]) for place in [*self.places[: before + 1, i], here[i]]]
             if len(way) > 1:
-                draw.line(way, fill=_mixed(colour, LIGHT["card"], 0.4), width=FINE, joint="curve")
+                draw.line(way, fill=_mix(colour, LIGHT["card"], 0.4), width=FINE, joint="curve")
         order = np.argsort(here[:, 2])
         for i in order:
             x, y, near = here[i]
@@ -188,7 +188,7 @@ class _Drawing:
                 return
 
 
-def _eased(at: float) -> float:
+def _ease(at: float) -> float:
     part = at - math.floor(at)
     return math.floor(at) + part * part * (3 - 2 * part)
 
@@ -203,7 +203,7 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-def _mixed(a: str, b: str, part: float) -> str:
+def _mix(a: str, b: str, part: float) -> str:
     """A colour between two, `part` of the first."""
     first, second = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (a, b))
     return "#" + "".join(f"{round(y + (x - y) * part):02x}" for x, y in zip(first, second, strict=True))

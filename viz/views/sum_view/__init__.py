@@ -1,4 +1,4 @@
-"""How one number came about: what was multiplied, each product, and their sum; a press follows a factor to its source."""
+"""The sum behind a number: the factors, each product, and their sum; a click follows a factor to its source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.view import View, pack
 
 @dataclass(frozen=True)
 class Product:
-    """One of the numbers that are added up, and the two factors that it is the product of. open: whether a press follows each
+    """A term of the sum, and the two factors whose product it is. open: whether a click follows each
     of the factors to where it comes from."""
 
     label: str
