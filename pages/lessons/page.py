@@ -1,4 +1,4 @@
-"""Page "Lessons": guided lessons that run beside the other pages, courses of them, and what their teachers need."""
+"""Page "Lessons": guided lessons that run beside the other pages, courses of them, and pages for teachers."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def draw() -> None:
 
 
 def list_lessons(language: str) -> None:
-    lessons, wrong = readable()
+    lessons, wrong = read_lessons()
     for error in wrong:
         st.error(plain(str(error)), icon=":material/report:")
     say(HERE, "how")
     document.keep_lessons(course.kept(), lambda: course.bring_back(state.selection(document.KEPT).kept))
     try:
-        for each in sorted(files.courses(), key=lambda one: one.name != state.LESSON_COURSE.get()):
+        for each in sorted(files.courses(), key=lambda listed: listed.name != state.LESSON_COURSE.get()):
             course_card(each, lessons, language)
     except FileError as error:
         st.error(plain(str(error)), icon=":material/report:")
@@ -59,13 +59,13 @@ def list_lessons(language: str) -> None:
 
 
 def in_language(lessons: dict[str, Lesson], language: str) -> list[Lesson]:
-    """Each lesson in that language ("" for the first one), and as it is where it has no translation."""
+    """Return each lesson in a language ("" for English), and as it is where it has no translation."""
     first = [lesson for name, lesson in lessons.items() if "/" not in name and f"{language}/{name}" not in lessons]
     return first + [lesson for name, lesson in lessons.items() if language and name.startswith(f"{language}/")]
 
 
-def readable() -> tuple[dict[str, Lesson], list[FileError]]:
-    """The lessons that can be read, by their names, and what is wrong with the others."""
+def read_lessons() -> tuple[dict[str, Lesson], list[FileError]]:
+    """Return the lessons that can be read, by their names, and the errors of the others."""
     lessons, wrong = {}, []
     for name in files.files():
         try:
@@ -77,7 +77,7 @@ def readable() -> tuple[dict[str, Lesson], list[FileError]]:
 
 
 def course_card(each: Course, lessons: dict[str, Lesson], language: str) -> None:
-    """A course in one card: its lessons, one after the other, those that are finished marked, and its teacher's page."""
+    """Draw a course as a card: its lessons in order, with a mark on finished ones, and its teacher's page."""
     named = [lessons.get(f"{language}/{name}" if language else name, lessons.get(name)) for name in each.lessons]
     numbered = [(number, lesson) for number, lesson in enumerate(named, 1) if lesson]
     ahead = [(number, lesson) for number, lesson in numbered if not course.is_finished(lesson)]
@@ -89,14 +89,14 @@ def course_card(each: Course, lessons: dict[str, Lesson], language: str) -> None
         st.markdown(f"### {plain(each.title)}\n\n:small[:gray[{facts}]]")
         with st.container(horizontal=True, gap="small", key=f"strung-{each.name}"):
             for number, lesson in numbered:
-                one(each, number, lesson, bool(done) and not elsewhere and (number, lesson) in ahead[:1])
+                lesson_button(each, number, lesson, bool(done) and not elsewhere and (number, lesson) in ahead[:1])
         if each.teacher:
             with st.expander(words(HERE, "for the teacher")):
                 st.markdown(each.teacher)
 
 
-def one(each: Course, number: int, lesson: Lesson, comes_next: bool) -> None:
-    """A lesson of a course. comes_next: whether it is the first one that is not finished, of a course that was begun."""
+def lesson_button(each: Course, number: int, lesson: Lesson, comes_next: bool) -> None:
+    """Draw the button of a lesson in a course. comes_next: whether it is the first unfinished lesson of a course in progress."""
     title, finished = f"{number}. {plain(lesson.title)}", course.is_finished(lesson)
     st.button(
         f"Next: {title}" if comes_next else title, key=f"course-{each.name}-{lesson.name.rpartition('/')[2]}",
@@ -113,8 +113,8 @@ def begin_of(each: Course, lesson: Lesson) -> None:
 
 
 def line(lesson: Lesson, ahead: bool) -> None:
-    """One lesson: what it is about, how long it takes, and a button that begins it or goes on with it. ahead: whether it is the
-    first one that is not finished."""
+    """Draw a lesson: its subject, its length, and a button that begins or continues it. ahead: whether it is the first unfinished
+    lesson."""
     at = course.reached(lesson)
     with st.container(border=True, key=f"lesson-{lesson.name.replace('/', '-')}"):
         left, right = st.columns([5, 2], vertical_alignment="center")
@@ -124,8 +124,8 @@ def line(lesson: Lesson, ahead: bool) -> None:
             f"{len(lesson.steps)} steps{model}]]  \n{plain(lesson.about)}"
         )
         finished = course.is_finished(lesson)
-        begun = f"Continue with step {at}" if at and at > 1 else ""
-        label = begun or ("Again" if finished else "Start")
+        go_on = f"Continue with step {at}" if at and at > 1 else ""
+        label = go_on or ("Again" if finished else "Start")
         right.button(
             label, key=f"begin-{lesson.name}", width="stretch", type="primary" if ahead else "secondary",
             icon=":material/check:" if finished else ":material/play_arrow:", on_click=course.begin, args=(lesson, at or 1),

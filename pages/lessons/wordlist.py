@@ -1,4 +1,4 @@
-"""All words of the lexicon in a list, with what each means at this level and where the app shows it."""
+"""The list of all words of the lexicon, with what each means at this level and where the app shows it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 def draw(language: str) -> None:
-    """The box to look for one, and the list. language: of the sentences, "" for that of the pages."""
+    """Draw the search box and the list of words. language: of the sentences, "" for that of the pages."""
     say(HERE, "words")
     sought = st.text_input(
         words(HERE, "look for"), key=state.WORD_SOUGHT.name, bind="query-params", live="80ms", icon=":material/search:", width=320
@@ -29,20 +29,20 @@ def draw(language: str) -> None:
         st.error(plain(str(error)), icon=":material/report:")
         return
     level = LEVELS.index(state.level())
-    found = [one for one in entries.values() if holds(one, sought, level)]
-    found.sort(key=lambda one: (not one.title.lower().startswith(sought.strip().lower()), one.title.lower()))
+    matches = [entry for entry in entries.values() if holds(entry, sought, level)]
+    matches.sort(key=lambda entry: (not entry.title.lower().startswith(sought.strip().lower()), entry.title.lower()))
     with st.container(key="wordlist"):
-        st.markdown("\n\n".join(line(one, level) for one in found) or words(HERE, "no word", sought=plain(sought.strip())))
+        st.markdown("\n\n".join(line(entry, level) for entry in matches) or words(HERE, "no word", sought=plain(sought.strip())))
 
 
 def holds(entry: Entry, sought: str, level: int) -> bool:
-    """Whether a word, one of its forms or what is said of it has these letters."""
+    """Return whether a word, one of its forms or its meaning contains these letters."""
     return sought.strip().lower() in " ".join([entry.title, entry.word, *entry.also, entry.said[level]]).lower()
 
 
 def line(entry: Entry, level: int) -> str:
-    """A word, what it means, and links; those stay in the app (see `ui/lexicon.js`)."""
+    """Return a word, its meaning, and links as Markdown; the links stay in the app (see `ui/lexicon.js`)."""
     links = [f"[{plain(words)}](./{href}#{to}-{entry.name})" for to, href, words in sent.links(entry)]
-    said = entry.said[level].replace("{layer}", "1").replace("{head}", "2")
-    said = f"L1 H2: {said}" if said != entry.said[level] else said
-    return f"**{plain(entry.title)}**  \n{plain(said)}  \n:small[{' · '.join(links)}]"
+    meaning = entry.said[level].replace("{layer}", "1").replace("{head}", "2")
+    meaning = f"L1 H2: {meaning}" if meaning != entry.said[level] else meaning
+    return f"**{plain(entry.title)}**  \n{plain(meaning)}  \n:small[{' · '.join(links)}]"

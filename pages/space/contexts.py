@@ -1,4 +1,4 @@
-"""One word, followed through several texts."""
+"""Part "One word": a word in several texts."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     with right:
         say(folder, "contexts")
         word = st.text_input("The word", WORD, key=state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
-        most = boxes.longest()
-        written = st.text_area(
+        most = bounds.characters()
+        typed = st.text_area(
             "Texts, one a line", TEXTS[:most], key=state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
         )[:most]
         whole = st.toggle("All tokens of these texts", key=state.CONTEXT_ALL.name, help="Also show the other tokens, in grey.")
-    texts = list(dict.fromkeys(text.strip() for text in [trace.text, *written.splitlines()] if text.strip()))
+    texts = list(dict.fromkeys(text.strip() for text in [trace.text, *typed.splitlines()] if text.strip()))
     if len(texts) > MOST:
         right.caption(f"Only the first {MOST} of {len(texts)} texts are read.")
     texts = texts[:MOST]
@@ -64,8 +64,8 @@ def draw(folder: Path, look: Look) -> list[Picture]:
             (t, i) for t, reading in enumerate(traces) for i, token in enumerate(reading.tokens) if whole and not token.special
         ]
         others = [(t, i) for t, i in others if not any(t == place.text and i in place.positions for place in places)]
-        others = [others[i] for i in scene.thinned(range(len(others)), len(traces[0].hidden[stack]), chosen)] if others else []
-        names, of, states = recipes.followed(traces, stack, word, others)
+        others = [others[i] for i in scene.thin_out(range(len(others)), len(traces[0].hidden[stack]), chosen)] if others else []
+        names, of, states = recipes.word_points(traces, stack, word, others)
         arranged = scene.arrange((model.info.name, "word", word, tuple(texts), len(others), stack), states, chosen)
         numbered = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[: len(places)])]
         if arranged:
@@ -79,14 +79,14 @@ def draw(folder: Path, look: Look) -> list[Picture]:
             )  # fmt: skip
     if arranged:
         with right:
-            compared(folder, word, numbered, states, chosen.measure)
+            compare(folder, word, numbered, states, chosen.measure)
             scene.faith(folder, arranged, chosen)
     return pictures
 
 
-def compared(folder: Path, word: str, names: list[str], states: np.ndarray, measure: str) -> None:
-    """Which two places of the word, the first of the states, are alike in all dimensions, and which are not, by the measure of
-    the picture."""
+def compare(folder: Path, word: str, names: list[str], states: np.ndarray, measure: str) -> None:
+    """Say which two places of the word are most alike in all dimensions, and which least, by the measure of the picture. The
+    places of the word are the first of the states."""
     if len(names) < 2:
         say(folder, "context single", word=plain(word))
         return

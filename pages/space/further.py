@@ -1,4 +1,4 @@
-"""What else a picture of points is taken away as: a picture a layer, one that moves, and files for TensorBoard's projector."""
+"""More downloads of a picture of points: an image of each layer, a GIF, and files for TensorBoard's projector."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def draw(picture: Picture) -> None:
         save("PNG of each layer", lambda: pictures(drawing), f"{about.stem}-layers.zip", "application/zip")
         if st.button("Make a GIF", key=f"gif {picture.key}", help="The points moving through all layers. It takes some seconds."):
             state.GIF.set(hash(fingerprint(drawing)))
-    moving(drawing, f"{about.stem}.gif")
+    offer_gif(drawing, f"{about.stem}.gif")
 
 
 PROJECTOR = "All dimensions of every point, for TensorBoard’s projector (projector.tensorflow.org)."
 
 
 def drawing_of(picture: Points, where: str) -> dict[str, Any]:
-    """What `viz.views.space_view.frames` takes."""
+    """Return the arguments of the functions of `viz.views.space_view.frames`."""
     arrangement, options = picture.arranged.projection, picture.options
     return {
         "tokens": picture.names,
@@ -60,8 +60,8 @@ def fingerprint(drawing: dict[str, Any]) -> tuple:
     return ("gif", *(value.tobytes() if name == "points" else str(value) for name, value in drawing.items()))
 
 
-def moving(drawing: dict[str, Any], file: str) -> None:
-    """A GIF takes seconds to draw, so it is made when somebody asks."""
+def offer_gif(drawing: dict[str, Any], file: str) -> None:
+    """Offer the GIF once it was asked for, because drawing it takes seconds."""
     key = fingerprint(drawing)
     if state.GIF.get() != hash(key):
         return

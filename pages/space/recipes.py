@@ -1,6 +1,6 @@
-"""How each picture of this page is made: a model, what it read, and options that can be written down.
+"""Recipes for the pictures of this page: each takes a model, what it read, and options that can be written down.
 
-What takes long is calculated here only where the page has not done so already; a notebook, which carries these functions, does.
+A recipe calculates what takes long only where the page has not done so already, as in a notebook, which carries these functions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from viz.views.space_view import short
 if TYPE_CHECKING:
     import pandas as pd
 
-BY = {"cosine": "by cosine", "scaled": "by distance", "raw": "by distance"}  # which tokens are nearest
+BY = {"cosine": "by cosine", "scaled": "by distance", "raw": "by distance"}  # how nearest tokens are found
 
 
 # ---------------------------------------------------------------- The tokens of the text
@@ -35,12 +35,12 @@ def tokens(
     model: LanguageModel, trace: Trace, *, stack: str, places: list[int], colour: str, arranging: dict[str, Any], simple: bool,
     chosen: int | None, arrangement: Projection | None = None, near: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """The hidden states of the tokens at these places, in all layers. arranging: as `analysis.projection` takes it."""
+    """Draw the hidden states of the tokens at these places, in all layers. arranging: as `analysis.projection` takes it."""
     hidden = trace.hidden[stack][:, places]
     every = trace.target if stack == "decoder" else trace.tokens
     named = plain_signs(every) if simple else every
     here = [named[place] for place in places]
-    options = coloured(colour, here, places, hidden) | {"notes": [f"position {place}" for place in places]}
+    options = colour_options(colour, here, places, hidden) | {"notes": [f"position {place}" for place in places]}
     return points("space-view", [token.text for token in here], hidden, arranging, simple, chosen, arrangement, near, **options)
 
 
@@ -48,7 +48,8 @@ def points(
     name: str, names: Sequence[str], hidden: np.ndarray, arranging: dict[str, Any], simple: bool, chosen: int | None,
     arrangement: Projection | None, near: np.ndarray | None, **options: Any,
 ) -> View:  # fmt: skip
-    """Hidden states [layers + 1, point, d_model] as points; near: each one's nearest in all dimensions, by the same measure."""
+    """Draw hidden states [layers + 1, point, d_model] as points; near: the nearest of each point in all dimensions,
+    by the same measure."""
     arrangement = arrangement or projection(hidden, **arranging)
     near = nearest_tokens(hidden, measure=arrangement.measure) if near is None else near
     axes = None if simple else axis_names(arrangement)
@@ -58,14 +59,14 @@ def points(
 
 
 def axis_names(arrangement: Projection) -> list[str] | None:
-    """The names of principal components, with their share of the variance."""
+    """Return the names of principal components, with their share of the variance."""
     if arrangement.explained is None:
         return None
     return [f"PC {i + 1} · {percent(share)}" for i, share in enumerate(arrangement.explained)]
 
 
-def coloured(colour: str, tokens: list[Token], places: list[int], hidden: np.ndarray) -> dict[str, Any]:
-    """What the view takes for a choice of colours."""
+def colour_options(colour: str, tokens: list[Token], places: list[int], hidden: np.ndarray) -> dict[str, Any]:
+    """Return the options of the view for a choice of colours."""
     match colour:
         case "Token":
             names = [short(token.text) for token in tokens]
@@ -80,7 +81,7 @@ def coloured(colour: str, tokens: list[Token], places: list[int], hidden: np.nda
 
 
 def word_parts(tokens: list[Token]) -> list[str]:
-    """Where each token stands in its word."""
+    """Return for each token which part of its word it is."""
     parts = ["" for _ in tokens]
     for group in words(tokens):
         for i in group:
@@ -100,8 +101,8 @@ def contexts(
     *traces: Trace, stack: str, word: str, others: list[tuple[int, int]], arranging: dict[str, Any], simple: bool,
     chosen: int | None, arrangement: Projection | None = None, near: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """A word at each of its places, and other tokens, each by the number of its text and its position."""
-    names, texts, states = followed(traces, stack, word, others)
+    """Draw a word at each of its places, and other tokens, each given by the number of its text and its position."""
+    names, texts, states = word_points(traces, stack, word, others)
     count = len(names) - len(others)
     values = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[:count])] + [""] * len(others)
     numbered = [f"{i + 1}: {name}" for i, name in enumerate(names[:count])] + names[count:]
@@ -109,10 +110,10 @@ def contexts(
     return points("context-view", numbered, states, arranging, simple, chosen, arrangement, near, values=values, notes=notes)
 
 
-def followed(
+def word_points(
     traces: Sequence[Trace], stack: str, word: str, others: Sequence[tuple[int, int]]
 ) -> tuple[list[str], list[str], np.ndarray]:
-    """Of each place of a word, then of the other tokens: what it is called, its text, and its states [layers + 1, place, d]."""
+    """Return for each place of a word, then for the other tokens: its name, its text, and its states [layers + 1, place, d]."""
     hidden = [trace.hidden[stack] for trace in traces]
     places = occurrences(word, [trace.text for trace in traces], [trace.tokens for trace in traces])
     states = word_states(hidden, places)
@@ -124,7 +125,7 @@ def followed(
 
 
 def snippet(trace: Trace, positions: tuple[int, ...]) -> str:
-    """The word with its neighbours, as it was written."""
+    """Return the word with its neighbours, as typed."""
     start, end = trace.tokens[positions[0]].start, trace.tokens[positions[-1]].end
     before = "".join(re.findall(r"\S*\s*$", trace.text[:start])[:1])
     after = re.match(r"\S+|\s*\S+", trace.text[end:])
@@ -138,7 +139,7 @@ def vocabulary(
     model: LanguageModel, *, words: list[str], centred: bool, arranging: dict[str, Any], simple: bool, chosen: int | None,
     arrangement: Projection | None = None, near: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """The vectors that words begin with; centred: less the mean of the whole vocabulary."""
+    """Draw the embeddings of words; centred: with the mean of the whole vocabulary subtracted."""
     readings = [word(model, text) for text in words]
     notes = ["one token" if len(reading.ids) == 1 else "mean of " + ", ".join(map(label, reading.pieces)) for reading in readings]
     hidden = vectors(model, words, centred)[None]
@@ -151,6 +152,6 @@ def neighbours(model: LanguageModel, *, word: str, centred: bool, words_only: bo
 
 
 def answers(model: LanguageModel, *, words: list[str], centred: bool, words_only: bool) -> pd.DataFrame:
-    """What lies at a − b + c, for words a, b, c."""
+    """Return the words nearest to a − b + c, for words a, b, c."""
     a, b, c = words
     return analogy(model, a, b, c, top=5, centred=centred, words_only=words_only)

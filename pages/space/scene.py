@@ -1,4 +1,4 @@
-"""What the parts of this page share: the choice of a projection, its computing beside the page, the picture and its words."""
+"""Shared by the parts of this page: the choice of a projection, its background job, the picture and its words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST = 2600  # points that t-SNE and UMAP arrange unless somebody asks for all: 
 
 @dataclass(frozen=True)
 class Choice:
-    """How points are arranged, as chosen; for a beginner PCA in three dimensions. measure: of all distances on the page."""
+    """A chosen projection; for a beginner PCA in three dimensions. measure: of all distances on the page."""
 
     method: str = "pca"
     dimensions: int = 3
@@ -41,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Arranged:
+class Arrangement:
     """A projection, each point's nearest in all dimensions by the same measure, and the typical distance of two tokens of a
     layer [layers + 1]: as drawn, and by the vectors as they are."""
 
@@ -52,8 +52,8 @@ class Arranged:
 
 
 def choose(extra: Callable[[], None] = lambda: None, one_layer: bool = False) -> Choice:
-    """The pickers of a projection. extra: places one more in the same row. one_layer: there is only one, and distance is by
-    cosine, as of all else that is said of the vocabulary."""
+    """Draw the pickers of a projection. extra: places another picker in the same row. one_layer: there is only one layer, and
+    distance is by cosine, as everywhere in the part about the vocabulary."""
     if state.level() == "beginner":
         state.later("intermediate", state.PROJECTION, state.DIMENSIONS, state.MEASURE, state.COLOUR)
         return Choice()
@@ -82,8 +82,8 @@ HOW = (
 )
 
 
-def thinned(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
-    """Positions, evenly left out where they would be more points than t-SNE and UMAP arrange in some seconds."""
+def thin_out(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
+    """Return evenly spaced positions, fewer where all would be more points than t-SNE and UMAP arrange in some seconds."""
     places = list(places)
     fit = max(2, MOST // layers)
     if chosen.method == "pca" or len(places) <= fit:
@@ -103,40 +103,40 @@ def thinned(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
     return [places[i] for i in np.linspace(0, len(places) - 1, fit).round().astype(int)]
 
 
-def arrange(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arranged | None:
-    """The points of hidden states [layers + 1, position, d_model]; None, with progress in its place, until they are there.
+def arrange(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arrangement | None:
+    """Arrange hidden states [layers + 1, position, d_model] as points; None, with a progress bar, while that is being calculated.
 
-    key: what the hidden states are of.
+    key: identifies the hidden states.
     """
 
-    def work(report: Report) -> Arranged:
+    def work(report: Report) -> Arrangement:
         arrangement = projection(hidden, **asdict(chosen), report=report)
         drawn, raw = (typical_distance(prepared(hidden, measure)) for measure in (chosen.measure, "raw"))
-        return Arranged(arrangement, nearest_tokens(hidden, measure=chosen.measure), drawn, raw)
+        return Arrangement(arrangement, nearest_tokens(hidden, measure=chosen.measure), drawn, raw)
 
     return result(("space", key, chosen), work, f"Arranging {hidden.shape[1]:,} tokens in {len(hidden)} layers")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Points(Picture):
-    """A picture of points, and what it takes to show them elsewhere: what each is called, its colour, in what it differs from
-    the others (a value for each, by name), and the states [layers + 1, point, d] that they stand for."""
+    """A picture of points, and what other programs need to show them: names, values for colours, columns (a value for each point,
+    by name), and the states [layers + 1, point, d] that the points stand for."""
 
     names: Sequence[str]
     values: Any
     columns: Mapping[str, Sequence]
     hidden: np.ndarray
-    arranged: Arranged
+    arranged: Arrangement
 
 
 def place(
     key: str, title: str, recipe: Callable[..., View], looks: tuple[Look, ...], options: dict[str, Any], chosen: Choice,
-    arranged: Arranged, *, takes: tuple[str, ...], names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence],
+    arranged: Arrangement, *, takes: tuple[str, ...], names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence],
     values: Any = None,
 ) -> Points:  # fmt: skip
-    """Place a picture of points. The token that is followed stays chosen at each keystroke."""
-    held = state.followed(key).get()
-    options = options | {"arranging": asdict(chosen), "simple": looks[0].beginner, "chosen": held}
+    """Place a picture of points. The followed token stays chosen while the text is edited."""
+    followed = state.followed(key).get()
+    options = options | {"arranging": asdict(chosen), "simple": looks[0].beginner, "chosen": followed}
 
     def react() -> None:
         state.followed(key).set(choice(key))
@@ -151,9 +151,11 @@ def place(
     return picture
 
 
-def numbers(names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence], arranged: Arranged) -> dict[str, Numbers]:
-    """Where each point is in each layer, and what it stands for; `near`: which points are nearest, by their number from 0."""
-    called = {"layer": ["input", *range(len(hidden) - 1)]}
+def numbers(
+    names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence], arranged: Arrangement
+) -> dict[str, Numbers]:
+    """Return where each point is in each layer, and what it stands for; `near`: the nearest points, by their number from 0."""
+    stages = {"layer": ["input", *range(len(hidden) - 1)]}
     axes = ("layer", "point")
     nearest = np.array([[", ".join(names[i].strip(" ") for i in point) for point in layer] for layer in arranged.near], dtype=str)
     each = {
@@ -162,15 +164,15 @@ def numbers(names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequ
     }
     return {
         **{name: Numbers(np.array(values), axes[1:]) for name, values in columns.items()},
-        **{name: Numbers(values, axes, called) for name, values in (each | {"nearest": nearest}).items()},
-        "points": Numbers(arranged.projection.points, (*axes, "direction"), called, in_csv=False),
-        "near": Numbers(arranged.near, (*axes, "place"), called, in_csv=False),
-        "hidden": Numbers(hidden, (*axes, "dimension"), called, in_csv=False),
+        **{name: Numbers(values, axes, stages) for name, values in (each | {"nearest": nearest}).items()},
+        "points": Numbers(arranged.projection.points, (*axes, "direction"), stages, in_csv=False),
+        "near": Numbers(arranged.near, (*axes, "place"), stages, in_csv=False),
+        "hidden": Numbers(hidden, (*axes, "dimension"), stages, in_csv=False),
     }
 
 
-def faith(folder: Path, arranged: Arranged, chosen: Choice) -> None:
-    """How far to believe the picture, and what it may not tell."""
+def faith(folder: Path, arranged: Arrangement, chosen: Choice) -> None:
+    """Say how far to believe the picture, and what it does not show."""
     arrangement, single = arranged.projection, " one" if len(arranged.projection.points) == 1 else ""
     for note in arrangement.notes:
         st.caption(f":material/info: {note}")

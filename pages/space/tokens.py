@@ -1,4 +1,4 @@
-"""The tokens of the text, moving from layer to layer."""
+"""Part "Tokens": the tokens of the text, moving from layer to layer."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def draw(folder: Path, look: Look) -> list[Picture]:
         stack = pick_stack(look)
         chosen = scene.choose(pick_colour)
         every = trace.target if stack == "decoder" else trace.tokens
-        places = scene.thinned(look.select(every).places, len(trace.hidden[stack]), chosen)
+        places = scene.thin_out(look.select(every).places, len(trace.hidden[stack]), chosen)
         if len(places) < 2:
             st.info("One token has no place among others: the picture shows how tokens lie beside each other. Type a word.")
             return []
-        written, hidden = look.written(every), trace.hidden[stack][:, places]
-        tokens = [written[place] for place in places]
+        spelled, hidden = look.written(every), trace.hidden[stack][:, places]
+        tokens = [spelled[place] for place in places]
         arranged = scene.arrange((model.info.name, trace.text, look.second, stack, tuple(places)), hidden, chosen)
         if arranged:
             names = [token.text for token in tokens]
@@ -41,7 +41,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
             picture = scene.place(
                 "space-view", "Tokens as points", recipes.tokens, (look,), {"stack": stack, "places": places, "colour": colour},
                 chosen, arranged, takes=("model", "trace"), names=names, hidden=hidden, columns=columns,
-                values=recipes.coloured(colour, tokens, places, hidden)["values"],
+                values=recipes.colour_options(colour, tokens, places, hidden)["values"],
             )  # fmt: skip
             pictures.append(picture)
     with right:
@@ -55,7 +55,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
 
 
 def pick_stack(look: Look) -> str:
-    """Which stack of an encoder-decoder; "self" where there is one."""
+    """Return the chosen stack of an encoder-decoder; "self" where there is only one."""
     stacks = tuple(look.trace.hidden)
     if len(stacks) == 1 or look.beginner:
         return stacks[0]

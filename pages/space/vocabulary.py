@@ -1,4 +1,4 @@
-"""The vectors that words begin with, before any layer: a map of some words, their nearest, and analogies."""
+"""Part "Vocabulary": the embeddings of words, before any layer: a map, nearest words, and analogies."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     pictures: list[Picture] = []
     left, right = st.columns([7, 4])
     with left:
-        written = st.text_input("Words, any list", WORDS, key=state.VOCABULARY.name, persist_state="session", live="300ms")
-        words = list(dict.fromkeys(re.split(r"[,;\s]+", (written or "")[: bounds.characters()].strip())))
+        typed = st.text_input("Words, any list", WORDS, key=state.VOCABULARY.name, persist_state="session", live="300ms")
+        words = list(dict.fromkeys(re.split(r"[,;\s]+", (typed or "")[: bounds.characters()].strip())))
         words = [word for word in words if word][:MOST]
         centred = False
         if state.level() != "beginner":
@@ -108,7 +108,7 @@ def words_only() -> bool:
 
 
 def explain(model: LanguageModel, texts: list[str]) -> None:
-    """Say which words are no single token."""
+    """Say which words are several tokens."""
     for text in texts:
         read = word(model, text)
         if len(read.ids) > 1:
@@ -117,7 +117,7 @@ def explain(model: LanguageModel, texts: list[str]) -> None:
 
 
 def table(key: str, title: str, recipe: Callable, look: Look, options: dict[str, Any]) -> Picture:
-    """Words and their cosine (a beginner reads how alike they are), as a small table with bars."""
+    """Draw words and their cosine (for a beginner: how alike they are) as a small table with bars."""
 
     def numbers() -> dict[str, Numbers]:
         ranks = {"place": range(1, len(drawing.drawn) + 1)}

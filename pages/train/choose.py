@@ -1,4 +1,4 @@
-"""What is to be learned, by which transformer and how, as widgets; each is in the link."""
+"""Widgets for the task, the transformer and its training; each choice is in the link."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ MOST_SNAPSHOTS = 100
 
 
 def task(disabled: bool) -> str:
-    """What is to be learned."""
+    """Return the task that is to be learned."""
     return one_of(state.TRAIN_TASK, state.TRAIN_TASK.values, "the task", menu=True, disabled=disabled).lower()
 
 
 def numbers(disabled: bool) -> tuple[dict, dict]:
-    """The sizes and parts of the transformer, and the numbers of the budget; those alone that are chosen here."""
+    """Return the sizes and parts of the transformer, and the numbers of the budget; only those that this level chooses."""
     from models.training.live import OPTIMIZERS
 
     sizes, learning = LEVELS[state.level()]
@@ -79,7 +79,7 @@ def numbers(disabled: bool) -> tuple[dict, dict]:
 
 
 def allowed(name: str) -> tuple[str, ...]:
-    """The choices of a part, the default first."""
+    """Return the choices of a part, the default first."""
     from models.scratch import config
 
     every = {"positions": config.POSITIONS, "norm": config.NORMS, "norm_place": config.PLACES, "feedforward": config.FEEDFORWARDS}
@@ -88,13 +88,13 @@ def allowed(name: str) -> tuple[str, ...]:
 
 
 def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
-    """The task, the config and the budget that the choices mean. Errors: ValueError, a sentence, for what does not fit."""
+    """Return the task, the config and the budget for these choices. Errors: ValueError, a sentence, for what does not fit."""
     from models.scratch.config import TransformerConfig
     from models.training.live import SIZES as DEFAULTS
     from models.training.live import Budget
-    from models.training.tasks import TASKS as MADE
+    from models.training.tasks import TASKS
 
-    chosen = MADE[task](typed) if task == "text" else MADE[task]()
+    chosen = TASKS[task](typed) if task == "text" else TASKS[task]()
     steps = budget.get("steps", Budget.steps)
     wanted = Budget(**{"every": max(Budget.every, -(-steps // MOST_SNAPSHOTS))} | budget)
     if wanted.steps / wanted.every > MOST_SNAPSHOTS:

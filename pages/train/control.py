@@ -1,4 +1,4 @@
-"""Begin, pause, stop and let go of a training, and how far it is."""
+"""Controls of a training: start, pause, stop, reset, and its progress."""
 
 from __future__ import annotations
 
@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 
 
 def log_switch() -> bool:
-    """Whether a log for TensorBoard is to be written."""
+    """Draw the switch for a TensorBoard log, and return whether it is on."""
     if state.level() == "beginner":
         return False
     return switch(state.TRAIN_LOG, "TensorBoard log", help="Writes scalars, histograms, the graph and the embedding.")
 
 
 def begin(plan: Plan | None, log: bool) -> None:
-    """The button that starts a training of what is planned; what cannot be trained is said in its place."""
-    st.button(
-        "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start",
-        on_click=state.TRAIN_STARTED.set, args=(True,),  # a run that is cut off before it comes here leaves that to the next one
-    )  # fmt: skip
-    if not state.TRAIN_STARTED.get() or plan is None:
+    """Draw the button that starts the planned training; say what is wrong where it cannot be trained."""
+    if not st.button(
+        "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start"
+    ):
         return
     from models.training.live import Training
 
@@ -56,7 +54,7 @@ def start(training: Training) -> None:
 
 
 def new_log(name: str, task: str) -> TensorBoardLog:
-    """A training's log. Errors: ValueError, a sentence, where it cannot be begun."""
+    """Create a training's log. Errors: ValueError, a sentence, where it cannot be begun."""
     from models.training.tensorboard import TensorBoardLog
 
     try:
@@ -66,8 +64,8 @@ def new_log(name: str, task: str) -> TensorBoardLog:
         raise ValueError(f"The TensorBoard log could not be begun. {trainings.why(error)}. Train without the log.") from error
 
 
-def described(training: Training) -> str:
-    """What is being trained, in words."""
+def describe(training: Training) -> str:
+    """Describe what is being trained."""
     config, budget = training.config, training.budget
     subject = f"“{training.task.name}” with {config.layers} layer{'s'[: config.layers != 1]} of {config.heads} heads"
     if state.level() == "beginner":
@@ -77,7 +75,7 @@ def described(training: Training) -> str:
 
 
 def buttons(training: Training) -> None:
-    """What can be done with a training, and how far it is."""
+    """Draw the buttons of a training, and its progress."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-buttons"):
         if training.state == "running":
             st.button("Pause", icon=":material/pause:", on_click=training.pause, key="train-pause")
@@ -103,7 +101,7 @@ def reset() -> None:
 
 
 def progress(training: Training) -> str:
-    """How far it is, in words."""
+    """Say how far a training is."""
     if training.state not in ("running", "paused"):
         return training.says if training.state in ("done", "stopped") else f"Ended at step {training.step}."
     others = trainings.running() - 1

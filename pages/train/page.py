@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.train import choose, control, shown, use
-from ui import shell, state
+from pages.train import choose, control, display, use
+from ui import shell
 from ui.look import Look
 from ui.memory import trainings
 from ui.show import picture
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from models.training.live import Training
 
 HERE = Path(__file__).parent
-EVERY = 1.0  # seconds between two looks at a training that runs
+EVERY = 1.0  # seconds between two updates of a running training
 
 
 def draw(look: Look) -> None:
@@ -36,22 +36,22 @@ def draw(look: Look) -> None:
         first = st.container()  # many choices stand between the task and the end of the page
         sizes, budget = choose.numbers(disabled=training is not None)
         if training is None:
-            plan, log = planned(task, sizes, budget, look), control.log_switch()
+            plan, log = plan_or_error(task, sizes, budget, look), control.log_switch()
         with first:
             if training is None:
                 control.begin(plan, log)
             else:
-                say(HERE, "fixed", what=control.described(training))
+                say(HERE, "fixed", what=control.describe(training))
                 say(HERE, "what")
     with right:
         if training is None:
-            shown.before(HERE, plan)
+            display.preview(HERE, plan)
             return
         st.fragment(watch, run_every=EVERY if training.state == "running" else None)(name, training, training.state)
 
 
-def planned(task: str, sizes: dict, budget: dict, look: Look) -> choose.Plan | None:
-    """What is to be trained; what cannot be is said."""
+def plan_or_error(task: str, sizes: dict, budget: dict, look: Look) -> choose.Plan | None:
+    """Return the plan of a training; show an error and return None where it cannot be trained."""
     try:
         return choose.plan(task, sizes, budget, look.trace.text)
     except ValueError as error:
@@ -59,13 +59,13 @@ def planned(task: str, sizes: dict, budget: dict, look: Look) -> choose.Plan | N
         return None
 
 
-def watch(name: str, training: Training, drawn: str) -> None:
-    """What the training is and shows, drawn again and again while it runs. drawn: the state in which the page was drawn."""
-    if training.state != drawn or state.WHOLE_PAGE.pop():
+def watch(name: str, training: Training, state: str) -> None:
+    """Draw the state and the pictures of a training; redrawn while it runs."""
+    if training.state != state:
         st.rerun()
     control.buttons(training)
     with picture("This training"):
-        shown.picture(HERE, training)
+        display.picture(HERE, training)
     if training.state != "running" and training.step:
         with picture("The trained model"):
             use.place(HERE, name, training)

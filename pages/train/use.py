@@ -1,4 +1,4 @@
-"""What was trained is a model like any other: it opens on all pages, and can be taken away."""
+"""Use of the trained model: it opens on all pages, and can be downloaded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def place(here: Path, name: str, training: Training) -> None:
     st.markdown("##### Use it")
     say(here, "use", step=training.learned)
 
-    def made() -> trainings.Trained | None:
+    def save() -> trainings.Trained | None:
         try:
             return trainings.written(name, training)
         except ModelError as error:
@@ -35,11 +35,11 @@ def place(here: Path, name: str, training: Training) -> None:
             return None
 
     def open_head() -> None:
-        if (trained := made()) and (own := examples.trained(trained.name)):
+        if (trained := save()) and (own := examples.trained(trained.name)):
             examples.go(own)
 
     def open_it() -> None:
-        if not (trained := made()):
+        if not (trained := save()):
             return
         state.ask_for_model(trained.name)
         own = boxes.offer(trained.examples[0], trained.name)
@@ -58,15 +58,15 @@ def place(here: Path, name: str, training: Training) -> None:
             icon=":material/download:",
         )  # fmt: skip
         st.download_button(
-            "Folder (zip)", lambda: zipped(trainings.written(name, training).folder), f"{file}.zip", "application/zip",
+            "Folder (zip)", lambda: zip_folder(trainings.written(name, training).folder), f"{file}.zip", "application/zip",
             key="train-folder", on_click="ignore", icon=":material/folder_zip:",
         )  # fmt: skip
         if (logs := trainings.logs(name)).is_dir():
             st.download_button(
-                "TensorBoard log (zip)", lambda: zipped(logs), f"{file}-log.zip", "application/zip",
+                "TensorBoard log (zip)", lambda: zip_folder(logs), f"{file}-log.zip", "application/zip",
                 key="train-log-zip", on_click="ignore", icon=":material/monitoring:",
             )  # fmt: skip
-    if logs.is_dir() and allowed.sits_here():  # who sits elsewhere has no use for a path of the server
+    if logs.is_dir() and allowed.sits_here():  # a path of the server is of no use elsewhere
         say(here, "log")
         st.code(
             f"tensorboard --logdir {plain_path(logs)} --samples_per_plugin images=100,scalars=10000",
@@ -75,8 +75,8 @@ def place(here: Path, name: str, training: Training) -> None:
         )
 
 
-def zipped(folder: Path) -> bytes:
-    """The files of a folder, under its name."""
+def zip_folder(folder: Path) -> bytes:
+    """Return the files of a folder as a ZIP archive, under its name."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
@@ -86,7 +86,7 @@ def zipped(folder: Path) -> bytes:
 
 
 def plain_path(path: Path) -> str:
-    """A path as a shell takes it."""
+    """Quote a path for a shell."""
     import shlex
 
     return shlex.quote(str(path))

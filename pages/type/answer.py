@@ -16,7 +16,7 @@ PLACE = "whole-answer"
 
 
 def place(look: Look) -> None:
-    """The answer that begins with what stands in the second box, as the model would finish it; nothing for other models."""
+    """Draw the answer that begins with the text in the second box, as the model would finish it; nothing for other models."""
     model, trace = look.model, look.trace
     if model.info.kind != "encoder-decoder" or model.info.labels or trace.unembed is None:
         return
@@ -26,8 +26,8 @@ def place(look: Look) -> None:
         return loaded.go_on(name, text, begun, report)
 
     def draw(answer: str, ended: bool = False) -> None:
-        shown = plain(answer or begun)
-        st.markdown(words(HERE, "whole answer", answer=shown + ("" if ended else " …")))
+        line = plain(answer or begun)
+        st.markdown(words(HERE, "whole answer", answer=line + ("" if ended else " …")))
 
     answer = jobs.beside(("whole answer", name, model.weights, text, begun), work, draw, PLACE)
     if answer is not None:

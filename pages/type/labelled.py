@@ -1,4 +1,4 @@
-"""What page "Type" says of a classifier: the labels of the text, or of the token that is chosen."""
+"""The labels that a classifier gives on page "Type": of the text, or of the chosen token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOKENS = 40  # that are listed, each with its label
 
 
 def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Picture]) -> Part:
-    """The bars of the labels. pictures: those on the board, to add it to."""
+    """Return the part with the bars of the labels. pictures: those on the board, to which its picture is added."""
     model, labels, position = look.model, look.model.info.labels, look.predicted_at
     scores = look.trace.scores_at(position)
     assert labels and scores is not None, "asked of a classifier"
@@ -36,8 +36,8 @@ def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Pictu
         options |= {"heads": (words(HERE, "column label"), words(HERE, "column number"))}
 
     def numbers() -> dict[str, Numbers]:
-        each: dict[str, list] = {"probability": [one.probability for one in best]} if labels.chances else {}
-        each |= {"score": [one.score for one in best], "label": [one.text for one in best]}
+        each: dict[str, list] = {"probability": [prediction.probability for prediction in best]} if labels.chances else {}
+        each |= {"score": [prediction.score for prediction in best], "label": [prediction.text for prediction in best]}
         return {name: Numbers(np.array(values), ("place",), {"place": range(1, len(best) + 1)}) for name, values in each.items()}
 
     about = f"of “{label(look.trace.tokens[position].text)}”" if labels.each else "of the text"
@@ -60,23 +60,23 @@ def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Pictu
         "token": named(look.written(look.trace.tokens)[position].text),
     }
     kind = "value" if not labels.chances else "any" if labels.rule == ANY else "one"
-    above = [words(HERE, f"labels {'token' if labels.each else kind}", **{name: starred(one) for name, one in facts.items()})]
+    above = [words(HERE, f"labels {'token' if labels.each else kind}", **{name: starred(fact) for name, fact in facts.items()})]
     above += [words(HERE, "labels unnamed")] * (not labels.named)
     return drawing.on_board("\n\n".join(above), each_token(look) if labels.each else "")
 
 
 def each_token(look: Look) -> str:
-    """The likeliest label of every token, of a long text those of its end."""
+    """List the likeliest label of every token, for a long text only those at its end."""
     model, places = look.model, look.model.places(look.trace)[-TOKENS:]
-    written, said = look.written(look.trace.tokens), []
+    tokens, listed = look.written(look.trace.tokens), []
     for place in places:
         scores = look.trace.scores_at(place)
         assert scores is not None, "it gives labels"
         (best,) = model.top(scores, place, 1)
-        said.append(f"{starred(named(written[place].text))} **{starred(best.text)}** {percent(best.probability)}")
-    return words(HERE, "labels each", list=" · ".join(said))
+        listed.append(f"{starred(named(tokens[place].text))} **{starred(best.text)}** {percent(best.probability)}")
+    return words(HERE, "labels each", list=" · ".join(listed))
 
 
 def starred(text: str) -> str:
-    """Text in which a star is a star."""
+    """Escape the stars in a text."""
     return text.replace("*", r"\*")

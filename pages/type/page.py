@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 
 from analysis import surprise
-from pages.type import answer, looking, recipes, welcome
+from pages.type import answer, head_parts, recipes, welcome
+from pages.type.clicks import react
 from pages.type.predicted import earlier, predictions
-from pages.type.pressed import react
 from ui import shell, state
 from ui.choices import heads, picker, scope
 from ui.choices.widgets import slider
@@ -33,7 +33,7 @@ BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
 
 
 def controls() -> tuple[float, int]:
-    """Temperature and number of bars, in the side bar, from the level on that has them."""
+    """Draw temperature and number of bars in the side bar, at the levels that have them, and return both."""
     temperature, bars = 1.0, BARS[state.level()]
     with st.sidebar:
         if state.level() == "beginner":
@@ -48,8 +48,8 @@ def controls() -> tuple[float, int]:
 
 
 def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictures: list[Picture]) -> Part:
-    """The tokens; below them how surprising each was, for a model that reads from left to right. pictures: those on the board,
-    to add it to."""
+    """Return the part with the tokens; below them how surprising each was, for a model that reads from left to right. pictures:
+    those on the board, to which its picture is added."""
     model, trace, level, seen = look.model, look.trace, look.level, look.select(tokens)
     left_to_right = trace.unembed is not None and model.info.kind != "encoder" and tokens is trace.read
     options = {
@@ -79,7 +79,7 @@ def chips(name: str, look: Look, tokens: list[Token], chosen: int | None, pictur
 
 
 def waits_for_a_word(model: LanguageModel, trace: Trace) -> bool:
-    """Whether the text ends in a space that this model's words would bring with them."""
+    """Return whether the text ends in a space that this model's words would bring with them."""
     if model.info.kind == "encoder" or trace.unembed is None or not trace.read or trace.read[-1].text != " ":
         return False
     return any(token.text.startswith(" ") and token.text.strip() for token in model.tokenize("a b"))
@@ -104,8 +104,8 @@ def draw(look: Look) -> None:
         ),
         Card(
             [
-                part("Where it looks", looking.where_it_looks, HERE, look, pictures),
-                part("The heads", looking.all_heads, HERE, look, pictures),
+                part("Where it looks", head_parts.where_it_looks, HERE, look, pictures),
+                part("The heads", head_parts.all_heads, HERE, look, pictures),
             ],
             f"Where it looks through {mark_head(look.head_name)}" if not look.beginner else "Where it looks",
             6,

@@ -1,4 +1,4 @@
-"""What page "Type" says comes next: the bars of a position, at the end of the text, at each mask, or after an earlier token."""
+"""The predictions on page "Type": bars at the end of the text, at each mask, or after an earlier token."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from models.language_model import Prediction
 
 HERE = Path(__file__).parent
-MASKS = 4  # as many have their predictions shown
+MASKS = 4  # masks whose predictions are shown
 
 
 def what_it_predicts(
     look: Look, position: int, number: int | None, temperature: float, bars: int, pictures: list[Picture]
 ) -> Part:
-    """The bars of one position; number: which of several masks; pictures: those on the board, to add it to."""
+    """Return the part with the bars of a position; number: which of several masks; pictures: those on the board, to which its
+    picture is added."""
     model, trace = look.model, look.trace
     logits = trace.logits_at(position)
     assert logits is not None, "asked where the model predicts"
@@ -59,7 +60,7 @@ def what_it_predicts(
 
 
 def worked_out(logit: float, temperature: float, probability: float) -> dict[str, str]:
-    """One softmax in numbers, with as many digits as one needs who redoes it with those shown, and comes to the same."""
+    """Write a softmax in numbers, with as many digits as a reader needs to get the same result from them."""
     logsum = logit / temperature - np.log(probability)  # as log p = z / T − logsum
     for places in range(2, 7):
         exponent = round(round(logit, places) / temperature - round(logsum, places), places)
@@ -92,7 +93,7 @@ def picture(
 
 
 def predictions(look: Look, earlier: int | None, temperature: float, bars: int, pictures: list[Picture]) -> list[Part]:
-    """What comes next, or what came next after an earlier token that is chosen; for an encoder, what stands at each mask."""
+    """Return the parts with what comes next, or after a chosen earlier token; for an encoder, with what stands at each mask."""
     model, trace = look.model, look.trace
     if model.info.labels:
         return [part("What the model predicts", labelled.what_it_says, look, temperature, bars, pictures)]
@@ -110,7 +111,7 @@ def predictions(look: Look, earlier: int | None, temperature: float, bars: int, 
 
 
 def earlier(look: Look) -> int | None:
-    """The chosen token, where the model predicted what comes after it and read on."""
+    """Return the chosen token, where the model predicted what comes after it and read on; else None."""
     if look.model.info.kind == "encoder" or look.attention.queries != look.trace.read:
         return None
     return look.token if look.token < len(look.trace.read) - 1 else None

@@ -1,6 +1,6 @@
-"""How each picture of this page is made: a model, what it read, and options that can be written down.
+"""Recipes for the pictures of this page: each takes a model, what it read, and options that can be written down.
 
-A notebook that is taken away carries these very functions, so they use nothing that a notebook does not have.
+A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def chips(
     trace: Trace, *, target: bool, special: bool, simple: bool, chosen: int | None, ids: bool, positions: bool, surprising: bool,
     link: str,
 ) -> View:  # fmt: skip
-    """The tokens of the text, or of the target; special: with those that nobody typed; simple: a character is one chip; chosen:
-    of those that are shown."""
+    """Draw the tokens of the text, or of the target; special: with special tokens; simple: a character is one chip; chosen: among
+    the tokens that are shown."""
     tokens = trace.target if target else trace.tokens
     if simple:
         whole, groups = whole_characters(tokens)
@@ -38,7 +38,7 @@ def bars(
     model: LanguageModel, trace: Trace, *, position: int, count: int, temperature: float, scores: bool,
     best: list[Prediction] | None = None, logits: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """What is likeliest at a position; scores: with the logits that the probabilities come from."""
+    """Draw what is likeliest at a position; scores: with the logits that the probabilities come from."""
     logits = trace.scores_at(position) if logits is None else logits
     if logits is None:
         raise ValueError("This model has no language-model head, so it predicts nothing.")
@@ -53,19 +53,19 @@ def bars(
 
 
 def numbers(model: LanguageModel, trace: Trace, *, position: int, count: int, heads: tuple[str, str]) -> View:
-    """The scores of labels that stand for numbers and for no chances; heads: what stands above the two columns."""
+    """Draw the scores of labels that are numbers and no probabilities; heads: of the two columns."""
     scores = trace.scores_at(position)
     if scores is None:
         raise ValueError("This model gives no labels.")
     best = model.top(scores, position, count)
-    return value_bars([one.text for one in best], [one.score for one in best], heads, still=True)
+    return value_bars([label.text for label in best], [label.score for label in best], heads, still=True)
 
 
 def reading(
     trace: Trace, seen: Scope, *, kind: str, layer: int, head: int, chosen: int | None, causal: bool, target: str, link: str,
     weights: np.ndarray | None = None,
 ) -> View:  # fmt: skip
-    """The text as typed, shaded by a head; in cross-attention the target below its source. weights: [query, key]."""
+    """Draw the text as typed, shaded by a head; in cross-attention the target below its source. weights: [query, key]."""
     weights = seen[layer][head] if weights is None else weights
     tokens, weights, start = paragraph(trace, kind, seen, weights, target)
     return reading_view(
@@ -74,7 +74,7 @@ def reading(
 
 
 def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int) -> View:
-    """Every head as a thumbnail."""
+    """Draw every head as a thumbnail."""
     attention = seen.attention
     maps = (seen[at] for at in range(attention.layers))
     return model_view(maps, chosen=(layer, head), side=32, largest=48, chooses=attention.chooses)

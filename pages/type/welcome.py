@@ -1,4 +1,4 @@
-"""What page "Type" asks whoever comes for the first time: where to begin. It is one quiet row, and nothing waits for it."""
+"""Welcome row on page "Type" for first-time visitors: the first lesson, or a look around. Nothing waits for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST = "tokens"  # the first lesson of both courses
 
 
 def offer() -> None:
-    """The row, until somebody chooses, also while they type."""
+    """Draw the row until the visitor chooses, also while they type."""
     if not state.WELCOME.get() or state.LESSON.get() or not (lesson := files.find(FIRST)):
         return
     with st.container(key="welcome", horizontal=True, vertical_alignment="center", gap="small"):

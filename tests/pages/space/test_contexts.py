@@ -14,9 +14,9 @@ AWAY, HAND = range(3), range(3, 6)  # she left, and the left hand
 
 def test_the_first_word_is_one_point_at_first_and_comes_apart_by_its_two_senses():
     traces = [models.load("writer").trace(text) for text in TEXTS.splitlines()]
-    places = occurrences(WORD, [one.text for one in traces], [one.tokens for one in traces])
-    assert [one.text for one in places] == [*AWAY, *HAND], "once in each text"
-    states = prepared(word_states([one.hidden["self"] for one in traces], places))
+    places = occurrences(WORD, [trace.text for trace in traces], [trace.tokens for trace in traces])
+    assert [place.text for place in places] == [*AWAY, *HAND], "once in each text"
+    states = prepared(word_states([trace.hidden["self"] for trace in traces], places))
     apart = np.linalg.norm(states[:, :, None] - states[:, None], axis=-1)  # [layers + 1, place, place]
     assert apart[0].max() < 1e-5, "after the embedding they are the same"
     alike = [apart[-1][i, j] for sense in (AWAY, HAND) for i in sense for j in sense if i < j]

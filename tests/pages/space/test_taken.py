@@ -50,12 +50,12 @@ def test_a_row_for_each_point_of_each_layer(picture, hidden):
 
 
 def test_the_vectors_themselves_are_in_the_arrays_only(picture, hidden):
-    found = arrays(picture)
-    np.testing.assert_allclose(found["hidden"], hidden, atol=1e-4)
-    np.testing.assert_array_equal(found["near"], nearest_tokens(hidden))
-    np.testing.assert_allclose(found["points"][..., 1], found["y"])
+    saved = arrays(picture)
+    np.testing.assert_allclose(saved["hidden"], hidden, atol=1e-4)
+    np.testing.assert_array_equal(saved["near"], nearest_tokens(hidden))
+    np.testing.assert_allclose(saved["points"][..., 1], saved["y"])
     assert left_out(numbers(picture), picture.look) == "Only the NPZ also holds hidden, near and points."
-    assert json.loads(str(found["provenance"])) == caption(picture).where
+    assert json.loads(str(saved["provenance"])) == caption(picture).where
 
 
 def test_pictures_of_each_layer_and_files_for_the_projector(picture, hidden):
@@ -71,12 +71,12 @@ def test_pictures_of_each_layer_and_files_for_the_projector(picture, hidden):
 
 
 def test_the_lists_of_words_hold_what_is_on_screen(monkeypatch):
-    found = offered(monkeypatch, "space", f"{LINK}&space=Vocabulary")
-    words = found["nearest-words"]
+    pictures = offered(monkeypatch, "space", f"{LINK}&space=Vocabulary")
+    words = pictures["nearest-words"]
     expected = nearest(models.load("writer"), "dog", 8, words_only=True)
     rows = table(words)
     assert rows["text"].tolist() == expected["text"].tolist() and rows["place"].tolist() == list(range(1, 9))
     np.testing.assert_allclose(rows["cosine"], expected["cosine"])
     whole = page(words, caption(words))
     assert "Words nearest to “dog”" in whole and all(text.strip() in whole for text in expected["text"])
-    assert caption(found["analogy"]).name == "king − man + woman" and "Text:" not in str(caption(words))
+    assert caption(pictures["analogy"]).name == "king − man + woman" and "Text:" not in str(caption(words))

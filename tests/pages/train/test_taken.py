@@ -8,7 +8,7 @@ import pytest
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
-from pages.train import shown
+from pages.train import display
 from tests.pages.taking import arrays, assert_made_again, offered, table
 from ui import state
 from ui.memory import trainings
@@ -27,22 +27,22 @@ def training() -> Training:
 @pytest.mark.parametrize("look", ["Answers and heads", "Loss", "Entropy", "Rate and gradient"])
 def test_a_training_in_every_form(training, monkeypatch, look):
     monkeypatch.setattr(trainings, "mine", lambda: ("key", training))
-    found = offered(monkeypatch, "train", f"level=expert&curves={look}")
-    assert list(found) == [f"train-curves-{look}", "trained-heads", "trained-map"]
-    for made in found.values():
-        assert_made_again(made)
-        said = str(caption(made))
-        assert "repeat" in said and "Model:" not in said and "Text:" not in said
-    lines, heads, one = found.values()
+    pictures = offered(monkeypatch, "train", f"level=expert&curves={look}")
+    assert list(pictures) == [f"train-curves-{look}", "trained-heads", "trained-map"]
+    for picture in pictures.values():
+        assert_made_again(picture)
+        caption_text = str(caption(picture))
+        assert "repeat" in caption_text and "Model:" not in caption_text and "Text:" not in caption_text
+    lines, heads, large = pictures.values()
     monkeypatch.setattr(state, "level", lambda: "expert")  # as on the page that was read
-    assert set(table(lines)["curve"]) == set(lines.options["names"]) == set(shown.noted(training, look)[0])
+    assert set(table(lines)["curve"]) == set(lines.options["names"]) == set(display.curve_series(training, look)[0])
     np.testing.assert_array_equal(arrays(heads)["weights"], training.snapshots[-1].attention.astype(np.float32))
     layer, head = heads.options["chosen"]
-    np.testing.assert_array_equal(arrays(one)["weights"], arrays(heads)["weights"][layer, head])
-    rows = table(one)
-    np.testing.assert_allclose(rows["weight"].to_numpy().reshape(len(one.options["texts"]), -1), arrays(one)["weights"])
+    np.testing.assert_array_equal(arrays(large)["weights"], arrays(heads)["weights"][layer, head])
+    rows = table(large)
+    np.testing.assert_allclose(rows["weight"].to_numpy().reshape(len(large.options["texts"]), -1), arrays(large)["weights"])
 
 
 def test_a_picture_without_a_model_says_nothing_of_one():
-    made = Picture(lambda: None, (), {}, "x", dict, title="Steps")
-    assert str(caption(made)) == "Steps. Made with Headlight." and caption(made).title == "Steps"
+    picture = Picture(lambda: None, (), {}, "x", dict, title="Steps")
+    assert str(caption(picture)) == "Steps. Made with Headlight." and caption(picture).title == "Steps"

@@ -21,48 +21,48 @@ LONG = "The farmer gave the hungry dog a bone, and the dog ran into the forest. 
 
 
 @pytest.fixture(scope="module")
-def made() -> trainings.Trained:
+def model() -> trainings.Trained:
     """A model of 24 letters, after one step, in the memory of the server."""
     task = TASKS["repeat"](length=24)
     training = Training(task, TransformerConfig(**SIZES | {"context": 24}), Budget(rows=1))
     training.advance(1)
-    made = trainings.written(KEY, training)
-    loaded.model(made.name)
-    return made
+    model = trainings.written(KEY, training)
+    loaded.model(model.name)
+    return model
 
 
-def opened(made: trainings.Trained, page: str = "type", **more: str):
+def open_page(model: trainings.Trained, page: str = "type", **more: str):
     return open_link(page, urlencode({"model": "repeat, 1 step", "trained": KEY, **more}))
 
 
-def test_a_link_opens_it_with_its_own_text_through_its_induction_head(made):
-    app = opened(made, level="intermediate")
-    assert app.session_state["model"] == app.session_state["in-use"] == made.name
+def test_a_link_opens_it_with_its_own_text_through_its_induction_head(model):
+    app = open_page(model, level="intermediate")
+    assert app.session_state["model"] == app.session_state["in-use"] == model.name
     assert app.selectbox(key="model").options.count("repeat, 1 step") == 1
-    assert app.text_input(key="text").value == made.examples[0]
-    assert (app.session_state["layer"], app.session_state["head"]) == made.induction[:2]
+    assert app.text_input(key="text").value == model.examples[0]
+    assert (app.session_state["layer"], app.session_state["head"]) == model.induction[:2]
     words = said(app)
     assert "It was trained on page Train." in words and KEY not in words and str(own_folder.folder()) not in words
 
 
-def test_without_its_key_a_link_opens_nothing_of_somebody_elses(made):
+def test_without_its_key_a_link_opens_nothing_of_somebody_elses(model):
     app = open_link("type", urlencode({"model": "repeat, 1 step"}))
     assert app.session_state["model"] == "writer"
     assert "stays for as long as its server runs" in said(app)
 
 
-def test_page_train_says_nothing_of_a_text_that_the_model_in_use_cannot_read(made):
+def test_page_train_says_nothing_of_a_text_that_the_model_in_use_cannot_read(model):
     cut = "tokens at a time, so the first"
-    assert cut in said(opened(made, text=LONG))
-    assert cut not in said(opened(made, "train", text=LONG))
+    assert cut in said(open_page(model, text=LONG))
+    assert cut not in said(open_page(model, "train", text=LONG))
 
 
-def test_what_it_is_called_is_enough_where_its_key_is_known(made):
+def test_what_it_is_called_is_enough_where_its_key_is_known(model):
     """A browser sends what the picker shows, which may come before the picker knows what is meant by it."""
     app = open_link("type", urlencode({"trained": KEY}))
     app.session_state["model"] = "repeat, 1 step"
     app.run()
-    assert app.session_state["in-use"] == made.name and app.selectbox(key="model").options.count("repeat, 1 step") == 1
+    assert app.session_state["in-use"] == model.name and app.selectbox(key="model").options.count("repeat, 1 step") == 1
 
 
 @pytest.mark.parametrize("here", [True, False], ids=["at the machine", "elsewhere"])
@@ -81,10 +81,10 @@ def test_where_the_log_lies_is_told_to_who_sits_at_the_machine_only(monkeypatch,
     app.session_state["level"] = "expert"
     app.run()
     assert not app.exception
-    assert [str(own_folder.folder()) in one.value for one in app.code] == ([True] if here else [])
+    assert [str(trainings.root()) in block.value for block in app.code] == ([True] if here else [])
 
 
-def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on_to_the_writer(made, monkeypatch):
+def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on_to_the_writer(model, monkeypatch):
     training = Training(TASKS["repeat"](length=24), TransformerConfig(**SIZES | {"context": 24}), Budget(rows=1))
     training.advance(1)
     monkeypatch.setattr(trainings, "mine", lambda: (KEY, training))
@@ -92,7 +92,7 @@ def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on
     next(button for button in app.button if button.key == "train-open-head").click().run()
     trained = trainings.find(app.session_state["in-use"])
     layer, head, _ = trained.reads
-    assert trained is made and trained.reads == trained.induction
+    assert trained is model and trained.reads == trained.induction
     assert plain(examples.trained(trained.name).look) in said(app), "with the number that was measured"
     chosen = {name: app.session_state[name] for name in ("text", "view", "layer", "head", "level")}
     assert chosen == {"text": trained.examples[0], "view": "Head", "layer": layer, "head": head, "level": "intermediate"}

@@ -1,6 +1,6 @@
-"""What one sees through the chosen head: parts of a board that several pages can show.
+"""Parts of a board about the chosen head, which several pages can show.
 
-folder: where the words of the page stand.
+folder: of the page's words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ CLEAR = 0.3  # from this mean weight or correlation on, a head is said to do wha
 
 
 def where_it_looks(folder: Path, look: Look, pictures: list[Picture]) -> Part:
-    """The text as typed, shaded; in cross-attention the target below its source. pictures: those on the board, to add it to."""
+    """Return the part with the shaded text; in cross-attention the target below its source. pictures: those on the board, to
+    which its picture is added."""
     trace, kind, seen, layer, head = look.trace, look.kind, look.scope, look.layer, look.head
     attention = look.attention
     weights = seen.apply(attention[layer][head])
@@ -41,7 +42,7 @@ def where_it_looks(folder: Path, look: Look, pictures: list[Picture]) -> Part:
 
 
 def all_heads(folder: Path, look: Look, pictures: list[Picture]) -> Part:
-    """Every head as a thumbnail; a beginner reads in words what the one that is shown looks for. pictures: as above."""
+    """Return the part with every head as a thumbnail; a beginner reads what the chosen head looks for. pictures: as above."""
     if look.beginner:
         first = look.favourite
         section = {"previous": "heads", "induction": "heads induction", "lookup": "heads cross"}[first.does]

@@ -1,4 +1,4 @@
-"""What a press on the board of page "Type" does."""
+"""Clicks on the board of page "Type"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def react(look: Look) -> None:
-    """What a press on the board does."""
+    """React to a click on the board."""
     model, trace, kind = look.model, look.trace, look.kind
     read = {"cross": trace.target, "decoder": trace.target}.get(kind, trace.tokens)
     match choice("board"):
@@ -59,7 +59,7 @@ def react(look: Look) -> None:
 
 
 def characters(model: LanguageModel, id: int) -> str:
-    """What a token that holds a part of a character adds to what is typed: the character, as the model completes it."""
+    """Return what a token with a part of a character adds to the typed text: the character, as the model completes it."""
     text = loaded.characters(model.info.name, state.written(state.TEXT).replace(boxes.BREAK, "\n"), id, boxes.second())
     if not text:
         sign = model.token_text(id)

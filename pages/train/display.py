@@ -1,4 +1,4 @@
-"""What a training shows: curves over its steps, a slider of time, and the attention of a fixed example at that step."""
+"""Pictures of a training: curves over its steps, a slider of time, and the attention of a fixed example at that step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from pages.train import recipes
-from pages.train.control import described
+from pages.train.control import describe
 from ui import shell, state
 from ui.choices.widgets import tabs
 from ui.picture.picture import Numbers, Picture
@@ -30,8 +30,8 @@ SIMPLE = state.CURVES.values[:2]
 Lines = dict[str, tuple[Sequence[float], Sequence[float]]]  # the steps and the values of each
 
 
-def before(here: Path, plan: Plan | None) -> None:
-    """What one will see, while nothing is trained: the task's example."""
+def preview(here: Path, plan: Plan | None) -> None:
+    """Draw the task's example while nothing is trained."""
     st.markdown("##### Nothing is trained yet")
     say(here, "what")
     say(here, "before")
@@ -43,20 +43,20 @@ def before(here: Path, plan: Plan | None) -> None:
     st.code(example(task.name, question, answer), language=None)
 
 
-def example(task: str, question: str, answer: str, said: bytes = b"") -> str:
-    """An example as one sees what is to be learned, each token below the one that it goes with: given and answer, or letters that
-    come again; and below the answer what a model says in its place."""
-    asked, right, answered = (columns(part) for part in (question.encode("latin-1"), answer.encode("latin-1"), said))
+def example(task: str, question: str, answer: str, guess: bytes = b"") -> str:
+    """Write an example so that each token stands below the token that it goes with: question and answer, or letters that repeat;
+    and below the answer the model's guess."""
+    prompt, right, guesses = (columns(part) for part in (question.encode("latin-1"), answer.encode("latin-1"), guess))
     if task != "repeat":
-        goes_on = [" "] * len(asked) if task == "text" else []  # there the answer follows in the same line
-        rows = [("given", asked), ("answer", goes_on + right), ("it says", goes_on + answered)]
+        goes_on = [" "] * len(prompt) if task == "text" else []  # there the answer follows in the same line
+        rows = [("given", prompt), ("answer", goes_on + right), ("it says", goes_on + guesses)]
     else:
-        whole, period = asked + right, len(asked) - 1  # the second round has begun with the last letter that is given
-        says = [" "] * len(asked) + answered
+        whole, period = prompt + right, len(prompt) - 1  # the second round has begun with the last letter that is given
+        says = [" "] * len(prompt) + guesses
         rows = [("first", whole[:period])]
         for at in range(period, len(whole), period):
             rows += [("again", whole[at : at + period]), ("it says", says[at : at + period])]
-    return "\n".join(f"{name:9}{''.join(row)}".rstrip() for name, row in rows if answered or name != "it says")
+    return "\n".join(f"{name:9}{''.join(row)}".rstrip() for name, row in rows if guesses or name != "it says")
 
 
 def picture(here: Path, training: Training) -> None:
@@ -82,7 +82,7 @@ def picture(here: Path, training: Training) -> None:
 
 
 def at_step(training: Training) -> Snapshot:
-    """The snapshot that the slider is at; until somebody moves it, the newest."""
+    """Return the snapshot that the slider is at; the newest until somebody moves it."""
     snapshots = list(training.snapshots)
     every, last = training.budget.every, training.budget.steps
     goes_on = training.state in ("running", "paused")
@@ -91,18 +91,18 @@ def at_step(training: Training) -> Snapshot:
     at = state.TRAINED_AT.get()
     at = newest if at is None else min(at, newest)
 
-    def moved() -> None:
+    def move() -> None:
         to = choice("trained-time")
         state.TRAINED_AT.set(None if to is None or to >= len(training.snapshots) - 1 else int(to))
 
     if len(steps) > 1:
-        show(time_slider([f"step {step}" for step in steps], newest, at, "Step that is shown"), "trained-time", moved)
+        show(time_slider([f"step {step}" for step in steps], newest, at, "Step that is shown"), "trained-time", move)
     return snapshots[at]
 
 
 def curves(training: Training, look: str, at: int) -> Picture:
-    """The curves that are chosen, with a line at a step."""
-    series, options = noted(training, look)
+    """Return the picture of the chosen curves, with a line at a step."""
+    series, options = curve_series(training, look)
     data: dict[str, np.ndarray] = {}
     for i, (steps, values) in enumerate(series.values()):
         data |= {f"x{i}": np.array(steps, dtype=np.int64), f"y{i}": np.array(values, dtype=np.float64)}
@@ -113,11 +113,11 @@ def curves(training: Training, look: str, at: int) -> Picture:
         columns = zip(("curve", "step", "value"), zip(*each, strict=True), strict=True)
         return {name: Numbers(np.array(values), ("point",)) for name, values in columns}
 
-    return Picture(recipes.curves, (), chosen, f"train-curves-{look}", numbers, words=described(training), title=look, data=data)
+    return Picture(recipes.curves, (), chosen, f"train-curves-{look}", numbers, words=describe(training), title=look, data=data)
 
 
-def noted(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
-    """What curves show: of each its steps and values, and how they are drawn."""
+def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
+    """Return the steps and values of each curve, and the options for drawing."""
     snapshots, done = list(training.snapshots), len(training.curves.norm)
     seen, steps = [snapshot.step for snapshot in snapshots], list(range(1, done + 1))
     layers, simple = len(snapshots[0].entropy), state.level() == "beginner"
@@ -149,7 +149,7 @@ def noted(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
 
 
 def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
-    """Every head as a thumbnail, and the chosen one large; until somebody chooses, what has become the induction head."""
+    """Draw every head as a thumbnail, and the chosen one large; by default the best induction head."""
     layers, count = snapshot.entropy.shape
     newest = training.snapshots[-1]
     layer, head = first = place(newest.induction) or place(newest.previous) or (0, 0)
@@ -160,7 +160,7 @@ def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
         state.TRAIN_HEAD.set(tuple(choice("trained-heads") or ()))
 
     notes = [[note(snapshot, i, j) for j in range(count)] for i in range(layers)]
-    maps, texts, of = snapshot.attention.astype(np.float32), signs(training.read), f"step {snapshot.step}, {described(training)}"
+    maps, texts, of = snapshot.attention.astype(np.float32), signs(training.read), f"step {snapshot.step}, {describe(training)}"
     name, sides = f"L{layer} H{head}", {"from": texts, "to": texts}
     small = Picture(
         recipes.thumbnails, (), {"chosen": (layer, head), "notes": notes}, "trained-heads",
@@ -192,7 +192,7 @@ def note(snapshot: Snapshot, layer: int, head: int) -> str:
 
 
 def place(scores: np.ndarray) -> tuple[int, int] | None:
-    """Layer and head of the highest score; None where there is none."""
+    """Return layer and head of the highest score; None where scores are missing."""
     if not np.isfinite(scores).all():
         return None
     layer, head = np.unravel_index(scores.argmax(), scores.shape)
@@ -200,7 +200,7 @@ def place(scores: np.ndarray) -> tuple[int, int] | None:
 
 
 def facts_of(snapshot: Snapshot, best: dict[str, tuple[int, int] | None]) -> dict[str, str]:
-    """A snapshot's numbers as the page says them."""
+    """Return a snapshot's numbers as the page says them."""
     facts = {"step": f"{snapshot.step}", "right": percent(snapshot.accuracy), "loss": f"{snapshot.loss:.3g}"}
     for name, where in best.items():
         if where:
@@ -210,12 +210,12 @@ def facts_of(snapshot: Snapshot, best: dict[str, tuple[int, int] | None]) -> dic
 
 
 def signs(read: list[int]) -> list[str]:
-    """What stands for each token: a byte that is no character by itself as its number."""
+    """Return the label of each token: a byte that is no character by itself as its number."""
     return ["start" if code > 255 else chr(code) if 32 < code < 127 else "␣" if code == 32 else f"{code:02X}" for code in read]
 
 
 def columns(text: bytes) -> list[str]:
-    """What is shown for each byte, a column wide: a character stands at its first, and � is a byte that is none."""
+    """Return a column for each byte: a character stands in its first column, and � is a byte that is no character."""
     cells = []
     for character in text.decode("utf-8", "surrogateescape"):
         size = 1 if "\udc80" <= character <= "\udcff" else len(character.encode())

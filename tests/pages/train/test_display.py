@@ -8,8 +8,8 @@ import unicodedata
 import numpy as np
 
 from models.training.tasks import TASKS
+from pages.train.display import columns, example
 from pages.train.recipes import large
-from pages.train.shown import columns, example
 
 
 def test_the_future_of_a_trained_head_is_blank_and_its_past_is_as_it_is():
@@ -28,7 +28,7 @@ def test_an_example_of_letters_that_come_again_shows_them_below_one_another():
     for seed in range(20):
         given, answer = TASKS["repeat"]().example(np.random.default_rng(seed))
         first, *again = [line.split()[1] for line in example("repeat", given, answer).split("\n")]
-        assert len(again) >= 1 and all(first.startswith(one) for one in again)
+        assert len(again) >= 1 and all(first.startswith(line) for line in again)
         assert first + "".join(again) == given + answer
     assert example("copy", "ab|", "ab") == "given    ab|\nanswer   ab"
 
@@ -39,7 +39,7 @@ def test_what_the_model_says_stands_below_the_answer_character_by_character():
         task = make("“Für” the 日本 dog 🐕 ran\n" * 4) if name == "text" else make()
         for seed in range(20):
             given, answer = task.example(np.random.default_rng(seed))
-            wrong = bytes(33 + (one + 1) % 90 for one in answer.encode("latin-1"))
+            wrong = bytes(33 + (byte + 1) % 90 for byte in answer.encode("latin-1"))
             lines = [(line[:9].strip(), line[9:]) for line in example(name, given, answer, wrong).split("\n")]
             assert {label for label, _ in lines} == (
                 {"first", "again", "it says"} if name == "repeat" else {"given", "answer", "it says"}
@@ -48,20 +48,20 @@ def test_what_the_model_says_stands_below_the_answer_character_by_character():
             says = [line for label, line in lines if label == "it says"]
             start = 1 if name == "repeat" else len(given) if name == "text" else 0
             at = 0
-            for place, (row, said) in enumerate(zip(right, says, strict=True)):
+            for place, (row, guess) in enumerate(zip(right, says, strict=True)):
                 first = start if place == 0 else 0
-                assert said[:first].strip() == "" and said[first:] == wrong[at : at + len(said) - first].decode(), name
-                at += len(said) - first
-                assert len(row) <= len(said), "no answer goes further than what is said in its place"
+                assert guess[:first].strip() == "" and guess[first:] == wrong[at : at + len(guess) - first].decode(), name
+                at += len(guess) - first
+                assert len(row) <= len(guess), "no answer goes further than what is said in its place"
             assert at == len(wrong)
             if name == "repeat":
                 rounds = [line for label, line in lines if label in ("first", "again")]
-                assert all(rounds[0].startswith(one) for one in rounds[1:]), "the repetition is in sight"
+                assert all(rounds[0].startswith(line) for line in rounds[1:]), "the repetition is in sight"
 
 
 def wide(text: str) -> list[str]:
     """The columns that a text takes in letters that are equally wide."""
-    return [one for sign in text for one in ([sign, ""] if unicodedata.east_asian_width(sign) in "WF" else [sign])]
+    return [column for sign in text for column in ([sign, ""] if unicodedata.east_asian_width(sign) in "WF" else [sign])]
 
 
 def test_each_byte_has_a_column():
