@@ -20,13 +20,13 @@ def sent(view: View) -> tuple[dict, dict[str, np.ndarray]]:
     length = int.from_bytes(view.data[:4], "little")
     header = json.loads(view.data[4 : 4 + length])
     start = -(-(4 + length) // 8) * 8
-    arrays = {
+    payload = {
         name: np.frombuffer(view.data, entry["dtype"], int(np.prod(entry["shape"])), start + entry["offset"]).reshape(
             entry["shape"]
         )
         for name, entry in header["arrays"].items()
     }
-    return header, arrays
+    return header, payload
 
 
 def maps(layers: int = 2, heads: int = 3, size: int = 4) -> np.ndarray:
@@ -60,15 +60,15 @@ def test_weights_arrive_within_half_a_step():
 def test_what_looks_back_only_is_sent_without_its_future(size, side):
     """The rows up to the diagonal say it all; a map with one weight above it is sent whole."""
     whole = np.tril(maps(size=size))
-    header, arrays = sent(model_view(whole, side=side))
+    header, payload = sent(model_view(whole, side=side))
     cells = min(size, side)
     rows, columns = np.tril_indices(cells)
     if cells > 1:
         assert header["causal"] and header["shape"] == [2, 3, cells, cells]
-        np.testing.assert_allclose(arrays["maps"] / 255, shrink(whole, side)[..., rows, columns], atol=1 / 510 + 1e-6)
+        np.testing.assert_allclose(payload["maps"] / 255, shrink(whole, side)[..., rows, columns], atol=1 / 510 + 1e-6)
     whole[0, 0, 0, -1] = 1
-    header, arrays = sent(model_view(whole, side=side))
-    assert not header["causal"] and arrays["maps"].shape == (2, 3, cells, cells)
+    header, payload = sent(model_view(whole, side=side))
+    assert not header["causal"] and payload["maps"].shape == (2, 3, cells, cells)
 
 
 def test_an_iterator_may_use_the_same_memory_for_each_layer():
@@ -89,12 +89,12 @@ def test_broken_weights_are_drawn_as_nothing():
 
 def test_every_value_has_its_words_and_its_place_between_the_smallest_and_the_largest():
     values = np.array([[0.5, np.nan, 2.0], [12345.6, 1e-7, -0.25]])
-    header, arrays = sent(model_view(maps(), values=values, unit="nats"))
+    header, payload = sent(model_view(maps(), values=values, unit="nats"))
     quantity = header["quantity"]
     assert (quantity["low"], quantity["high"]) == ("−0.25", "12300")
     assert quantity["words"][0] == ["0.5 nats", "", "2 nats"]
     assert quantity["words"][1] == ["12300 nats", "0.0000001 nats", "−0.25 nats"]
-    on = arrays["values"]
+    on = payload["values"]
     assert np.isnan(on[0, 1]) and on[1, 0] == 1 and on[1, 2] == 0
     assert (np.argsort(on, axis=None)[:-1] == np.argsort(values, axis=None)[:-1]).all()
 
@@ -107,10 +107,10 @@ def test_values_that_are_all_the_same_are_no_error(value):
 
 def test_each_name_has_a_colour_of_its_own_the_most_frequent_first():
     names = np.array([["first", "mixed", "mixed"], ["", "previous", "mixed"]])
-    header, arrays = sent(model_view(maps(), values=names))
+    header, payload = sent(model_view(maps(), values=names))
     assert header["quantity"]["names"] == ["mixed", "first", "previous"]
     assert header["quantity"]["colours"] == list(HEADS[:3])
-    np.testing.assert_array_equal(arrays["values"], [[1, 0, 0], [np.nan, 2, 0]])
+    np.testing.assert_array_equal(payload["values"], [[1, 0, 0], [np.nan, 2, 0]])
 
 
 def test_a_pattern_keeps_its_colour_whatever_is_most_frequent_in_a_text():
