@@ -92,8 +92,9 @@ def plain_signs(tokens: Sequence[T], first: bool = True) -> list[T]:
 
 
 def plain_sign(text: str) -> str:
-    """Return a predicted token as beginners read it: the special token for the end of a text as “end”."""
-    return "end" if text in _ENDS else text
+    """Return a predicted token as beginners read it: the special token for the end of a text as “end”, bytes as “part of a
+    character”."""
+    return "end" if text in _ENDS else PART if is_fragment(text) else text
 
 
 def _plain_sign(token: Any, first: bool) -> Any:

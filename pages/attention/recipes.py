@@ -29,11 +29,16 @@ WORDS = {
 
 
 def head_lines(
-    trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None, simple: bool = False
-) -> View:
-    selection: tuple[Literal["from"], int] | None = None if chosen is None else ("from", chosen)
+    trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None, key: int | None = None,
+    simple: bool = False,
+) -> View:  # fmt: skip
+    """Draw a layer's heads as lines. chosen: the query whose lines are shown; key: the key, in its place."""
+    selection: tuple[Literal["from", "to"], int] | None = None if chosen is None else ("from", chosen)
+    selection = selection if key is None else ("to", key)
     tokens = seen.queries.tokens, seen.keys.tokens
-    return head_view(*tokens, seen[layer], layer=layer, heads=heads, chosen=selection, starts=seen.starts, simple=simple)
+    return head_view(
+        *tokens, seen[layer], layer=layer, heads=heads, chosen=selection, starts=seen.starts, simple=simple, link="attention"
+    )
 
 
 def reading(
@@ -41,7 +46,7 @@ def reading(
 ) -> View:
     tokens, weights, start = paragraph(trace, kind, seen, shades(seen, shade, layer, head), target)
     position = None if chosen is None else start + chosen
-    return reading_view(tokens, weights, position, causal=causal, toggle=True, second=start or None)
+    return reading_view(tokens, weights, position, causal=causal, toggle=True, second=start or None, link="attention")
 
 
 def shades(seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:

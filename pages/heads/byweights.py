@@ -36,7 +36,7 @@ def panel(look: Look) -> list[Picture]:
     )  # fmt: skip
     if weights is None:
         return []
-    names = [f"L{layer} H{head}" for layer, head in zip(weights.table["layer"], weights.table["head"], strict=True)]
+    names = [look.named(layer, head) for layer, head in zip(weights.table["layer"], weights.table["head"], strict=True)]
     if weights.normed:
         say(HERE, "weights normed")
     return [composition_square(look, weights, names), summary(look, weights, names)]

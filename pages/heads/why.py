@@ -140,6 +140,6 @@ def picture_of(corpus: Corpus, which: tuple[int, int, str, int], passage: Exampl
     return Picture(
         recipes.example, (look,), options, "examples", lambda: {"weight": Numbers(passage.weights, ("from", "to"), texts)},
         words=f"{WRITTEN[name]}, from token {passage.query} to token {passage.key} of a text",
-        title=f"L{layer} H{head}, example {place + 1}",
+        title=f"{look.named(layer, head)}, example {place + 1}",
         part=f"L{layer} H{head} example {place + 1}", takes=("model",), known={"passage": passage},
     )  # fmt: skip

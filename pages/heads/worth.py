@@ -59,7 +59,7 @@ def facts(importance: Importance, corpus: Corpus) -> dict[str, str]:
     return {
         "texts": corpus.description, "tokens": f"{importance.tokens:,}", "loss": f"{importance.loss:.2f}",
         "unknown": percent(importance.unknown),
-        "best": f"L{int(best['layer'])} H{int(best['head'])}", "most": f"{best['effect']:.3f}",
+        "best": corpus.look.named(int(best["layer"]), int(best["head"])), "most": f"{best['effect']:.3f}",
         "agreement": f"{ranks:.2f}".replace("-", "−") if np.isfinite(ranks) else "–",
     }  # fmt: skip
 

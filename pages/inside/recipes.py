@@ -154,7 +154,8 @@ def choice(model: LanguageModel, trace: Trace, *, token: int, top: int, plainly:
     best = model.top(logits, token, top)
     ids = [prediction.id for prediction in best]
     return prediction_bars(
-        [prediction.text for prediction in best], [prediction.probability for prediction in best], ids=ids,
+        [plain_sign(prediction.text) if plainly else prediction.text for prediction in best],
+        [prediction.probability for prediction in best], ids=ids,
         logits=None if plainly else [float(logits[id]) for id in ids], percent=not plainly, marked=0,
     )  # fmt: skip
 

@@ -37,7 +37,7 @@ def groups(look: Look, way: inside.Way) -> list[str]:
     """Return the heading of the group of each stage: a part of the block, or ""."""
     layers, stack = look.trace.attention[way.stack].layers, "" if way.stack == "self" else f"{way.stack.capitalize()}, "
     every = f" (L0 to L{layers - 1})" if layers > 1 else ""
-    block = f"block {way.layer + 1} of {layers}" if look.beginner else f"block L{way.layer}{every}"
+    block = f"block {way.layer + 1} of {layers}" if look.beginner else f"block {look.named(way.layer)}{every}"
     part, headings = "attention", []
     for stage in names(way):
         if isinstance(stage, str) or stage.layer is None:

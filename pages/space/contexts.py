@@ -40,7 +40,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     with right:
         say(folder, "contexts")
         word = st.text_input("The word", WORD, key=state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
-        most = bounds.characters()
+        most = boxes.longest()
         typed = st.text_area(
             "Texts, one a line", TEXTS[:most], key=state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
         )[:most]

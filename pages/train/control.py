@@ -27,9 +27,11 @@ def log_switch() -> bool:
 
 def begin(plan: Plan | None, log: bool) -> None:
     """Draw the button that starts the planned training; say what is wrong where it cannot be trained."""
-    if not st.button(
-        "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start"
-    ):
+    st.button(
+        "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start",
+        on_click=state.TRAIN_STARTED.set, args=(True,),  # a run that is cut off before it comes here leaves that to the next one
+    )  # fmt: skip
+    if not state.TRAIN_STARTED.get() or plan is None:
         return
     from models.training.live import Training
 

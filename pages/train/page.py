@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.train import choose, control, display, use
-from ui import shell
+from ui import shell, state
 from ui.look import Look
 from ui.memory import trainings
 from ui.show import picture
@@ -59,9 +59,9 @@ def plan_or_error(task: str, sizes: dict, budget: dict, look: Look) -> choose.Pl
         return None
 
 
-def watch(name: str, training: Training, state: str) -> None:
-    """Draw the state and the pictures of a training; redrawn while it runs."""
-    if training.state != state:
+def watch(name: str, training: Training, drawn: str) -> None:
+    """Draw the state and the pictures of a training; redrawn while it runs. drawn: the state in which the page was drawn."""
+    if training.state != drawn or state.WHOLE_PAGE.pop():
         st.rerun()
     control.buttons(training)
     with picture("This training"):

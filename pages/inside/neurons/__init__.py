@@ -200,7 +200,7 @@ def facts(here: OpenStage, listed: inside.Neurons, neuron: inside.Neuron) -> dic
     whose = len(listed.experts) if listed.experts else 1
     return {
         **texts, "token": naming.starred(token), "name": recipes.name_of(*key_of(neuron)), "function": function,
-        "count": f"{listed.count * whose:,}", "layer": f"L{listed.layer}",
+        "count": f"{listed.count * whose:,}", "layer": here.look.named(listed.layer),
     }  # fmt: skip
 
 

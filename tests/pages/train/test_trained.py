@@ -81,7 +81,7 @@ def test_where_the_log_lies_is_told_to_who_sits_at_the_machine_only(monkeypatch,
     app.session_state["level"] = "expert"
     app.run()
     assert not app.exception
-    assert [str(trainings.root()) in block.value for block in app.code] == ([True] if here else [])
+    assert [str(own_folder.folder()) in block.value for block in app.code] == ([True] if here else [])
 
 
 def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on_to_the_writer(model, monkeypatch):
