@@ -147,7 +147,7 @@ def _rendering() -> Answer:
     def render(question: Any) -> str:
         template, signs, text = question
         said = [{"role": "user", "content": text}]
-        rendered, _ = render_jinja_template([said], chat_template=template, add_generation_prompt=True, **signs)
+        rendered = render_jinja_template([said], chat_template=template, add_generation_prompt=True, **signs)[0]
         return str(rendered[0])
 
     return render

@@ -100,7 +100,7 @@ class Guard:
             self._try(tuple(ids), [int(id) for id in ids], len(ids))
 
     def try_repetitions(self) -> None:
-        """Try texts that repeat what is repeated in ordinary texts, and what the tokenizer's patterns name. Errors: as `check`."""
+        """Try texts that repeat what ordinary texts repeat, and what the tokenizer's patterns name. Errors: as `check`."""
         if self.watches:
             letters = list(dict.fromkeys("".join(_patterns(json.loads(self._written)))))[:64]
             end = "\u0001" + "".join(letters)  # the library looks no further where a letter is missing that it would need
@@ -125,8 +125,8 @@ class Guard:
             except Exceeded:
                 self._failures += 1
                 raise ValueError(
-                    f"The tokenizer of this model takes more than {seconds:.1g} s for a text of {length:,} characters, so Headlight "
-                    "does not read it. Change the text, or choose another model."
+                    f"The tokenizer of this model takes more than {seconds:.1g} s for a text of {length:,} characters, so "
+                    "Headlight does not read it. Change the text, or choose another model."
                 ) from None
             self._tried[key] = None
             while len(self._tried) > REMEMBERED:

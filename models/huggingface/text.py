@@ -39,8 +39,8 @@ class TextTokens:
     whether a word goes on. Special tokens have their own names. A special token that was typed has the offsets of what was
     typed; one that the tokenizer added has start == end, at the front or the end of its segment's text.
 
-    May be used by several threads. A text that the tokenizer takes too long for is refused (see `models.huggingface.guard`), with a
-    ValueError.
+    May be used by several threads. A text that the tokenizer takes too long for is refused with a ValueError (see
+    `models.huggingface.guard`).
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):

@@ -145,7 +145,7 @@ class Training:
         self._take_snapshot()
 
     @property
-    def bytes(self) -> int:
+    def held_bytes(self) -> int:
         """About what it holds between two steps: weights, their copy, gradients, two moments, and all snapshots that are to
         come; once it has ended, its weights and the snapshots that are there."""
         over = self.state not in ("paused", "running")

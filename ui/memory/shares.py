@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Bound(NamedTuple):
+@dataclass(frozen=True)
+class Bound:
     """How many there may be, and how many bytes of them."""
 
     count: int

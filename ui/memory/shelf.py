@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -111,12 +111,12 @@ class Shelf:
             job = self._jobs.get(name)
             if job is None or job.stopped:
                 job = self._jobs[name] = Job(name)
+                work: Callable[[], None] = self._work
                 if name in self._stay:
-                    begin, given = self._run, (job,)
+                    work = partial(self._run, job)
                 else:
                     self._turns.add(job, addresses.mine(), visitor)
-                    begin, given = self._work, ()
-                threading.Thread(target=begin, args=given, name=f"load {name}", daemon=True).start()
+                threading.Thread(target=work, name=f"load {name}", daemon=True).start()
             job.waiters[visitor] = self._clock() + PATIENCE if until is None else until
             return job
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import h11
 from starlette.responses import PlainTextResponse
@@ -17,6 +17,8 @@ from ui.serving.deadlines import UNREAD, Deadline
 from ui.serving.frames import Frames
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 WHOLE = 20.0  # seconds in which a request must be there, head and body: 16 kB at most, which take a bad mobile line two
@@ -124,5 +126,7 @@ class Bounded:
 
 def bound(config: Config) -> None:
     """Have a server of this config use connections with limits."""
-    Connection.places = Frames.places = places.Places(places.allowed(), _TrustedHosts(config.forwarded_allow_ips))
+    Connection.places = Frames.places = places.Places(
+        places.allowed(), cast("Container[str]", _TrustedHosts(config.forwarded_allow_ips))
+    )
     config.http_protocol_class, config.ws_protocol_class = Connection, Frames

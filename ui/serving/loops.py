@@ -48,4 +48,4 @@ def begin_resting(session: AppSession, *args: Any, **kwargs: Any) -> None:
 
 def rest() -> None:
     """Let all visits of a server have such a loop."""
-    AppSession.__init__ = begin_resting  # type: ignore[method-assign]
+    AppSession.__init__ = begin_resting  # type: ignore[method-assign, assignment]

@@ -43,7 +43,7 @@ def test_a_text_that_takes_too_long_is_refused(way, monkeypatch):
     vocabulary = TextTokens(made(pre_tokenizer=split(SLOW)))
     read = (lambda text: pieces_of(vocabulary, text)) if way == "pieces" else getattr(vocabulary, way)
     assert read(QUICK)
-    with pytest.raises(ValueError, match="takes more than 0.1 s for a text of 6,400 characters, so Headlight does not read it"):
+    with pytest.raises(ValueError, match=r"takes more than 0\.1 s for a text of 6,400 characters, so Headlight does not read it"):
         read(TEXT)
     assert read(QUICK) and read("a text that is read next"), "the others are read as before"
 
