@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 UNREAD = 60.0  # seconds in which a browser must take some of what waits for it: about 50 kB, at 1 kB a second
 
+LOOK = 0.05  # seconds in which a server that was busy hears what has come meanwhile: its timers go first
+
 
 class Deadline:
     """Something that is done after some seconds, unless it is stopped before."""
@@ -18,7 +20,10 @@ class Deadline:
     def start(self) -> None:
         """From now on, if it does not run already."""
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._then)
+            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._look)
+
+    def _look(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(LOOK, self._then)
 
     def stop(self) -> None:
         if self._timer is not None:

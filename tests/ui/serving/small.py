@@ -48,7 +48,7 @@ def small_server(app: Callable[..., Awaitable[None]] = serve_small, deflate: boo
     connections.bound(config)
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as door:
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([door])))
+        thread = threading.Thread(target=lambda: server.run([door]))
         thread.start()
         try:
             yield door.getsockname()[1]

@@ -6,6 +6,8 @@ import asyncio
 import re
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +84,30 @@ def test_a_request_that_drips_has_no_more_time_than_another(impatient):
             await asyncio.sleep(SOON / 10)
 
     on_a_connection(story)
+
+
+def test_a_server_that_was_busy_hears_what_has_come_before_it_gives_up(monkeypatch):
+    """As Python stands still for a while when a large library is imported: the request is there all the time."""
+    monkeypatch.setattr(connections, "WHOLE", SOON)
+    stop, go_on, hear = threading.Event(), threading.Event(), Connection.data_received
+
+    def stand_still(connection: Connection, data: bytes) -> None:
+        if b"/stop" in data:
+            stop.set()
+            go_on.wait(20)
+            time.sleep(2 * SOON)
+        hear(connection, data)
+
+    monkeypatch.setattr(Connection, "data_received", stand_still)
+    with small_server() as port, dial(port) as busy, dial(port) as other:
+        other.sendall(GET)
+        while HELLO not in other.recv(1000):
+            pass
+        busy.sendall(LAST.replace(b"/ ", b"/stop ", 1))
+        assert stop.wait(20)
+        other.sendall(LAST)
+        go_on.set()
+        assert HELLO in rest(other)
 
 
 def test_a_browser_that_reads_nothing_is_let_go_and_one_that_reads_late_is_not(impatient):
