@@ -49,6 +49,9 @@ NUMBERS_TO_WORDS = {  # the files that put numbers into words
     "ui/memory/jobs.py",  # progress, in whole hundredths
     "pages/generate/cache.py",  # operations, the largest numbers of all
 }  # fmt: skip
+VAGUE = {"found", "one", "said", "told", "kept", "shown", "made", "met"}  # that say nothing of what a value is
+VAGUE_LEFT = {"pages": 0, "ui": 0, "viz": 0, "analysis": 0, "models": 0}  # that are still there; the numbers only fall
+
 PACKAGES = (
     *("analysis", "models", "models.scratch", "models.huggingface", "viz", "viz.views", "pages.attention.views"),
     *("ui", "ui.believe", "ui.choices", "ui.memory", "ui.picture", "ui.serving"),
@@ -363,6 +366,27 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -
     assert start is not None and function.end_lineno is not None
     code = [*lines[function.lineno - 1 : first.lineno - 1], *lines[start : function.end_lineno]]
     return sum(bool(line.strip()) and not line.strip().startswith("#") for line in code)
+
+
+def test_values_are_named_by_what_they_are():
+    """A vague name costs each reader a look at where it comes from."""
+    for folder, left in VAGUE_LEFT.items():
+        names = [
+            f"{name_of(path)}:{node.lineno}: {name}"
+            for path in files(folder, suffix=".py")
+            for node in nodes(path)
+            for name in assigned(node)
+            if name in VAGUE
+        ]
+        if len(names) > left:
+            reject(names, f"Names such as {', '.join(sorted(VAGUE))} in {folder}, of which at most {left} are left")
+
+
+def assigned(node: ast.AST) -> list[str]:
+    """The names that a node gives to values: of an assignment, a loop, or a parameter."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return [node.id]
+    return [node.arg] if isinstance(node, ast.arg) else []
 
 
 def test_functions_fit_on_a_screen():
