@@ -1,4 +1,4 @@
-"""The controls of page "Change": what is changed, one step back, and the dials of a head."""
+"""The controls of page "Change": the list of changes, undo, and the dials of a head."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.change import changes
-from pages.change.changes import Changed
+from pages.change.changes import ChangedText
 from ui import state
 from ui.choices import boxes, widgets
 from ui.choices.widgets import one_of
@@ -21,20 +21,21 @@ from viz import Part, change_list
 from viz.tokens import named
 from viz.views.dials import Dial, dials
 
-LISTED = 24  # changes that have a button of their own
+LISTED = 24  # the most changes that have a button of their own
 
 
 def switch(folder: Path, key: Key[Any], words_of: str, offered: bool = True) -> bool:
-    """Something that is tried, or not."""
+    """Place a switch for something that can be tried, and return whether it is on."""
     if not offered:
         return False
-    chosen = widgets.switch(key, words(folder, words_of))
-    state.keep(key, chosen, False)
-    return chosen
+    on = widgets.switch(key, words(folder, words_of))
+    state.keep(key, on, False)
+    return on
 
 
-def ways(folder: Path, look: Look, predicts: bool) -> bool:
-    """What is tried, and further ways to change something, at the levels that have them. Returns whether every line is tried."""
+def place_switches(folder: Path, look: Look, predicts: bool) -> bool:
+    """Place the switches for what is tried, and further ways to change something, at the levels that have them. Returns whether
+    every line is tried."""
     with st.container(key="change-ways", horizontal=True, vertical_alignment="center", gap="small"):
         switch(folder, state.TRY_ALL, "try all", predicts)
         if look.beginner:
@@ -55,7 +56,7 @@ def ways(folder: Path, look: Look, predicts: bool) -> bool:
 
 
 def row(folder: Path, look: Look) -> None:
-    """Which row of the head that is looked at is replaced, and by what."""
+    """Place the controls that replace a row of the chosen head."""
     queries = [f"{i}: {named(token.text)}" for i, token in enumerate(look.attention.queries)]
     others = [f"as in H{head}" for head in range(look.attention.heads) if head != look.head]
     say(folder, "row is", head=look.head_name)
@@ -65,54 +66,54 @@ def row(folder: Path, look: Look) -> None:
     st.button(
         "Replace it",
         key="change-row-set",
-        on_click=visitors.hold(lambda: changes.change(changes.set_row(look, changes.kept(), query, as_in))),
+        on_click=visitors.hold(lambda: changes.change(changes.set_row(look, changes.load(), query, as_in))),
     )
 
 
-def what_does_not_fit(folder: Path, look: Look, changed: Changed) -> None:
-    """Why some of what is changed is left out."""
-    for one, why in list(changed.unfit.items())[:3]:
-        st.info(plain(f"“{changes.name(look, one, *called(folder))}” does not fit here, so it is left out. {why}"))
+def warn_unfit(folder: Path, look: Look, changed: ChangedText) -> None:
+    """Say why some of the changes are left out."""
+    for change, why in list(changed.unfit.items())[:3]:
+        st.info(plain(f"“{changes.name(look, change, *part_names(folder))}” does not fit here, so it is left out. {why}"))
     if len(changed.unfit) > 3:
         st.info(f"{len(changed.unfit) - 3} more changes do not fit here and are left out.")
 
 
-def called(folder: Path) -> tuple[str, str]:
-    """What a head and a feed-forward are called."""
+def part_names(folder: Path) -> tuple[str, str]:
+    """Return the words for a head and for a feed-forward."""
     return words(folder, "name head"), words(folder, "name feed-forward")
 
 
-def listed(folder: Path, look: Look, kept: list[str]) -> Part:
-    """What is changed, each with a button that takes it back; one step back; all as it was."""
-    names = [changes.name(look, one, *called(folder)) for one in kept[:LISTED]]
-    more = f"and {len(kept) - LISTED} more" if len(kept) > LISTED else ""
+def list_part(folder: Path, look: Look, current: list[str]) -> Part:
+    """Return the list of changes, each with a button that removes it, with the buttons for undo and for reset."""
+    names = [changes.name(look, change, *part_names(folder)) for change in current[:LISTED]]
+    more = f"and {len(current) - LISTED} more" if len(current) > LISTED else ""
     view = change_list(names, bool(state.CHANGES_BEFORE.get()), more)
-    below = words(folder, headed(folder, "press", look.case))  # always: the board below it stays where it is
+    below = words(folder, headed(folder, "press", look.case))  # always, so that the board below stays in its place
     return Part("changes", view, below=below)
 
 
-def press(kept: list[str], value: Any) -> None:
-    """What a press on one of these buttons does."""
+def click(current: list[str], value: Any) -> None:
+    """Handle a click on one of these buttons."""
     if value == "undo":
         changes.undo()
     elif value == "reset":
         changes.change([])
     else:
-        changes.change([one for i, one in enumerate(kept) if i != value])
+        changes.change([change for i, change in enumerate(current) if i != value])
 
 
-DIALS = {"s": ("Strength", 0.0, 2.0), "t": ("Temperature", 0.1, 5.0)}  # what is called so, from, to
+DIALS = {"s": ("Strength", 0.0, 2.0), "t": ("Temperature", 0.1, 5.0)}  # title, least, most
 
 
-def head_dials(folder: Path, look: Look, kept: list[str]) -> Part:
-    """The strength and the temperature of the head that is looked at."""
-    each = [
-        Dial(f"{title} of {look.head_name}", min(max(changes.value_of(look, kept, letter), least), most), least, most)
+def head_dials(folder: Path, look: Look, current: list[str]) -> Part:
+    """Return the dials for the strength and the temperature of the chosen head."""
+    pair = [
+        Dial(f"{title} of {look.head_name}", min(max(changes.value_of(look, current, letter), least), most), least, most)
         for letter, (title, least, most) in DIALS.items()
     ]
-    return Part("dials", dials(each), below=words(folder, "dials", head=look.head_name))
+    return Part("dials", dials(pair), below=words(folder, "dials", head=look.head_name))
 
 
-def turn(look: Look, kept: list[str], number: int, value: float) -> None:
-    """What a move of one of them does."""
-    changes.change(changes.set_value(look, kept, tuple(DIALS)[number], round(value, 1)))
+def turn(look: Look, current: list[str], number: int, value: float) -> None:
+    """Handle a move of one of these dials."""
+    changes.change(changes.set_value(look, current, tuple(DIALS)[number], round(value, 1)))

@@ -1,4 +1,4 @@
-"""Which prediction experiments ask about, and against which other one: chosen from the likeliest, or typed."""
+"""The prediction that experiments ask about, and the one that it is compared with: chosen from the likeliest, or typed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from models.language_model import softmax
 from models.tokens import Prediction
 from models.trace import Trace
-from pages.change import shown
+from pages.change import figures
 from ui import state
 from ui.look import Look
 from ui.state import Key
@@ -20,13 +20,14 @@ from viz import percent
 from viz.tokens import label, named
 
 HERE = Path(__file__).parent
-PREDICTIONS = 20  # to choose from
-ANY = -1  # no token: rather than any other
+PREDICTIONS = 20  # in the menu
+ANY = -1  # in place of a token: any other
 
 
 @dataclass(frozen=True)
 class Question:
-    """Why this token, at a position of `look.trace.read`, or why it rather than another. trace: with what is changed."""
+    """The question why the model predicts a token at a position of `look.trace.read`, or why it rather than the token `against`.
+    trace: the text, read with the changes."""
 
     look: Look
     trace: Trace
@@ -35,24 +36,24 @@ class Question:
     against: int | None = None
 
     @property
-    def called(self) -> str:
+    def description(self) -> str:
         """The prediction in words."""
-        first = f"“{self.spelt(self.token)}”"
-        return first if self.against is None else f"{first} rather than “{self.spelt(self.against)}”"
+        first = f"“{self.spell(self.token)}”"
+        return first if self.against is None else f"{first} rather than “{self.spell(self.against)}”"
 
-    def spelt(self, id: int) -> str:
+    def spell(self, id: int) -> str:
         return named(self.look.outcome(id))
 
     @property
     def key(self) -> tuple:
-        """What every answer hangs on."""
+        """All that the answer depends on."""
         trace, name = self.trace, self.look.model.info.name
         return (name, trace.text, self.look.second, trace.edits, self.position, self.token, self.against)
 
 
 def ask(look: Look, trace: Trace) -> Question | None:
-    """What is asked about, with its menus; None, with a sentence, where the model predicts nothing."""
-    position = shown.asked(look)
+    """Place the menus, and return the question; None, with a sentence, where the model predicts nothing."""
+    position = figures.predicted_position(look)
     if position is None or look.trace.unembed is None:  # labels are no words: nothing that a part writes is read as one
         info = look.model.info
         why = look.without_words if look.trace.unembed is None else "unmasked" if info.mask else "maskless"
@@ -75,46 +76,47 @@ def ask(look: Look, trace: Trace) -> Question | None:
 
 
 def pick(look: Look, trace: Trace, position: int, key: Key, title: str, best: list[Prediction], default: int) -> int:
-    """One of the likeliest tokens, or any that is typed; a link names it by its text, and says nothing of the default."""
-    if (asked := state.once(key)) is not None:
-        key.set(asked)
+    """Place a menu of the likeliest tokens, which takes any typed token too, and return the choice. A link has its text, unless
+    it is the default."""
+    if (link_text := state.once(key)) is not None:
+        key.set(link_text)
     spell, text = look.model.token_text, key.get()
-    chances = {one.id: one.probability for one in best}
-    spelt = {spell(id).strip(): id for id in reversed(chances)}
-    chosen = default if text is None else spelt.get(text.strip())
+    chances = {prediction.id: prediction.probability for prediction in best}
+    ids_by_text = {spell(id).strip(): id for id in reversed(chances)}
+    chosen = default if text is None else ids_by_text.get(text.strip())
     if chosen is None:
-        chosen = typed(look, trace, position, text)
+        chosen = token_of_text(look, trace, position, text)
     if chosen not in (ANY, *chances):
         logits = trace.logits_at(position)
         assert logits is not None, "it predicts there"
         chances[chosen] = float(softmax(logits)[chosen])
     names = {ANY: "any other"} if default == ANY else {}
     names |= {id: f"{label(spell(id))} ({percent(chance)})" for id, chance in chances.items()}
-    here = key.of(str(hash((position, chosen, *names))))
-    if not here.held:
-        here.set(chosen)
+    menu_key = key.of(str(hash((position, chosen, *names))))
+    if not menu_key.held:
+        menu_key.set(chosen)
 
     def choose() -> None:
-        value = here.get()
+        value = menu_key.get()
         key.set(None if value == default else value if isinstance(value, str) else spell(value).strip() or spell(value))
 
     st.selectbox(
-        title, list(names), format_func=lambda id: names.get(id, str(id)), key=here.name, on_change=choose,
+        title, list(names), format_func=lambda id: names.get(id, str(id)), key=menu_key.name, on_change=choose,
         accept_new_options=True, help="Choose a token, or type any word and press Enter.",
     )  # fmt: skip
     state.keep(key, key.get(), None)
     return chosen
 
 
-def typed(look: Look, trace: Trace, position: int, text: str) -> int:
-    """The token that a typed word is, or begins with: as it stands after a space or without one, whichever is likelier."""
-    read = [[one for one in look.model.tokenize(form) if not (one.special and one.start == one.end)] for form in (
+def token_of_text(look: Look, trace: Trace, position: int, text: str) -> int:
+    """Return the token that a typed word is, or begins with: after a space or without one, whichever is likelier."""
+    readings = [[token for token in look.model.tokenize(form) if not (token.special and token.start == token.end)] for form in (
         f" {text.strip()}", text)]  # fmt: skip
-    found = sorted((one for one in read if one), key=len)
+    readings_by_length = sorted((reading for reading in readings if reading), key=len)
     logits = trace.logits_at(position)
     assert logits is not None, "it predicts there"
-    whole = [one for one in found if len(one) == len(found[0])]
-    chosen = max(whole, key=lambda one: float(logits[one[0].id]))
+    shortest = [reading for reading in readings_by_length if len(reading) == len(readings_by_length[0])]
+    chosen = max(shortest, key=lambda reading: float(logits[reading[0].id]))
     if len(chosen) > 1:
         first = plain(named(chosen[0].text))
         st.info(f"For this model “{plain(text.strip())}” is {len(chosen)} tokens: its first, “{first}”, is asked about.")

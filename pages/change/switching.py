@@ -1,4 +1,4 @@
-"""Experiment "Switch off": parts of the model are switched off; what it then predicts, and where it looks, beside what it did."""
+"""Experiment "Switch off": what the model predicts without some of its parts, and where it looks, compared with before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis import edge_effects
-from pages.change import baseline, changes, choose, recipes, shown
+from pages.change import baseline, changes, choose, figures, recipes
 from ui import state
 from ui.look import Look
 from ui.memory import jobs
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 HERE = Path(__file__).parent
-LINES = 64  # tokens a side up to which every line is tried
+LINES = 64  # the most tokens a side for which every line is tried
 
 
-def react(look: Look, kept: list[str]) -> None:
-    """What a press on the board, or on a line, does."""
+def react(look: Look, current: list[str]) -> None:
+    """Handle a click on the board, or on a line."""
     count = look.attention.heads
     match choice("change"):
         case {"part": "parts", "value": [row, column]} if column < count:
-            changes.change(changes.press_head(look, kept, row, column))
+            changes.change(changes.click_head(look, current, row, column))
         case {"part": "parts", "value": [row, column]}:
-            changes.change(changes.press_part(look, kept, "fb"[column - count], row))
+            changes.change(changes.click_part(look, current, "fb"[column - count], row))
         case {"part": "after", "value": {"cut": pair, "heads": on}}:
-            changes.change(changes.press_line(look, kept, pair, on))
+            changes.change(changes.click_line(look, current, pair, on))
         case {"part": "edges", "value": pair}:
-            changes.change(changes.press_edge(look, kept, pair, everywhere()))
+            changes.change(changes.click_edge(look, current, pair, all_heads()))
         case {"part": "changes", "value": value}:
-            choose.press(kept, value)
+            choose.click(current, value)
         case {"part": "dials", "value": [number, value]}:
-            choose.turn(look, kept, number, value)
+            choose.turn(look, current, number, value)
 
 
 def effects(look: Look, position: int | None) -> np.ndarray | None:
-    """What each part does, all tried: None where nobody asked, or while that is under way."""
+    """Return the effect of each part; None unless it is switched on, or while the parts are being tried."""
     if position is None or not state.TRY_ALL.get():
         return None
     subject = (look.model.info.name, look.trace.text, look.second, look.kind, position)
@@ -55,15 +55,16 @@ def effects(look: Look, position: int | None) -> np.ndarray | None:
     return jobs.result(("change", *subject), work, "Switching off one head after the other")
 
 
-def everywhere() -> bool:
-    """Whether a line is cut in all heads of all layers."""
+def all_heads() -> bool:
+    """Return whether a line is cut in all heads of all layers."""
     return bool(state.ALL_HEADS.get())
 
 
 def lines(look: Look, position: int | None) -> np.ndarray | None:
-    """What each line does for the prediction, all tried; None while that is under way, and of a long text, which is said."""
+    """Return the effect of each line on the prediction; None while the lines are being tried, and with a notice for a long
+    text."""
     assert position is not None, "asked where the model predicts"
-    layer, head = (None, None) if everywhere() else (look.layer, look.head)
+    layer, head = (None, None) if all_heads() else (look.layer, look.head)
     longest = max(len(look.attention.queries), len(look.attention.keys))
     if longest > LINES:
         say(HERE, "lines too long", most=LINES, count=longest)
@@ -78,31 +79,39 @@ def lines(look: Look, position: int | None) -> np.ndarray | None:
 
 def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     look = replace(look, options={})  # of every token: nothing is hidden or joined here
-    kept, pictures = changes.kept(), list[Picture]()
-    position = shown.asked(look)
-    tries_lines = choose.ways(HERE, look, position is not None)
-    changed = changes.read(look, kept)
-    choose.what_does_not_fit(HERE, look, changed)
-    tried = None
+    current, pictures = changes.load(), list[Picture]()
+    position = figures.predicted_position(look)
+    tries_lines = choose.place_switches(HERE, look, position is not None)
+    changed = changes.read(look, current)
+    choose.warn_unfit(HERE, look, changed)
+    part_effects = None
     with picture("The effect of each part"):
-        tried = effects(look, position)
-    rank, edges = "", None
+        part_effects = effects(look, position)
+    rank, line_effects = "", None
     with picture("The place among all heads"):
         rank = baseline.rank(HERE, look, changed, position)
     with picture("The effect of each line"):
-        edges = lines(look, position) if tries_lines else None
+        line_effects = lines(look, position) if tries_lines else None
     cards = [
-        Card([part("What is changed", choose.listed, HERE, look, kept)]),
-        Card([part("The board", shown.parts, HERE, look, changed, position, tried, pictures)], words(HERE, "title board"), 6),
+        Card([part("What is changed", choose.list_part, HERE, look, current)]),
         Card(
-            [part("The prediction", shown.prediction, HERE, look, changed, position, rank, pictures)],
+            [part("The board", figures.parts, HERE, look, changed, position, part_effects, pictures)],
+            words(HERE, "title board"),
+            6,
+        ),
+        Card(
+            [part("The prediction", figures.prediction, HERE, look, changed, position, rank, pictures)],
             words(HERE, "title bars"),
             5,
         ),
-        *shown.attention(HERE, look, changed, pictures),
-        *shown.edges(HERE, look, position, edges, everywhere(), pictures),
-        *([] if look.beginner else [Card([part("The dials", choose.head_dials, HERE, look, kept)], words(HERE, "title dials"))]),
+        *figures.attention(HERE, look, changed, pictures),
+        *figures.edges(HERE, look, position, line_effects, all_heads(), pictures),
+        *(
+            []
+            if look.beginner
+            else [Card([part("The dials", choose.head_dials, HERE, look, current)], words(HERE, "title dials"))]
+        ),
         Card([Part("warning", None, words(HERE, "warning"))]),
     ]
-    show(board(cards, "The model, and what is changed of it", answers="bars"), "change", chosen=lambda: react(look, kept))
+    show(board(cards, "The model, and what is changed of it", answers="bars"), "change", chosen=lambda: react(look, current))
     return pictures

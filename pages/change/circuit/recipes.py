@@ -1,4 +1,4 @@
-"""How each picture of experiment "Circuit" is made: a model, what it read, and options that can be written down."""
+"""The recipes of experiment "Circuit": functions of a model, what it read, and options that are literals."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from viz.views.prediction_bars import value_bars
 
 
 @dataclass(frozen=True)
-class Found:
-    """A circuit, what each of its parts does by way of each other one, and straight to the prediction; None where that cannot be
-    measured."""
+class Wiring:
+    """A circuit and its wiring. edges: the effect of each part through each other part; direct: the effect of each part straight
+    on the prediction; None where these cannot be measured."""
 
     circuit: Circuit
     edges: np.ndarray | None = None
@@ -30,33 +30,33 @@ class Found:
 def find(
     model: LanguageModel, trace: Trace, position: int, token: int, against: int | None, keep: float, fill: str, other: str,
     second: str, report: Callable[[float, str], None] | None = None,
-) -> Found:  # fmt: skip
-    """The circuit, and how it hangs together."""
+) -> Wiring:  # fmt: skip
+    """Find the circuit, and measure its wiring."""
 
     def part(start: float, end: float) -> Callable[[float, str], None] | None:
         return report and (lambda share, words: report(start + (end - start) * share, words))
 
-    found = find_circuit(model, trace, token, position, against, keep, fill, other, second, report=part(0, 0.8))
+    circuit = find_circuit(model, trace, token, position, against, keep, fill, other, second, report=part(0, 0.8))
     if not model.info.queries:
-        return Found(found)
-    asked = Behaviour(model, trace, position, token, against, fill, other, second)
-    return Found(found, *circuit_edges(asked, found.kept, part(0.8, 1)))
+        return Wiring(circuit)
+    behaviour = Behaviour(model, trace, position, token, against, fill, other, second)
+    return Wiring(circuit, *circuit_edges(behaviour, circuit.kept, part(0.8, 1)))
 
 
 def graph(
     model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, keep: float, fill: str, other: str,
-    second: str, called: str, found: Found | None = None,
+    second: str, called: str, wiring: Wiring | None = None,
 ) -> go.Figure:  # fmt: skip
-    """The parts of the circuit, layers upward, and what each hands to which."""
-    found = found or find(model, trace, position, token, against, keep, fill, other, second)
+    """Return a figure of the circuit's parts, layers upward, and of what each passes to which."""
+    wiring = wiring or find(model, trace, position, token, against, keep, fill, other, second)
     heads = max(attention.heads for attention in trace.attention.values())
-    lost = found.circuit.share - found.circuit.without
-    spots = [spot(node, heads, float(share)) for node, share in zip(found.circuit.kept, lost, strict=True)]
-    return circuit(spots, called, found.edges, found.direct)
+    losses = wiring.circuit.share - wiring.circuit.without
+    spots = [spot(node, heads, float(share)) for node, share in zip(wiring.circuit.kept, losses, strict=True)]
+    return circuit(spots, called, wiring.edges, wiring.direct)
 
 
 def spot(node: Node, heads: int, share: float) -> Spot:
-    """A head stands where its number says, a feed-forward at the right, above the heads of its layer."""
+    """Return the place of a part: a head by its number, a feed-forward at the right, above the heads of its layer."""
     if node.head is None:
         return Spot(node.name, 3 * node.layer + 2, 1.0, f"L{node.layer} feed-forward", lost=share)
     cross = node.kind == "cross"
@@ -64,13 +64,13 @@ def spot(node: Node, heads: int, share: float) -> Spot:
     return Spot(node.name, 3 * node.layer + cross, (node.head + 0.5) / (heads + 1), row, f"H{node.head}", share)
 
 
-def lost(
+def losses(
     model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, keep: float, fill: str, other: str,
-    second: str, heads: tuple[str, str], found: Found | None = None,
+    second: str, heads: tuple[str, str], wiring: Wiring | None = None,
 ) -> View:  # fmt: skip
-    """What share of the behaviour goes with each part of the circuit, the largest first, in per cent."""
-    found = found or find(model, trace, position, token, against, keep, fill, other, second)
-    each = found.circuit.share - found.circuit.without
-    order = np.argsort(-np.abs(each), kind="stable")
-    names = [found.circuit.kept[i].name.replace("feed-forward", "FF") for i in order]
-    return value_bars(names, (100 * each[order]).tolist(), heads, label="What goes with each part", still=True)
+    """Return bars of the share of the behaviour that is lost with each part of the circuit, the largest first, in per cent."""
+    wiring = wiring or find(model, trace, position, token, against, keep, fill, other, second)
+    shares = wiring.circuit.share - wiring.circuit.without
+    order = np.argsort(-np.abs(shares), kind="stable")
+    names = [wiring.circuit.kept[i].name.replace("feed-forward", "FF") for i in order]
+    return value_bars(names, (100 * shares[order]).tolist(), heads, label="What goes with each part", still=True)

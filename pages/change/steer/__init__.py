@@ -1,4 +1,4 @@
-"""Experiment "Steer": a direction between two kinds of texts, added while the model reads; what it then writes and predicts."""
+"""Experiment "Steer": what the model writes and predicts while a direction between two kinds of texts is added to its stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import streamlit as st
 from analysis.steering import direction, moves, stream_length
 from analysis.steering import push as pushed
 from models.language_model import LanguageModel, softmax
-from pages.change import shown
+from pages.change import figures
 from pages.change.steer import choose, recipes
 from pages.change.steer.choose import Push
 from ui import state
@@ -30,29 +30,29 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 HERE = Path(__file__).parent
-TOKENS = {"beginner": 14, "intermediate": 24, "expert": 24}  # that are written
+TOKENS = {"beginner": 14, "intermediate": 24, "expert": 24}  # how many it writes
 BARS = {"beginner": 4, "intermediate": 6, "expert": 8}
-KEPT = 32  # directions of a model
+DIRECTIONS = 32  # directions of a model that are remembered
 NAMES = ("as it is", "with the push", "with a random push of that length")
 
 
 def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
-    look, pictures = said_again(replace(look, options={})), list[Picture]()
+    look, pictures = without_own_answer(replace(look, options={})), list[Picture]()
     try:
-        push = choose.chosen(HERE, look)
-        added = recipes.beside_random(push.strength * way(look, push))
-    except ValueError as sentence:  # of pairs that are none
+        push = choose.ask_push(HERE, look)
+        added = recipes.with_random(push.strength * direction_of(look, push))
+    except ValueError as sentence:  # the pairs are no pairs
         st.info(str(sentence))
         return pictures
-    position = shown.asked(look) if look.trace.unembed else None  # a text with labels alone cannot go on
-    written = None
+    position = figures.predicted_position(look) if look.trace.unembed else None  # a text with labels alone cannot go on
+    pieces = None
     if position is not None:
         with picture("The text"):
-            written = write(look, push, added)
+            pieces = write(look, push, added)
     bars = part("The prediction", prediction, look, push, added, position, pictures)
     cards = [
         Card([part("The sliders", choose.sliders, HERE, look, push), lengths(look, push, added)]),
-        Card([part("The text", the_text, look, push, written, position, pictures)], words(HERE, "title text"), 6),
+        Card([part("The text", text_part, look, push, pieces, position, pictures)], words(HERE, "title text"), 6),
         Card([bars], words(HERE, "title bars"), 5),
         Card([Part("warning", None, words(HERE, "warning"))]),
     ]
@@ -60,22 +60,22 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     return pictures
 
 
-_ways: WeakKeyDictionary[LanguageModel, dict[Any, np.ndarray]] = WeakKeyDictionary()
+_directions: WeakKeyDictionary[LanguageModel, dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 
-def way(look: Look, push: Push) -> np.ndarray:
-    """The direction, calculated once for a model as long as it stays the same: a key press and a move of the slider ask again."""
-    known = _ways.setdefault(look.model, {})
+def direction_of(look: Look, push: Push) -> np.ndarray:
+    """Return the direction, calculated once for each state of a model: every key press and every move of the slider needs it."""
+    directions = _directions.setdefault(look.model, {})
     key = push.pairs, push.layer, look.model.condition
-    if key not in known:
-        if len(known) >= KEPT:
-            known.clear()
-        known[key] = direction(look.model, push.pairs, push.layer)
-    return known[key]
+    if key not in directions:
+        if len(directions) >= DIRECTIONS:
+            directions.clear()
+        directions[key] = direction(look.model, push.pairs, push.layer)
+    return directions[key]
 
 
-def said_again(look: Look) -> Look:
-    """An answer that the model gave by itself is left out: here it answers again."""
+def without_own_answer(look: Look) -> Look:
+    """Return the look without an answer that the model gave by itself: here it answers again."""
     if not look.second or look.second != state.SAID.get():
         return look
     return replace(look, trace=loaded.read(look.model.info.name, look.trace.text), second="")
@@ -88,7 +88,7 @@ def react() -> None:
 
 
 def write(look: Look, push: Push, added: np.ndarray) -> list[list[str]] | None:
-    """What the model writes without and with it; None while that is under way."""
+    """Return what the model writes without and with the push; None while it writes."""
     key = ("steer", look.model.info.name, look.trace.text, look.second, push, look.level)
     strategy = recipes.strategy_of(push.method, push.seed)
 
@@ -99,12 +99,12 @@ def write(look: Look, push: Push, added: np.ndarray) -> list[list[str]] | None:
 
 
 def options_of(push: Push) -> dict[str, Any]:
-    """What all recipes are given."""
+    """Return the options that all recipes take."""
     return {"pairs": [list(pair) for pair in push.pairs], "layer": push.layer, "strength": push.strength}
 
 
 def lengths(look: Look, push: Push, added: np.ndarray) -> Part:
-    """How long the direction and the push are, beside the stream."""
+    """Return a sentence on the lengths of the direction and the push, compared with the stream."""
     length = float(np.linalg.norm(added[1]))
     stream = stream_length(look.trace, push.layer, recipes.stack(look.model))
     facts = {"push": decimal(length), "stream": decimal(stream), "share": percent(length / stream), "pairs": len(push.pairs)}
@@ -112,59 +112,60 @@ def lengths(look: Look, push: Push, added: np.ndarray) -> Part:
     return Part("lengths", None, words(HERE, "lengths" if push.strength else "no push", **facts))
 
 
-def the_text(look: Look, push: Push, written: list[list[str]] | None, position: int | None, pictures: list[Picture]) -> Part:
-    """The text in three versions."""
-    if position is None or written is None:
+def text_part(look: Look, push: Push, pieces: list[list[str]] | None, position: int | None, pictures: list[Picture]) -> Part:
+    """Return the text in three versions."""
+    if position is None or pieces is None:
         return Part("texts", None, words(HERE, "nothing written" if position is None else "writing"))
     options = options_of(push) | {
         "second": look.second, "names": list(NAMES), "method": push.method, "seed": push.seed, "most": TOKENS[look.level]
     }  # fmt: skip
 
     def numbers() -> dict[str, Numbers]:
-        added = recipes.beside_random(push.strength * way(look, push))[:3]
+        added = recipes.with_random(push.strength * direction_of(look, push))[:3]
         return {"added": Numbers(added, ("version", "dimension"), {"version": NAMES})}
 
     drawing = Picture(
         recipes.texts, (look,), options, "steering", numbers, words=push.name, title="The text without and with a direction",
-        part="texts", takes=("model", "trace"), known={"written": written},
+        part="texts", takes=("model", "trace"), known={"pieces": pieces},
     )  # fmt: skip
     pictures.append(drawing)
-    filled = look.model.info.kind == "encoder"
-    return drawing.on_board("", words(HERE, "filled" if filled else push.method))
+    fills_masks = look.model.info.kind == "encoder"
+    return drawing.on_board("", words(HERE, "filled" if fills_masks else push.method))
 
 
 def prediction(look: Look, push: Push, added: np.ndarray, position: int | None, pictures: list[Picture]) -> Part:
-    """What is likeliest without and with it, and whether random directions move that as far."""
+    """Return the likeliest tokens without and with the push, and whether random directions move the prediction as far."""
     if position is None:
         return Part("bars", None, words(HERE, "no prediction"))
     logits = pushed(look.model, look.trace, added, push.layer, position)
     options = options_of(push) | {"position": position, "count": BARS[look.level], "simple": look.beginner}
-    shares = [softmax(one) for one in logits]
+    shares = [softmax(scores) for scores in logits]
 
     def numbers() -> dict[str, Numbers]:
         ids = recipes.candidates(logits, BARS[look.level])
         names = {"token": [look.model.token_text(id) for id in ids]}
-        each = {"before": shares[0], "after": shares[1], "random": shares[2]}
-        return {name: Numbers(values[ids], ("token",), names) for name, values in each.items()}
+        arrays = {"before": shares[0], "after": shares[1], "random": shares[2]}
+        return {name: Numbers(values[ids], ("token",), names) for name, values in arrays.items()}
 
     drawing = Picture(
         recipes.bars, (look,), options, "steering", numbers, words=push.name, title="The prediction without and with a direction",
         part="bars", takes=("model", "trace"), known={"logits": logits},
     )  # fmt: skip
     pictures.append(drawing)
-    first, now = (int(one.argmax()) for one in logits[:2])
+    first, now = (int(scores.argmax()) for scores in logits[:2])
     moved, chance = moves(logits), in_hundred if look.beginner else percent  # as beside the bars
     push_move, rival, nats = moved.push, moved.strongest, [move.nats for move in moved.random]
     facts = {
-        "token": told(look, first), "before": chance(float(shares[0][first])), "after": chance(float(shares[1][first])),
-        "now": told(look, now), "nats": under(push_move.nats), "least": under(min(nats)), "most": under(max(nats)),
-        "risen": told(look, push_move.token), "risen_before": chance(push_move.before), "risen_after": chance(push_move.after),
-        "count": len(nats), "rival": told(look, rival.token), "rival_before": chance(rival.before),
+        "token": token_name(look, first), "before": chance(float(shares[0][first])), "after": chance(float(shares[1][first])),
+        "now": token_name(look, now), "nats": under(push_move.nats), "least": under(min(nats)), "most": under(max(nats)),
+        "risen": token_name(look, push_move.token), "risen_before": chance(push_move.before),
+        "risen_after": chance(push_move.after), "count": len(nats), "rival": token_name(look, rival.token),
+        "rival_before": chance(rival.before),
         "rival_after": chance(rival.after), "rise_rank": moved.rise_rank, "nats_rank": moved.nats_rank, "all": len(nats) + 1,
     }  # fmt: skip
-    said = ["prediction plain"] if not push.strength else [*["now"] * (first != now), "prediction", moved.verdict]
-    return drawing.on_board(paragraph(HERE, *said, **facts))
+    headings = ["prediction plain"] if not push.strength else [*["now"] * (first != now), "prediction", moved.verdict]
+    return drawing.on_board(paragraph(HERE, *headings, **facts))
 
 
-def told(look: Look, id: int) -> str:
+def token_name(look: Look, id: int) -> str:
     return named(look.outcome(id)).replace("*", r"\*")

@@ -1,4 +1,4 @@
-"""What is chosen of “Steer”: a direction, how far, at which place, and how the text goes on."""
+"""The choices of “Steer”: a direction, its strength, its layer, and how the text goes on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ MOST = 8.0  # times the direction
 
 @dataclass(frozen=True)
 class Push:
-    """name: of the direction; pairs: what it is made of; layer: as of a stream; method, seed: how the text goes on."""
+    """A push along a direction. name: of the direction; pairs: the texts that it is calculated from; layer: as for a stream;
+    method, seed: how the text goes on."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -33,14 +34,15 @@ class Push:
     seed: int
 
 
-def chosen(folder: Path, look: Look) -> Push:
-    """All that is chosen, with what chooses it. Errors: ValueError, a sentence, for pairs of one's own that are none."""
+def ask_push(folder: Path, look: Look) -> Push:
+    """Place the controls, and return the push that they describe. Errors: ValueError, a sentence, for typed texts that are no
+    pairs."""
     ready = ready_for(look.model.info.kind)
     names = (*ready, OWN) if not look.beginner else tuple(ready)
     with st.container(horizontal=True, gap="medium", key="steer-choices", vertical_alignment="bottom"):
         name = one_of(state.STEER, names, "the direction")
         state.keep(state.STEER, name, names[0])
-        method, seed = how(look)
+        method, seed = ask_method(look)
     last = len(look.trace.hidden["encoder" if look.trace.target else "self"]) - 1
     first = ready.get(name, next(iter(ready.values())))
     middle = (last + 1) // 2 if first.layer is None else first.layer
@@ -50,12 +52,12 @@ def chosen(folder: Path, look: Look) -> Push:
         state.later("intermediate", state.STEER_LAYER, state.STEER_METHOD)
     else:
         layer = int(number(state.STEER_LAYER, 0, last, middle, "the place of the stream"))
-    pairs = ready[name].pairs if name in ready else own(folder)
+    pairs = ready[name].pairs if name in ready else ask_pairs(folder)
     return Push(name, pairs, layer, strength, method, seed)
 
 
-def own(folder: Path) -> tuple[tuple[str, str], ...]:
-    """Pairs that are typed."""
+def ask_pairs(folder: Path) -> tuple[tuple[str, str], ...]:
+    """Place two boxes, and return the pairs that are typed into them."""
     left, right = st.columns(2)
     with left:
         with_it = boxes.one_line(state.STEER_WITH, words(folder, "with it"), "The dog barks. / A wolf howled.", labelled=True)
@@ -64,8 +66,8 @@ def own(folder: Path) -> tuple[tuple[str, str], ...]:
     return own_pairs(with_it, without)
 
 
-def how(look: Look) -> tuple[str, int]:
-    """How the next token is chosen, and the number of the draw."""
+def ask_method(look: Look) -> tuple[str, int]:
+    """Place the menu of methods, and return how the next token is chosen and the seed."""
     seed = int(number(state.STEER_SEED, 0, 1_000_000, 0, "the number of the draw"))
     if look.beginner or look.model.info.kind == "encoder":
         return "greedy", seed
@@ -77,30 +79,29 @@ def how(look: Look) -> tuple[str, int]:
 
 
 def number(key: Key, least: float, most: float, default: float, meaning: str) -> float:
-    """A number that a slider of the board chooses; what a link asks for in vain is told of. A text through another model may
-    allow less."""
-    if (asked := state.once(key)) is not None:
+    """Return the number of a slider of the board, within the limits of this model. A notice tells of nonsense in a link."""
+    if (link_text := state.once(key)) is not None:
         try:
-            value = float(asked)
+            value = float(link_text)
         except ValueError:
             value = float("nan")
         if least <= value <= most:
             key.set(value)
         else:
-            state.complain(key, asked, meaning)
-    held = key.get()
-    value = default if held is None else min(max(float(held), least), most)
-    state.keep(key, None if held is None else value, key.default)
+            state.complain(key, link_text, meaning)
+    choice = key.get()
+    value = default if choice is None else min(max(float(choice), least), most)
+    state.keep(key, None if choice is None else value, key.default)
     return value
 
 
 def sliders(folder: Path, look: Look, push: Push) -> Part:
-    """How strongly, and at which place."""
+    """Return the sliders for the strength and the layer."""
     last = len(look.trace.hidden["encoder" if look.trace.target else "self"]) - 1
-    each = [Dial(words(folder, "strength", name=push.name), push.strength, -MOST, MOST, 0.5)]
+    dial_list = [Dial(words(folder, "strength", name=push.name), push.strength, -MOST, MOST, 0.5)]
     if not look.beginner:
-        each.append(Dial(words(folder, "place"), push.layer, 0, last, 1))
-    return Part("dials", dials(each))
+        dial_list.append(Dial(words(folder, "place"), push.layer, 0, last, 1))
+    return Part("dials", dials(dial_list))
 
 
 def turn(number: int, value: float) -> None:

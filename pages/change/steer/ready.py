@@ -1,4 +1,4 @@
-"""Pairs of texts that are ready to steer with: tried on the models that ship, and held to their effect by tests."""
+"""Ready pairs of texts to steer with; tests hold them to their effect on the models that ship."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ OWN = "my own pairs"
 
 @dataclass(frozen=True)
 class Ready:
-    """pairs: a text with and a text without; strength, layer: with which it shows, None for the middle of the stack."""
+    """A ready direction. pairs: a text with it and a text without; strength, layer: where its effect shows, None for the middle
+    of the stack."""
 
     pairs: tuple[tuple[str, str], ...]
     strength: float = 2.0
@@ -24,7 +25,7 @@ SHE = Ready(
         ("The queen sat in her room.", "The king sat in his room."),
     )
 )
-READY = {  # for a model of one stack
+READY = {  # for a model with one stack
     "sea, not land": Ready(
         (
             ("The ship sailed over the sea.", "The cart rolled over the field."),
@@ -43,7 +44,7 @@ READY = {  # for a model of one stack
     ),
     "she, not he": SHE,
 }
-READY_SOURCE = {  # for one that reads a source: the answer follows what is steered there
+READY_SOURCE = {  # for an encoder-decoder, whose encoder is steered: the answer follows
     "she, not he": Ready(
         (
             ("She is tired.", "He is tired."),
@@ -86,12 +87,13 @@ READY_SOURCE = {  # for one that reads a source: the answer follows what is stee
 
 
 def ready_for(kind: str) -> dict[str, Ready]:
-    """Those for a model of a kind."""
+    """Return the ready directions for a kind of model."""
     return READY_SOURCE if kind == "encoder-decoder" else READY
 
 
 def own_pairs(with_it: str, without: str) -> tuple[tuple[str, str], ...]:
-    """Pairs as they are typed: texts with a slash between them, as many on each side. Errors: ValueError, a sentence."""
+    """Return pairs from two typed lines: texts with a slash between them, as many on each side. Errors: ValueError, a
+    sentence."""
     sides = [[text.strip() for text in side.split("/") if text.strip()] for side in (with_it, without)]
     if not all(sides):
         raise ValueError("Write at least one text with what you want more of, and one without it.")

@@ -1,4 +1,4 @@
-"""What is chosen of two texts: which pieces, put where, measured how, at which place and between which answers."""
+"""The choices of experiment "Two texts": the pieces, the direction, the measure, the place and the two answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.patches import Patches
 from models.language_model import LanguageModel
 from pages.change.texts import pairs
-from pages.change.texts.asked import HERE, INTO, PIECES, Asked
+from pages.change.texts.comparison import HERE, INTO, PIECES, Comparison
 from ui import state
 from ui.choices import widgets
 from ui.choices.word import token_of
@@ -20,16 +20,16 @@ from ui.words import words
 from viz import percent
 from viz.tokens import label, named
 
-OFFERED = 8  # answers of each text, to choose from
+OFFERED = 8  # answers of each text in the menus
 WIDE = 165  # pixels of a menu: two of them fit side by side on a telephone
 CHOSEN = (state.TEXTS_PART, state.TEXTS_MEASURE, state.TEXTS_INTO, state.TEXTS_KIND, state.TEXTS_PLACE)
 MOST = "where they differ most"
 CELL = re.compile(r"(\d{1,4})\.(\d{1,6})")
 
 
-def ask(look: Look, other: Look) -> Asked:
-    """What is asked of two texts. Errors: ValueError where the model predicts nothing there."""
-    part, measure, into, kind, _ = (key.default for key in CHOSEN)
+def ask(look: Look, other: Look) -> Comparison:
+    """Place the controls, and return the comparison that they describe. Errors: ValueError where the model predicts nothing."""
+    part, measure, direction, kind, _ = (key.default for key in CHOSEN)
     stacks = look.model.info.kind == "encoder-decoder"
     if look.beginner:
         state.later("intermediate", *CHOSEN, state.TEXTS_ANSWER, state.TEXTS_AGAINST)
@@ -41,7 +41,7 @@ def ask(look: Look, other: Look) -> Asked:
         state.keep(state.TEXTS_PART, part, state.TEXTS_PART.default)
         row = st.container(key="texts-how", horizontal=True, gap="small")
         with row:
-            into = menu(state.TEXTS_INTO, "the direction", "Put", state.TEXTS_INTO.values)
+            direction = menu(state.TEXTS_INTO, "the direction", "Put", state.TEXTS_INTO.values)
             measure = menu(state.TEXTS_MEASURE, "the measure", "Measured by", state.TEXTS_MEASURE.values)
             if stacks:
                 fitting = state.TEXTS_KIND.values if part in ("attention", "heads") else state.TEXTS_KIND.values[:2]
@@ -50,42 +50,42 @@ def ask(look: Look, other: Look) -> Asked:
     kind = kind if stacks else "self"
     patches = Patches(look.model, look.trace, other.trace, kind=kind, position=position)
     if look.beginner:
-        return Asked(look, other, PIECES[part], measure, INTO[into], kind, position, patches.answers())
+        return Comparison(look, other, PIECES[part], measure, INTO[direction], kind, position, patches.answers())
     with row:
         answers = both_answers(look.model, patches)
-    return Asked(look, other, PIECES[part], measure, INTO[into], kind, position, answers)
+    return Comparison(look, other, PIECES[part], measure, INTO[direction], kind, position, answers)
 
 
 def menu(key: state.Key, meaning: str, title: str, values: tuple[str, ...]) -> str:
-    """One of the values of a key that fit here."""
-    chosen = widgets.one_of(
+    """Place a menu of the values of a key that fit here, and return the chosen one."""
+    value = widgets.one_of(
         key, key.values, meaning, label=title, offered=values, menu=True, width=WIDE,
         help=words(HERE, f"texts help {meaning.removeprefix('the ')}") or None,
     )  # fmt: skip
-    state.keep(key, chosen, key.default)
-    return chosen
+    state.keep(key, value, key.default)
+    return value
 
 
 # ---------------------------------------------------------------- where is predicted
 
 
 def places(look: Look) -> list[int]:
-    """Where an answer can be asked for: after each token of what an encoder-decoder has said, at each mask, or at the end."""
+    """Return where an answer can be: after each token of an encoder-decoder's answer, at each mask, or at the end."""
     return list(range(len(look.trace.target))) if look.trace.target else look.model.places(look.trace)
 
 
 def most_different(look: Look, other: Look, offered: list[int]) -> int:
-    """Of some places the one where the two texts' predictions are furthest apart, by their probabilities."""
+    """Return the place where the probabilities of the two texts' predictions are furthest apart."""
 
-    def apart(place: int) -> float:
+    def distance(place: int) -> float:
         clean, corrupt = map(np.exp, Patches(look.model, look.trace, other.trace, position=place).logs.values())
         return float(np.abs(clean - corrupt).sum())
 
-    return offered[0] if len(offered) == 1 else max(offered, key=apart)
+    return offered[0] if len(offered) == 1 else max(offered, key=distance)
 
 
 def place(look: Look, other: Look) -> int:
-    """Where the answer is asked for; a link says it in the words of the menu."""
+    """Place a menu of the places of the answer, and return the chosen one. A link has the words of the menu."""
     offered = places(look)
     if len(offered) == 1:
         return offered[0]
@@ -93,18 +93,18 @@ def place(look: Look, other: Look) -> int:
         f"{place}: after {named(look.trace.read[place].text)}" if look.trace.target else f"mask {at + 1}": place
         for at, place in enumerate(offered)
     }
-    chosen = widgets.one_of(
+    name = widgets.one_of(
         state.TEXTS_PLACE, (MOST, *names), "the place", label="Place of the answer", menu=True, width=WIDE, on_change=pairs.forget
     )
-    state.keep(state.TEXTS_PLACE, chosen, MOST)
-    return names[chosen] if chosen in names else most_different(look, other, offered)
+    state.keep(state.TEXTS_PLACE, name, MOST)
+    return names[name] if name in names else most_different(look, other, offered)
 
 
 # ---------------------------------------------------------------- between which answers
 
 
 def both_answers(model: LanguageModel, patches: Patches) -> tuple[int, int]:
-    """The answer that may come back, and the one that it is held against: the likeliest of each text, or any other token."""
+    """Return the answer that may come back, and its rival: the likeliest of each text, or any other token."""
     clean, corrupt = (np.argsort(-logs, kind="stable")[:OFFERED].tolist() for logs in patches.logs.values())
     token = pick(state.TEXTS_ANSWER, "Answer", model, patches, [*clean, *corrupt], None)
     usual = patches.answers(token)[1]
@@ -112,29 +112,29 @@ def both_answers(model: LanguageModel, patches: Patches) -> tuple[int, int]:
 
 
 def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, offered: list[int], itself: int | None) -> int:
-    """One of some tokens, of which the first is the default, or another that is typed; never `itself`. A link names it by its
-    text, and says nothing of the default."""
+    """Place a menu of tokens, of which the first is the default, that takes any typed token too, and return the choice; never
+    `itself`. A link has its text, unless it is the default."""
     offered = [id for id in dict.fromkeys(offered) if id != itself]
-    asked = state.once(key)
-    wanted = asked if asked is not None else key.get()
-    found = None if wanted is None else token_of(model, wanted, offered)
-    if found == itself:
-        found = None
-    if asked is not None and found is None:
-        state.complain(key, asked, "the word")
-    options = [*offered, *([] if found is None or found in offered else [found])]
-    here = key.of(str(hash((itself, *offered))))
-    if found is not None and (asked is not None or not here.held):
-        here.set(found)
+    link_text = state.once(key)
+    stored = link_text if link_text is not None else key.get()
+    stored_token = None if stored is None else token_of(model, stored, offered)
+    if stored_token == itself:
+        stored_token = None
+    if link_text is not None and stored_token is None:
+        state.complain(key, link_text, "the word")
+    options = [*offered, *([] if stored_token is None or stored_token in offered else [stored_token])]
+    menu_key = key.of(str(hash((itself, *offered))))
+    if stored_token is not None and (link_text is not None or not menu_key.held):
+        menu_key.set(stored_token)
 
-    def written(option: int | str) -> str:
+    def format_option(option: int | str) -> str:
         if isinstance(option, str):
             return option
         logs = patches.logs["clean" if itself is None else "corrupt"]
         return f"{label(model.token_text(option))} ({percent(float(np.exp(logs[option])))})"
 
     chosen = st.selectbox(
-        title, options, 0, written, key=here.name, accept_new_options=True, on_change=pairs.forget, width=WIDE,
+        title, options, 0, format_option, key=menu_key.name, accept_new_options=True, on_change=pairs.forget, width=WIDE,
         help=words(HERE, "texts help answer" if itself is None else "texts help against"),
     )  # fmt: skip
     token = token_of(model, chosen, offered) if isinstance(chosen, str) else chosen
@@ -151,35 +151,35 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
 # ---------------------------------------------------------------- which square
 
 
-def cell(asked: Asked) -> tuple[int, int] | None:
-    """The square that is chosen; None where none is, or where it is not there in these texts, which is said."""
-    rows, columns = asked.patches.shape(asked.part)
+def cell(comparison: Comparison) -> tuple[int, int] | None:
+    """Return the selected square; None without one, or with a notice where these texts do not have it."""
+    rows, columns = comparison.patches.shape(comparison.part)
 
-    def read(text: str | None) -> tuple[int, int] | None:
+    def parse(text: str | None) -> tuple[int, int] | None:
         if not (numbers := CELL.fullmatch(text or "")):
             return None
         row, column = int(numbers[1]), int(numbers[2])
-        fits = row < rows and column < columns and (asked.part == "head" or column in asked.patches.places)
+        fits = row < rows and column < columns and (comparison.part == "head" or column in comparison.patches.places)
         return (row, column) if fits else None
 
-    if (wanted := state.once(state.TEXTS_CELL)) is not None:
-        if read(wanted):
-            state.TEXTS_CELL.set(wanted)
+    if (link_text := state.once(state.TEXTS_CELL)) is not None:
+        if parse(link_text):
+            state.TEXTS_CELL.set(link_text)
         else:
-            state.complain(state.TEXTS_CELL, wanted, "the square")
-    kept = state.TEXTS_CELL.get()
-    if kept and not read(kept):
+            state.complain(state.TEXTS_CELL, link_text, "the square")
+    selected = state.TEXTS_CELL.get()
+    if selected and not parse(selected):
         st.info("The square that was chosen is not there in these texts. Press another one.")
-    state.keep(state.TEXTS_CELL, kept if read(kept) else state.waits(state.TEXTS_CELL) or "", "")
-    return read(kept)
+    state.keep(state.TEXTS_CELL, selected if parse(selected) else state.waits(state.TEXTS_CELL) or "", "")
+    return parse(selected)
 
 
-def tried(asked: Asked, cell: tuple[int, int] | None, everything: bool) -> list[tuple[int, int]] | None:
-    """The squares whose number a beginner sees: those that were pressed; None for all."""
-    if everything or not asked.look.beginner:
+def tried_cells(comparison: Comparison, cell: tuple[int, int] | None, all_squares: bool) -> list[tuple[int, int]] | None:
+    """Return the squares whose number a beginner sees, those that were clicked; None for all."""
+    if all_squares or not comparison.look.beginner:
         return None
     before = state.TEXTS_TRIED.get()
-    cells = before[1] if before and before[0] == asked.key else []
+    cells = before[1] if before and before[0] == comparison.key else []
     cells = list(dict.fromkeys([*cells, *([] if cell is None else [cell])]))
-    state.TEXTS_TRIED.set((asked.key, cells))
+    state.TEXTS_TRIED.set((comparison.key, cells))
     return cells

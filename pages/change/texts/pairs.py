@@ -1,4 +1,4 @@
-"""The second text: its box, and ready pairs of texts that have other answers because of a word or two."""
+"""The second text: its box, and ready pairs of texts whose answers differ because of a word or two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pair:
-    """A clean and a corrupt text. target: what an encoder-decoder has said to both."""
+    """A clean and a corrupt text. target: an encoder-decoder's answer to both."""
 
     clean: str
     corrupt: str
@@ -26,7 +26,7 @@ class Pair:
 
 
 def change_words(clean: str, before: str, after: str, target: str = "") -> Pair:
-    """A text, and the same with a few words changed."""
+    """Return a text, and the same text with a few words changed."""
     return Pair(clean, clean.replace(before, after), target)
 
 
@@ -64,18 +64,18 @@ PAIRS = {  # by the name of a model that ships, or else by kind
 
 
 def known(info: ModelInfo) -> list[Pair]:
-    """The pairs for a model: those of one that ships work on it, those of another are to be tried."""
+    """Return the pairs for a model. Those for a model that ships work on it; those for another model may not."""
     if trainings.examples(info.name) or info.labels:  # trained here, on a task of its own; or its answers are no words
         return []
     mask = info.mask or "…"
     return [
-        Pair(one.clean.replace("MASK", mask), one.corrupt.replace("MASK", mask), one.target)
-        for one in PAIRS.get(info.name, PAIRS[info.kind])
+        Pair(pair.clean.replace("MASK", mask), pair.corrupt.replace("MASK", mask), pair.target)
+        for pair in PAIRS.get(info.name, PAIRS[info.kind])
     ]
 
 
 def write(info: ModelInfo, text: str) -> str:
-    """The box of the second text, and beside it the ready pairs; what is written in it."""
+    """Place the box of the second text, with the ready pairs beside it, and return its text."""
     begin(info, text)
     with st.container(key="texts-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
         other = boxes.one_line(state.OTHER_TEXT, "The second text", "Your text with a word changed …", labelled=True)
@@ -88,18 +88,18 @@ def write(info: ModelInfo, text: str) -> str:
 
 
 def begin(info: ModelInfo, text: str) -> None:
-    """A second text that nobody wrote is that of the ready pair, or else the text itself, in which one changes a word. While a
-    model is being read, another one is in use, which may have no such pair."""
+    """Fill in a second text that nobody wrote: that of the ready pair, or else the text itself, in which the user changes a word.
+    While a model loads, another one is in use, which may have no such pair."""
     key, copied = state.OTHER_TEXT, state.OTHER_TEXT.of("copied")
     last = key.of("last").get() if key.of("last").held else None
-    written = key.get() if key.held else last if last is not None else key.asked
-    ready = {pair.clean: pair.corrupt for pair in known(info)}
-    others = {pair.corrupt.replace("MASK", info.mask or "…") for each in PAIRS.values() for pair in each}
-    untouched = written is None or written == text == copied.get()
-    if text in ready and (untouched or (written in others and written not in ready.values())):
-        boxes.change(key, ready[text])
+    current_text = key.get() if key.held else last if last is not None else key.asked
+    corrupt_by_clean = {pair.clean: pair.corrupt for pair in known(info)}
+    others = {pair.corrupt.replace("MASK", info.mask or "…") for pairs in PAIRS.values() for pair in pairs}
+    untouched = current_text is None or current_text == text == copied.get()
+    if text in corrupt_by_clean and (untouched or (current_text in others and current_text not in corrupt_by_clean.values())):
+        boxes.change(key, corrupt_by_clean[text])
         copied.set(None)
-    elif written is None:
+    elif current_text is None:
         boxes.change(key, text)
         copied.set(text)
 
@@ -118,6 +118,6 @@ def take(pairs: list[Pair]) -> None:
 
 
 def forget() -> None:
-    """No square is chosen, and none is tried."""
+    """Forget the selected square, and those that were tried."""
     state.TEXTS_CELL.set("")
     state.TEXTS_TRIED.set(None)

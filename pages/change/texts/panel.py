@@ -1,13 +1,13 @@
-"""Experiment "Two texts": what the model made of one text is put into the other, piece by piece. Does the answer come back?"""
+"""Experiment "Two texts": pieces of what the model made of one text are put into the other. Does the answer come back?"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pages.change.texts import asked as asking
-from pages.change.texts import choose, pairs, shown
-from pages.change.texts.asked import HERE, Asked
+from pages.change.texts import choose, figures, pairs
+from pages.change.texts import comparison as comparisons
+from pages.change.texts.comparison import HERE, Comparison
 from ui import state
 from ui.choices import boxes, widgets
 from ui.look import Look, beside
@@ -34,16 +34,16 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
     if len(look.model.places(other.trace)) < 1:
         say(HERE, "texts unmasked second", mask=plain(look.model.info.mask))
         return []
-    asked = choose.ask(look, other)
+    comparison = choose.ask(look, other)
     if look.beginner:
         with above:
             widgets.switch(state.TEXTS_ALL, words(HERE, "texts all"))
-    asked = replace(asked, cell=choose.cell(asked))
-    return draw(asked)
+    comparison = replace(comparison, cell=choose.cell(comparison))
+    return draw(comparison)
 
 
 def nothing_to_ask(look: Look, text: str) -> str:
-    """Under which heading it stands why these texts cannot be compared; "" where they can."""
+    """Return the heading of the words on why these texts cannot be compared; "" where they can."""
     if look.trace.unembed is None:
         return "labels" if look.model.info.labels else "texts headless"
     if not look.model.places(look.trace):
@@ -53,19 +53,19 @@ def nothing_to_ask(look: Look, text: str) -> str:
     return "texts same" if text == look.trace.text else ""
 
 
-def draw(asked: Asked) -> list[Picture]:
-    """The board. What takes long stands above it while it is under way."""
-    pictures, found, patched = list[Picture](), None, None
+def draw(comparison: Comparison) -> list[Picture]:
+    """Draw the board. Long measurements show their progress above it."""
+    pictures, effects, patched_logs = list[Picture](), None, None
     with picture("The map"):
-        found = asking.effects(asked)
-    if found is None:
+        effects = comparisons.effects(comparison)
+    if effects is None:
         return pictures
     with picture("The patch"):
-        patched = asking.patched(asked)
-    tried = choose.tried(asked, asked.cell, bool(state.TEXTS_ALL.get()))
+        patched_logs = comparisons.patched_logs(comparison)
+    tried = choose.tried_cells(comparison, comparison.cell, bool(state.TEXTS_ALL.get()))
     cards = [
-        Card([part("The map", shown.grid, asked, found, tried, pictures)], words(HERE, "texts title map"), 7),
-        Card([*shown.prediction(asked, found, patched, pictures)], words(HERE, "texts title bars"), 5),
+        Card([part("The map", figures.grid, comparison, effects, tried, pictures)], words(HERE, "texts title map"), 7),
+        Card([*figures.prediction(comparison, effects, patched_logs, pictures)], words(HERE, "texts title bars"), 5),
         Card([Part("warning", None, words(HERE, "texts warning"))], ""),
     ]
     show(board(cards, "What each piece of one text does in the other", answers="base"), "change-texts", chosen=react)
@@ -73,7 +73,7 @@ def draw(asked: Asked) -> list[Picture]:
 
 
 def react() -> None:
-    """A press on a square."""
+    """Select the square that was clicked."""
     match choice("change-texts"):
         case {"part": "map", "value": [row, column]}:
             state.TEXTS_CELL.set(f"{row}.{column}")

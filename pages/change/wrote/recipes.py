@@ -1,4 +1,4 @@
-"""How each picture of experiment "What wrote it" is made: a model, what it read, and options that can be written down."""
+"""The recipes of experiment "What wrote it": functions of a model, what it read, and options that are literals."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ from viz.views.prediction_bars import value_bars
 if TYPE_CHECKING:
     import pandas as pd
 
-STRONGEST = 8  # parts in the list; all others are one row of it
+STRONGEST = 8  # parts in the list, in which all others are one row
 Row = tuple[str, int | None, int | None, float]  # part, layer, head, what it wrote
 
 
 def rows_of(table: pd.DataFrame) -> list[Row]:
-    """The rows of `logit_attribution`, with None where there is no layer or head."""
+    """Return the rows of `logit_attribution`, with None where there is no layer or head."""
     return list(table.astype(object).where(table.notna(), None).itertuples(index=False, name=None))
 
 
 def contributions(
     model: LanguageModel, trace: Trace, position: int, token: int, against: int | None, changes: str, second: str, other: str
 ) -> pd.DataFrame:
-    """What each part wrote, with the changes."""
+    """Return what each part wrote, with the changes."""
     return logit_attribution(model, read(model, trace, changes, second, other), token, position, against)
 
 
 def columns_of(rows: list[Row]) -> list[tuple[str, int | None]]:
-    """Part and head of each column of the board; what is no head and no feed-forward is in the last."""
+    """Return the part and head of each column of the board; parts other than heads and feed-forwards share the last."""
     heads = sorted({(part, head) for part, _, head, _ in rows if head is not None})
     return [*heads, ("feedforward", None), ("rest", None)]
 
 
 def board_of(rows: list[Row]) -> np.ndarray:
-    """What was written [layers + 2, column]: a row for the start, for each layer, and for the end; NaN where nothing was."""
+    """Return what was written, [layers + 2, column]: a row for the start, for each layer, and for the end; NaN where nothing
+    was."""
     columns, layers = columns_of(rows), 1 + max((layer for _, layer, _, _ in rows if layer is not None), default=-1)
     values = np.full((layers + 2, len(columns)), np.nan)
     for part, layer, head, value in rows:
@@ -52,7 +53,7 @@ def board_of(rows: list[Row]) -> np.ndarray:
 
 
 def name_of(row: Row, names: dict[str, str]) -> str:
-    """What a part is called. names: what each kind of part is called at a level."""
+    """Return the name of a part. names: the words for each kind of part at a level."""
     part, layer, head, _ = row
     own = part in ("embedding", "bias", "feedforward")
     kind = part if own else "rest" if head is None else "cross" if part == "cross" else "head"
@@ -60,7 +61,7 @@ def name_of(row: Row, names: dict[str, str]) -> str:
 
 
 def short_name(row: Row, names: dict[str, str]) -> str:
-    """The same by row and column of the board, for a list that has little room."""
+    """Return the name of a part by its row and column on the board, for a list that has little room."""
     part, layer, head, _ = row
     if layer is None:
         return names["start" if part == "embedding" else "end"]
@@ -69,7 +70,7 @@ def short_name(row: Row, names: dict[str, str]) -> str:
 
 
 def written(value: float) -> str:
-    """Two digits behind the point, as the list has them."""
+    """Format a value with two decimals, as the list has them."""
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
@@ -77,7 +78,7 @@ def board(
     model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, changes: str, second: str,
     other: str,     names: dict[str, str], chosen: tuple[int, int], table: pd.DataFrame | None = None,
 ) -> View:  # fmt: skip
-    """A row a layer, a column a head, the feed-forward, and the rest; behind each row the sum of all so far."""
+    """Return the board: a row for each layer, a column for each head, the feed-forward, and the rest, with running sums."""
     table = contributions(model, trace, position, token, against, changes, second, other) if table is None else table
     rows = rows_of(table)
     values, columns = board_of(rows), columns_of(rows)
@@ -85,11 +86,11 @@ def board(
     totals = np.cumsum(np.nansum(values, 1))
     layers = range(len(values) - 2)
     short = [f"{'X' if part == 'cross' else 'H'}{head}" for part, head in columns[:-2]]
-    called = [f"{names['cross column' if part == 'cross' else 'column']} {head}" for part, head in columns[:-2]]
+    head_names = [f"{names['cross column' if part == 'cross' else 'column']} {head}" for part, head in columns[:-2]]
     last = [names["feedforward column"], names["rest column"]]
     return grid_view(
         values, [names["start"], *(f"L{layer}" for layer in layers), names["end"]], [*short, *last],
-        row_names=[names["start"], *(f"layer {layer}" for layer in layers), names["end"]], column_names=[*called, *last],
+        row_names=[names["start"], *(f"layer {layer}" for layer in layers), names["end"]], column_names=[*head_names, *last],
         row_notes=[f"= {written(total)}" for total in totals],
         signed=True, scale=(-most, most), unit=names["unit"], chosen=chosen, cell=(20, 44), height=28, numbered=True,
         label="What each part wrote",
@@ -100,7 +101,7 @@ def strongest(
     model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, changes: str, second: str,
     other: str,     names: dict[str, str], table: pd.DataFrame | None = None,
 ) -> View:  # fmt: skip
-    """The parts that wrote most, for or against, then all others as one: the digits that stand there add up to the sum's."""
+    """Return bars of the parts that wrote most, for or against, then of all others as one; the digits on screen add up."""
     table = contributions(model, trace, position, token, against, changes, second, other) if table is None else table
     rows = sorted(rows_of(table), key=lambda row: -abs(row[3]))
     labels, values = [short_name(row, names) for row in rows[:STRONGEST]], [round(row[3], 2) for row in rows[:STRONGEST]]
@@ -110,8 +111,8 @@ def strongest(
     return value_bars(labels, values, (names["parts"], names["unit"]), label="The parts that wrote most", still=True)
 
 
-def looked_at(trace: Trace, kind: str, second: str, simple: bool) -> list[Token]:
-    """What a head looked at, as one reads it."""
+def tokens_read(trace: Trace, kind: str, second: str, simple: bool) -> list[Token]:
+    """Return the tokens that a head looked at, as they are read."""
     keys = trace.attention[kind].keys
     return as_written(plain_signs(keys) if simple else keys, *([second] if kind == "decoder" else [trace.text, second]))
 
@@ -120,8 +121,8 @@ def sources(
     model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, changes: str, second: str,
     other: str,     kind: str, layer: int, head: int, unit: str, simple: bool, changed: Trace | None = None,
 ) -> View:  # fmt: skip
-    """What a head wrote, as the text that it looked at: each token coloured by what its value brought."""
+    """Return the text that a head looked at, each token coloured by what the head wrote because of it."""
     changed = read(model, trace, changes, second, other) if changed is None else changed
-    found = head_sources(model, changed, layer, head, token, position, against, kind)
-    tokens = looked_at(changed, kind, second, simple)
-    return reading_view(tokens, None, int(np.abs(found).argmax()), True, quantity=found, unit=unit)
+    amounts = head_sources(model, changed, layer, head, token, position, against, kind)
+    tokens = tokens_read(changed, kind, second, simple)
+    return reading_view(tokens, None, int(np.abs(amounts).argmax()), True, quantity=amounts, unit=unit)

@@ -1,4 +1,4 @@
-"""Page "Change": what a press changes, what a link says of it, and what does not fit."""
+"""Page "Change": the changes that clicks make, the changes in links, and changes that do not fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analysis import edge_effects, head_effects, head_means
 from analysis.effects import divergence, skip_effects
 from models.edits import Cut, Head, Row, Skip
 from models.errors import Cancelled
-from pages.change import baseline, changes, choose, recipes, shown
+from pages.change import baseline, changes, choose, figures, recipes
 from tests.pages.generate.test_generate import board
 from tests.pages.opening import open_link, said, unmarked
 from tests.pages.taking import offered
@@ -31,7 +31,7 @@ TEXT = "text=The+dog+saw+the+dog"
 
 @contextmanager
 def session(**held: Any) -> Iterator[dict[str, Any]]:
-    """What is known of a visitor, without a page."""
+    """Set the state of a visitor, without a page."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state.st, "session_state", held)
         yield held
@@ -44,14 +44,14 @@ def look() -> Look:
 
 
 def test_a_head_goes_off_then_to_its_mean_then_on(look):
-    assert (off := changes.press_head(look, ["f4"], 2, 3)) == ["f4", "h2.3"]
-    assert (mean := changes.press_head(look, off, 2, 3)) == ["f4", "m2.3"]
-    assert changes.press_head(look, mean, 2, 3) == ["f4"]
+    assert (off := changes.click_head(look, ["f4"], 2, 3)) == ["f4", "h2.3"]
+    assert (mean := changes.click_head(look, off, 2, 3)) == ["f4", "m2.3"]
+    assert changes.click_head(look, mean, 2, 3) == ["f4"]
 
 
 def test_a_line_is_cut_in_these_heads_and_then_in_none(look):
-    cut = changes.press_line(look, ["c3.1.4.2"], [4, 2], [1, 5])
-    assert cut == ["c3.1.4.2", "c3.5.4.2"] and changes.press_line(look, cut, [4, 2], [1, 5]) == []
+    cut = changes.click_line(look, ["c3.1.4.2"], [4, 2], [1, 5])
+    assert cut == ["c3.1.4.2", "c3.5.4.2"] and changes.click_line(look, cut, [4, 2], [1, 5]) == []
 
 
 def test_a_dial_takes_the_place_of_off_and_at_one_of_itself(look):
@@ -63,8 +63,8 @@ def test_a_dial_takes_the_place_of_off_and_at_one_of_itself(look):
 
 def test_changes_are_the_edits_that_they_say(look):
     trace = look.trace
-    each = [recipes.edit_of(look.model, trace, one) for one in ("h2.3", "s2.3~0.5", "c3.1.4.2", "x4.2", "f4", "b5")]
-    assert each == [Head(2, 3), Head(2, 3, 0.5), Cut(4, 2, 3, 1), Cut(4, 2), Skip(4, "feedforward"), Skip(5)]
+    edits = [recipes.edit_of(look.model, trace, change) for change in ("h2.3", "s2.3~0.5", "c3.1.4.2", "x4.2", "f4", "b5")]
+    assert edits == [Head(2, 3), Head(2, 3, 0.5), Cut(4, 2, 3, 1), Cut(4, 2), Skip(4, "feedforward"), Skip(5)]
     assert recipes.edit_of(look.model, trace, "m2.3") == Head(2, 3, mean=head_means(look.model)[2, 3])
     row = trace.attention["self"][3][[1, 6], 4]
     assert recipes.edit_of(look.model, trace, "e3.1.4") == Row(3, 1, 4, (row[0] > 0) / 5)
@@ -73,8 +73,8 @@ def test_changes_are_the_edits_that_they_say(look):
 
 def test_a_head_out_of_another_text_gives_what_it_gives_there_and_out_of_the_same_text_nothing_changes(look):
     other = look.model.trace("The cat saw the cat", remember=False)
-    found = recipes.read(look.model, look.trace, "r3.1", "", "The cat saw the cat")
-    np.testing.assert_allclose(found.attention["self"].out(3)[1], other.attention["self"].out(3)[1], atol=1e-5)
+    changed = recipes.read(look.model, look.trace, "r3.1", "", "The cat saw the cat")
+    np.testing.assert_allclose(changed.attention["self"].out(3)[1], other.attention["self"].out(3)[1], atol=1e-5)
     np.testing.assert_allclose(recipes.read(look.model, look.trace, "r3.1", "", WORDS).logits, look.trace.logits, atol=1e-4)
     for text, sentence in (("", "There is no other text"), ("The cat", "has 3 tokens")):
         with pytest.raises(ValueError, match=sentence):
@@ -83,9 +83,9 @@ def test_a_head_out_of_another_text_gives_what_it_gives_there_and_out_of_the_sam
 
 def test_a_third_press_takes_a_head_from_another_text_where_there_is_one(look):
     with session(**{"resample": True, "change-other": "The cat saw the cat"}):
-        assert changes.press_head(look, ["m2.3"], 2, 3) == ["r2.3"] and changes.press_head(look, ["r2.3"], 2, 3) == []
-        found = changes.read(look, ["r2.3"])
-        assert found.other == "The cat saw the cat" and not found.unfit
+        assert changes.click_head(look, ["m2.3"], 2, 3) == ["r2.3"] and changes.click_head(look, ["r2.3"], 2, 3) == []
+        changed = changes.read(look, ["r2.3"])
+        assert changed.other == "The cat saw the cat" and not changed.unfit
 
 
 def test_the_effect_of_a_line_is_that_of_its_cut_and_a_press_makes_it(look):
@@ -96,11 +96,14 @@ def test_the_effect_of_a_line_is_that_of_its_cut_and_a_press_makes_it(look):
             and np.isfinite(effects[np.tril_indices_from(effects)]).all()
         )
         cut = look.model.trace(WORDS, edits=[Cut(4, 2, *place)])
-        logs = [one - one.max() - np.log(np.exp(one - one.max()).sum()) for one in (cut.logits_at(-1), look.trace.logits_at(-1))]
+        logs = [
+            logits - logits.max() - np.log(np.exp(logits - logits.max()).sum())
+            for logits in (cut.logits_at(-1), look.trace.logits_at(-1))
+        ]
         best = int(logs[1].argmax())
         np.testing.assert_allclose(effects[4, 2], logs[0][best] - logs[1][best], atol=1e-4)
-    assert changes.press_edge(look, [], [4, 2], True) == ["x4.2"] and changes.press_edge(look, ["x4.2"], [4, 2], True) == []
-    assert changes.press_edge(look, [], [4, 2], False) == ["c3.1.4.2"]
+    assert changes.click_edge(look, [], [4, 2], True) == ["x4.2"] and changes.click_edge(look, ["x4.2"], [4, 2], True) == []
+    assert changes.click_edge(look, [], [4, 2], False) == ["c3.1.4.2"]
     assert changes.cuts(look, ["x4.2", "c3.0.1.1"]) == [(0, 1, 1), (1, 4, 2)]
 
 
@@ -113,8 +116,8 @@ def test_a_row_is_replaced_once_a_query(look):
 
 
 def test_no_change_is_the_same_reading(look):
-    found = changes.read(look, [])
-    assert found.trace is look.trace and divergence(*[look.trace.logits_at(-1)] * 2) == 0
+    changed = changes.read(look, [])
+    assert changed.trace is look.trace and divergence(*[look.trace.logits_at(-1)] * 2) == 0
 
 
 def test_what_a_model_refuses_is_left_out_with_its_sentence_and_the_rest_is_changed(look, monkeypatch):
@@ -126,13 +129,13 @@ def test_what_a_model_refuses_is_left_out_with_its_sentence_and_the_rest_is_chan
         return real(name, text, target, edits)
 
     monkeypatch.setattr(loaded, "read", refuse)
-    found = changes.read(look, ["h2.3", "f4"])
-    assert found.fitting == ["h2.3"] and found.unfit == {"f4": sentence} and found.trace.edits == (Head(2, 3),)
+    changed = changes.read(look, ["h2.3", "f4"])
+    assert changed.fitting == ["h2.3"] and changed.unfit == {"f4": sentence} and changed.trace.edits == (Head(2, 3),)
 
 
 def test_a_head_before_the_change_is_untouched_and_one_after_it_is_not(look):
     changed = changes.read(look, ["h3.0"])
-    assert shown.is_untouched(look, changed) and not shown.is_untouched(look.at(5, 1), changed)
+    assert figures.is_untouched(look, changed) and not figures.is_untouched(look.at(5, 1), changed)
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -141,7 +144,7 @@ def test_what_is_said_of_the_prediction_is_what_the_model_does(monkeypatch, leve
     before, after = (trace.logits_at(-1) for trace in (
         model.trace(WORDS), model.trace(WORDS, edits=[Head(2, 3), Skip(4, "feedforward")])))  # fmt: skip
     bars = offered(monkeypatch, "change", f"{TEXT}&level={level}&changes=h2.3,f4")["change bars"]
-    numbers = {name: one.values for name, one in bars.numbers().items()}
+    numbers = {name: array.values for name, array in bars.numbers().items()}
     ids = recipes.candidates(before, after, bars.options["count"])
     for name, logits in (("before", before), ("after", after)):
         shares = np.exp(logits.astype(float) - logits.max())
@@ -157,10 +160,10 @@ def test_the_effects_on_the_board_are_those_of_the_analysis(monkeypatch):
 
 
 def test_work_on_all_parts_says_all_the_way_how_far_it_is_and_can_be_stopped_there(look):
-    """Whoever cancels stops it at its next report: so there are some while heads, feed-forwards and blocks are tried."""
+    """Cancelling takes effect at the next report, so there are reports while heads, feed-forwards and blocks are tried."""
     shares: list[float] = []
 
-    def tried(stop: float = 1.0) -> np.ndarray:
+    def try_all(stop: float = 1.0) -> np.ndarray:
         def report(share: float, words: str) -> None:
             shares.append(share)
             if share >= stop:
@@ -168,15 +171,15 @@ def test_work_on_all_parts_says_all_the_way_how_far_it_is_and_can_be_stopped_the
 
         return recipes.effects_of(look.model, look.trace, "self", -1, "", report)
 
-    np.testing.assert_allclose(tried(), recipes.effects_of(look.model, look.trace, "self", -1, ""), atol=1e-5)
+    np.testing.assert_allclose(try_all(), recipes.effects_of(look.model, look.trace, "self", -1, ""), atol=1e-5)
     assert shares == sorted(shares) and {int(3 * share) for share in shares} == {0, 1, 2}
     for stop in (0.1, 0.33, 0.66):
         with pytest.raises(Cancelled):
-            tried(stop)
+            try_all(stop)
 
 
 def test_a_small_effect_is_never_said_to_be_nothing(look):
-    assert shown.strongest(look, np.array([[0.2, -0.00348, np.nan, np.nan]])) == {
+    assert figures.strongest(look, np.array([[0.2, -0.00348, np.nan, np.nan]])) == {
         "layer": "0", "head": "1", "nats": "−0.00348", "factor": "99.7\u00a0%",
     }  # fmt: skip
 
@@ -185,17 +188,17 @@ def test_a_small_effect_is_never_said_to_be_nothing(look):
 def test_it_says_what_to_press_with_changes_too_so_that_the_board_below_stays_where_it_is(look, level):
     folder = ROOT / "pages" / "change"
     with session(level=level):
-        for kept in ([], ["f4"]):
-            assert choose.listed(folder, look, kept).below == sections(folder / f"{level}.md")["press"]
+        for current in ([], ["f4"]):
+            assert choose.list_part(folder, look, current).below == sections(folder / f"{level}.md")["press"]
 
 
 def test_a_step_back_one_change_taken_back_and_all_as_it_was(look):
     with session(changes="h2.3,f4") as held:
         for value, then in ((0, "f4"), ("reset", ""), ("undo", "f4"), ("undo", "h2.3,f4")):
-            choose.press(changes.kept(), value)
+            choose.click(changes.load(), value)
             assert held["changes"] == then
         assert not held["changes-before"]
-        choose.turn(look, changes.kept(), 0, 1.5)
+        choose.turn(look, changes.load(), 0, 1.5)
         assert held["changes"] == "h2.3,f4,s3.1~1.5"
 
 
@@ -206,8 +209,8 @@ def test_what_is_nonsense_in_a_link_is_told_of_and_the_rest_is_changed():
 
 def test_what_does_not_fit_is_said_and_kept():
     app = open_link("change", f"{TEXT}&changes=h2.3,h77.0,c1.0.99.2,h1.0@cross,m77.0,s1.99~0.5")
-    told = " ".join(one.value for one in app.info)
-    assert told.count("does not fit here") == 3 and "2 more changes do not fit" in told
+    notices = " ".join(info.value for info in app.info)
+    assert notices.count("does not fit here") == 3 and "2 more changes do not fit" in notices
     assert app.session_state["changes"].count(",") == 5 and not app.warned
 
 
@@ -232,9 +235,9 @@ def test_of_a_long_text_the_end_is_drawn_with_the_cuts_that_are_in_it(monkeypatc
     link = "level=expert&layer=L2&head=H1&changes=c2.1.150.140,c2.1.5.4&text=" + 32 * "the+cat+sat+on+the+"
     after = offered(monkeypatch, "change", link)["change after"]
     count, (first, last) = len(after.look.trace.tokens), after.options["window"]["queries"]
-    assert (first, last) == (count - shown.LONG, count - 1) and after.options["cuts"] == [(1, 150, 140), (1, 5, 4)]
+    assert (first, last) == (count - figures.LONG, count - 1) and after.options["cuts"] == [(1, 150, 140), (1, 5, 4)]
     weights = after.numbers()["weights"].values
-    assert weights.shape == (shown.LONG, shown.LONG) and weights[150 - first, 140 - first] == 0
+    assert weights.shape == (figures.LONG, figures.LONG) and weights[150 - first, 140 - first] == 0
 
 
 def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(monkeypatch, tmp_path):
@@ -245,8 +248,8 @@ def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(m
     tokenizer("encoder").save_pretrained(tmp_path)
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
     loaded.model(str(tmp_path))
-    found = offered(monkeypatch, "change", f"model={tmp_path}&text=The+cat+sat&changes=h0.0")
-    assert "change bars" not in found and {"change before", "change after"} <= set(found)
+    pictures = offered(monkeypatch, "change", f"model={tmp_path}&text=The+cat+sat&changes=h0.0")
+    assert "change bars" not in pictures and {"change before", "change after"} <= set(pictures)
 
 
 def test_of_a_text_too_long_for_every_line_a_sentence_says_so_and_the_rest_stands():
@@ -255,7 +258,7 @@ def test_of_a_text_too_long_for_every_line_a_sentence_says_so_and_the_rest_stand
 
 
 def test_a_small_divergence_is_not_said_to_be_nothing():
-    assert [under(one) for one in (0.0, 1e-6, 0.00049, 0.0005, 0.1234)] == ["0", *["less than 0.001"] * 2, "0.001", "0.123"]
+    assert [under(value) for value in (0.0, 1e-6, 0.00049, 0.0005, 0.1234)] == ["0", *["less than 0.001"] * 2, "0.001", "0.123"]
 
 
 def test_a_head_has_a_capital_where_it_begins_a_sentence_alone():

@@ -1,4 +1,4 @@
-"""Experiment "Circuit": what stands on screen is what the analysis finds, and the circuit opens under "Switch off"."""
+"""Experiment "Circuit": the numbers on screen are those of the analysis, and the circuit opens under "Switch off"."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def writer():
 
 
 def test_what_is_shown_is_what_the_analysis_finds(monkeypatch, writer):
-    found = offered(monkeypatch, "change", f"{CIRCUIT}&level=intermediate&circuit-keep=70")
+    pictures = offered(monkeypatch, "change", f"{CIRCUIT}&level=intermediate&circuit-keep=70")
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
     expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7)
-    names = [one.name for one in expected.kept]
-    lost = found["circuit-lost"].numbers()
+    names = [node.name for node in expected.kept]
+    lost = pictures["circuit-lost"].numbers()
     assert lost["share_lost"].names["part"] == names
     np.testing.assert_allclose(lost["share_lost"].values, expected.share - expected.without, atol=1e-4)
     assert lost["share_with_only_the_set"].values[0] == pytest.approx(expected.share, abs=1e-4)
-    edges = found["circuit-graph"].numbers()["edges"].values
+    edges = pictures["circuit-graph"].numbers()["edges"].values
     assert edges.shape == (len(names), len(names)) and np.isnan(edges[np.tril_indices(len(names))]).all()  # nothing goes down
 
 
@@ -41,13 +41,13 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
     expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, fill=fill)
     before = said(app)
-    (button,) = [one for one in app.button if one.label == "Open it under “Switch off”"]
+    (button,) = [button for button in app.button if button.label == "Open it under “Switch off”"]
     button.click().run()
     assert app.session_state["experiment"] == "Switch off" and not app.exception
     trace = writer.trace(TEXT)
-    edits = [edit_of(writer, trace, one) for one in app.session_state["changes"].split(",")]
-    gone = [one for one in expected.nodes if one not in expected.kept]
-    assert [(edit.layer, getattr(edit, "head", None)) for edit in edits] == [(one.layer, one.head) for one in gone]
+    edits = [edit_of(writer, trace, change) for change in app.session_state["changes"].split(",")]
+    removed = [node for node in expected.nodes if node not in expected.kept]
+    assert [(edit.layer, getattr(edit, "head", None)) for edit in edits] == [(node.layer, node.head) for node in removed]
     logits = writer.trace(TEXT, edits=edits).logits_at(-1)
     share = (float(logits[she] - logits[he]) - expected.nothing) / (expected.whole - expected.nothing)
     assert share == pytest.approx(expected.share, abs=1e-3)
@@ -58,13 +58,13 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
 def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
     text = "Once upon a time there was a little"
     words = said(open_link("change", f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}"))
-    found = find_circuit(writer, writer.trace(text), keep=keep / 100)
-    (best,), chance = writer.top(found.alone, 0, 1), writer.chances(found.alone)[found.token]
-    assert found.wins == enough and percent(float(chance)) in words and percent(best.probability) in words
+    circuit = find_circuit(writer, writer.trace(text), keep=keep / 100)
+    (best,), chance = writer.top(circuit.alone, 0, 1), writer.chances(circuit.alone)[circuit.token]
+    assert circuit.wins == enough and percent(float(chance)) in words and percent(best.probability) in words
     assert ("**Enough for “girl”**" in words) == enough and ("**Not enough for “girl”**" in words) != enough
     if not enough:
         assert f"the likeliest is “{best.text.strip()}”" in words
-    assert f"**{found.share_rank} of 21**" in words and f"**{found.left_rank} of 21**" in words
+    assert f"**{circuit.share_rank} of 21**" in words and f"**{circuit.left_rank} of 21**" in words
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_a_model_that_attends_in_its_own_way_has_a_circuit_without_lines(monkeyp
 
 
 def test_what_takes_long_says_what_it_costs_and_waits_for_a_press(monkeypatch):
-    from pages.change.circuit import asked
+    from pages.change.circuit import settings
 
-    monkeypatch.setattr(asked, "WAIT", 0.0)
+    monkeypatch.setattr(settings, "WAIT", 0.0)
     app = open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=65")
     assert "readings of your text" in said(app) and not app.table
-    (button,) = [one for one in app.button if one.label.startswith("Look for the circuit")]
+    (button,) = [button for button in app.button if button.label.startswith("Look for the circuit")]
     button.click().run()
     assert not app.exception

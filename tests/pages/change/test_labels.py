@@ -1,4 +1,4 @@
-"""Page Change with a classifier: what it predicts is called a label, or a number, and never a token or a piece."""
+"""Page Change with a classifier: its prediction is called a label, or a number, and never a token or a piece."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 import models
 from models.language_model import LanguageModel
-from pages.change import changes, choose, shown
+from pages.change import changes, choose, figures
 from tests.models.classifiers import TEXT, model
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT
@@ -28,10 +28,10 @@ def test_what_is_said_of_a_prediction_is_said_of_labels(level, monkeypatch):
     monkeypatch.setattr(state.st, "session_state", {})
     look = look_of(models.load("sorter"), level)
     (best, _) = look.model.predict(TEXT)
-    for kept in ([], ["b0"], ["b0", "b1", "b2"]):
-        changed, pictures = changes.read(look, kept), []
-        told = shown.prediction(HERE, look, changed, shown.asked(look), "", pictures)
-        assert best.text in told.above and not re.search(r"\btokens?\b|\bpieces?\b|\bwords?\b", told.above)
+    for edits in ([], ["b0"], ["b0", "b1", "b2"]):
+        changed, pictures = changes.read(look, edits), []
+        bars = figures.prediction(HERE, look, changed, figures.predicted_position(look), "", pictures)
+        assert best.text in bars.above and not re.search(r"\btokens?\b|\bpieces?\b|\bwords?\b", bars.above)
         assert pictures[0].numbers()["after"].axes == ("label",)
 
 
@@ -42,11 +42,13 @@ def test_what_is_said_of_effects_is_said_of_what_they_are_effects_on(level, name
     monkeypatch.setattr(state.st, "session_state", {})
     network = model(name)
     look = look_of(network, level)
-    tried = shown.recipes.effects_of(network, look.trace, "self", shown.asked(look), "", lambda share, words: None)
-    told = shown.parts(HERE, look, changes.read(look, []), shown.asked(look), tried, []).below
-    assert told and "{" not in told and "likeliest token" not in told
-    assert level == "beginner" or re.search(calls, told)
-    assert name == "BERT" or "probability" not in told
+    part_effects = figures.recipes.effects_of(
+        network, look.trace, "self", figures.predicted_position(look), "", lambda share, words: None
+    )
+    below = figures.parts(HERE, look, changes.read(look, []), figures.predicted_position(look), part_effects, []).below
+    assert below and "{" not in below and "likeliest token" not in below
+    assert level == "beginner" or re.search(calls, below)
+    assert name == "BERT" or "probability" not in below
 
 
 def test_beginners_are_asked_about_the_label():
@@ -57,4 +59,4 @@ def test_beginners_are_asked_about_the_label():
 def test_beginners_press_for_the_label(monkeypatch):
     monkeypatch.setattr(state.st, "session_state", {})
     look = look_of(models.load("sorter"), "beginner")
-    assert "label" in choose.listed(HERE, look, []).below
+    assert "label" in choose.list_part(HERE, look, []).below

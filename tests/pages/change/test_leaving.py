@@ -26,15 +26,15 @@ def test_what_does_not_fit_a_shorter_text_is_said_and_kept_and_fits_again_later(
     app = open_link("change", f"{TEXT}&level=expert&changes={CHANGES}&{OTHER}")
     assert not app.info
     app.text_input(key="text").set_value("The dog").run()
-    told = " ".join(one.value for one in app.info)
-    assert told.count("does not fit here") == 3 and "2 more changes do not fit" in told
+    notices = " ".join(info.value for info in app.info)
+    assert notices.count("does not fit here") == 3 and "2 more changes do not fit" in notices
     assert app.session_state["changes"] == CHANGES
     app.text_input(key="text").set_value("The dog saw the dog and ran").run()
     assert not app.info and app.session_state["changes"] == CHANGES
 
 
 def test_two_visitors_in_turns_have_their_own_changes():
-    apps = [open_link("change", f"text=The+{name}+saw&changes={one}") for name, one in (("cat", "h2.3"), ("dog", "f4,b5"))]
+    apps = [open_link("change", f"text=The+{name}+saw&changes={change}") for name, change in (("cat", "h2.3"), ("dog", "f4,b5"))]
     for app, more in zip(apps, ("h2.3,h1.1", "b5"), strict=True):
         app.session_state["changes"] = more
         app.run()
@@ -46,13 +46,13 @@ def test_many_who_read_at_once_read_their_own_changes(monkeypatch):
     monkeypatch.setattr(state.st, "session_state", {})
     model = loaded.model("writer")
     looks = [Look(model, model.trace(f"The dog number {i} saw", remember=False)) for i in range(6)]
-    asked = [[f"h{layer}.{i}" for layer in range(i + 1)] for i in range(6)]
-    alone = [changes.read(*one).trace.logits_at(-1) for one in zip(looks, asked, strict=True)]
+    change_lists = [[f"h{layer}.{i}" for layer in range(i + 1)] for i in range(6)]
+    alone = [changes.read(*pair).trace.logits_at(-1) for pair in zip(looks, change_lists, strict=True)]
     with ThreadPoolExecutor(6) as pool:
-        together = list(pool.map(changes.read, looks * 5, asked * 5))
-    for i, one in enumerate(together):
-        assert one.fitting == asked[i % 6] and one.trace.text == looks[i % 6].trace.text
-        np.testing.assert_array_equal(one.trace.logits_at(-1), alone[i % 6])
+        together = list(pool.map(changes.read, looks * 5, change_lists * 5))
+    for i, changed in enumerate(together):
+        assert changed.fitting == change_lists[i % 6] and changed.trace.text == looks[i % 6].trace.text
+        np.testing.assert_array_equal(changed.trace.logits_at(-1), alone[i % 6])
 
 
 @pytest.mark.parametrize("leaves", [False, True], ids=["cancelled", "left"])
@@ -66,26 +66,26 @@ def test_trying_every_line_stops_when_it_is_cancelled_and_when_the_text_has_chan
         app.toggle(key="try-lines").set_value(False).run()
     else:
         press(app, "Cancel")
-        assert "Cancelled." in said(app) and [one.label for one in app.button if one.label == "Start again"]
+        assert "Cancelled." in said(app) and [button.label for button in app.button if button.label == "Start again"]
     assert held.stopped.wait(LONG) and not app.exception
 
 
 @pytest.fixture
 def board(monkeypatch) -> list[tuple[str, np.ndarray | None]]:
-    """The text of each board that is drawn from now on, and what it shows of the effects of all heads."""
-    drawn, draw = list[tuple[str, np.ndarray | None]](), switching.shown.parts
+    """The text of each board that is drawn from now on, with its effects of all heads."""
+    drawn, draw = list[tuple[str, np.ndarray | None]](), switching.figures.parts
 
-    def parts(folder, look, changed, position, tried, pictures):
-        drawn.append((look.trace.text, tried))
-        return draw(folder, look, changed, position, tried, pictures)
+    def parts(folder, look, changed, position, part_effects, pictures):
+        drawn.append((look.trace.text, part_effects))
+        return draw(folder, look, changed, position, part_effects, pictures)
 
-    monkeypatch.setattr(switching.shown, "parts", parts)
+    monkeypatch.setattr(switching.figures, "parts", parts)
     return drawn
 
 
-def is_true(text: str, tried: np.ndarray | None) -> bool:
-    """Whether these are the effects of the heads in that text."""
-    return tried is not None and np.allclose(tried[:, :-2], head_effects(loaded.model("writer"), text), atol=1e-4)
+def is_true(text: str, part_effects: np.ndarray | None) -> bool:
+    """Return whether these are the effects of the heads in that text."""
+    return part_effects is not None and np.allclose(part_effects[:, :-2], head_effects(loaded.model("writer"), text), atol=1e-4)
 
 
 def test_who_cancels_trying_every_part_types_on_and_sees_the_new_text(monkeypatch, board):

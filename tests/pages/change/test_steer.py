@@ -1,4 +1,4 @@
-"""Experiment "Steer" of page Change: what is said is what the model does, at every level and with every kind of model."""
+"""Experiment "Steer" of page Change: the words are true of the model, at every level and with every kind of model."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ STEER = "experiment=Steer&text=They+went+to+the"
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_the_text_and_the_prediction_are_those_of_the_model_with_the_direction_added(monkeypatch, level):
-    found = offered(monkeypatch, "change", f"{STEER}&level={level}&steer-strength=3")
+    pictures = offered(monkeypatch, "change", f"{STEER}&level={level}&steer-strength=3")
     model, ready = models.load("writer"), READY["sea, not land"]
     added = 3 * direction(model, ready.pairs, 3)
-    plain, steered, by_chance = found["steering texts"].known["written"]
+    plain, steered, by_chance = pictures["steering texts"].known["pieces"]
     assert plain[0] == steered[0] == "They went to the" and len({plain[1], steered[1], by_chance[1]}) == 3
     steps = list(model.generate("They went to the", max_new_tokens=14, edits=[Stream(3, None, add=added)]))
     assert steered[1].startswith(steps[-1].text)
-    bars = found["steering bars"]
+    bars = pictures["steering bars"]
     ids = [model.tokenize("a " + name.strip())[-1].id for name in bars.numbers()["after"].names["token"][:1]]
     logits = model.trace("They went to the", edits=[Stream(3, None, add=added)]).logits_at(-1)
     np.testing.assert_allclose(bars.numbers()["after"].values[0], softmax(logits)[ids[0]], rtol=1e-3)
@@ -44,27 +44,30 @@ def test_a_push_stands_beside_random_ones_each_with_its_own_word():
         pushes = np.stack([0 * added, added, *(random_direction(added, seed) for seed in range(DIRECTIONS))])
         moved = moves(push(model, model.trace("They went to the"), pushes, 3))
         app = open_link("change", f"{STEER}&level=expert&steer-strength={strength}")
-        shown = unmarked(board(app)).replace("\u00a0", " ")
+        page_text = unmarked(board(app)).replace("\u00a0", " ")
         verdict = sections(HERE / "expert.md")[moved.verdict].replace("{all}", "21").replace("{count}", "20")
-        assert verdict in shown
+        assert verdict in page_text
         move, rival = moved.push, moved.strongest
-        for one, called in ((move, "risen"), (rival, "rival")):
-            assert f"“{model.token_text(one.token).strip()}”, {percent(one.before)} → ".replace("\u00a0", " ") in shown, called
-        assert f"rank **{moved.rise_rank} of 21**" in shown and f"rank **{moved.nats_rank} of 21**" in shown
+        for token_move, name in ((move, "risen"), (rival, "rival")):
+            assert (
+                f"“{model.token_text(token_move.token).strip()}”, {percent(token_move.before)} → ".replace("\u00a0", " ")
+                in page_text
+            ), name
+        assert f"rank **{moved.rise_rank} of 21**" in page_text and f"rank **{moved.nats_rank} of 21**" in page_text
         verdicts.add(moved.verdict)
     assert verdicts == {"more", "unclear", "no more"}
 
 
 def test_masks_are_filled_and_the_rest_of_the_text_stays(monkeypatch):
-    found = offered(monkeypatch, "change", "experiment=Steer&model=filler&text=The+[MASK]+saw+a+[MASK].&steer-strength=4")
-    for pieces in found["steering texts"].known["written"]:
+    pictures = offered(monkeypatch, "change", "experiment=Steer&model=filler&text=The+[MASK]+saw+a+[MASK].&steer-strength=4")
+    for pieces in pictures["steering texts"].known["pieces"]:
         assert pieces[::2] == ["The ", " saw a ", "."] and all(pieces[1::2])
 
 
 def test_drawn_with_the_same_dice_a_push_of_nothing_changes_nothing(monkeypatch):
     link = f"{STEER}&level=expert&steer-strength=0&steer-method=Draw+by+dice&steer-seed=4"
-    written = offered(monkeypatch, "change", link)["steering texts"].known["written"]
-    assert written[0] == written[1] == written[2]
+    versions = offered(monkeypatch, "change", link)["steering texts"].known["pieces"]
+    assert versions[0] == versions[1] == versions[2]
 
 
 @pytest.mark.parametrize(

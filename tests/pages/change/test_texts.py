@@ -1,4 +1,4 @@
-"""Experiment "Two texts": ready pairs that work, what a press shows and says, what a link keeps, and what cannot be asked."""
+"""Experiment "Two texts": ready pairs that work, clicks and their sentences, links, and questions that cannot be asked."""
 
 from __future__ import annotations
 
@@ -25,32 +25,36 @@ LINK = "experiment=Two+texts&text=The+girl+was+tired,+so&other-text=The+boy+was+
 READY = [(name, pair) for name in models.names() for pair in pairs.known(models.load(name).info)]
 
 
-@pytest.mark.parametrize(("name", "pair"), READY, ids=lambda one: one if isinstance(one, str) else one.clean[:20])
+@pytest.mark.parametrize(("name", "pair"), READY, ids=lambda value: value if isinstance(value, str) else value.clean[:20])
 def test_in_a_ready_pair_another_answer_comes_and_the_words_that_differ_bring_it_back(name, pair):
-    """Not only what stands next to the answer, which always does: a place before the last layer."""
+    """An early place changes the answer too, not only a place next to the answer, which always does."""
     model = models.load(name)
     clean, corrupt = model.traces([pair.clean, pair.corrupt], targets=pair.target)
     places = list(range(len(clean.target))) or model.places(clean)
     apart = [Patches(model, clean, corrupt, position=place).logs for place in places]
-    position = places[int(np.argmax([np.abs(np.exp(one["clean"]) - np.exp(one["corrupt"])).sum() for one in apart]))]
+    position = places[int(np.argmax([np.abs(np.exp(logs["clean"]) - np.exp(logs["corrupt"])).sum() for logs in apart]))]
     for direction in DIRECTIONS:
-        made = Patches(model, clean, corrupt, direction, position=position)
-        token, other = made.answers()
-        assert (token, other) == tuple(int(logs.argmax()) for logs in made.logs.values()), "each text has an answer of its own"
-        found = made.effects("stream")[:-1]
-        changed = [at for at, its in made.places.items() if made.tokens(made.base)[at].id != made.tokens(made.source)[its].id]
-        assert np.nanmax(found[:2, changed]) > 0.4, "in the first layers it is the word that differs"
-        assert np.nanmax(np.delete(found[:2], changed, 1)) < 0.25
+        patches = Patches(model, clean, corrupt, direction, position=position)
+        token, other = patches.answers()
+        assert (token, other) == tuple(int(logs.argmax()) for logs in patches.logs.values()), "each text has an answer of its own"
+        effects = patches.effects("stream")[:-1]
+        differing = [
+            at
+            for at, counterpart in patches.places.items()
+            if patches.tokens(patches.base)[at].id != patches.tokens(patches.source)[counterpart].id
+        ]
+        assert np.nanmax(effects[:2, differing]) > 0.4, "in the first layers it is the word that differs"
+        assert np.nanmax(np.delete(effects[:2], differing, 1)) < 0.25
 
 
 def test_there_is_a_ready_pair_for_what_each_model_begins_with():
     for name in (name for name in models.names() if models.load(name).info.predicts):
         app = open_link("change", f"experiment=Two+texts&model={name}")
-        assert not app.info and "come back?" in said_on_board(app)
+        assert not app.info and "come back?" in text_on_board(app)
 
 
 def test_a_copy_of_the_text_that_nobody_touched_gives_way_to_the_ready_pair_of_the_model_that_comes():
-    """While a link's model is read, the writer is in use, which has no such pair."""
+    """While a link's model loads, the writer is in use, which has no such pair."""
     pair = pairs.known(loaded.model("filler").info)[2]
     for touched, expected in ((None, pair.corrupt), (pair.clean.replace("sad", "old"), pair.clean.replace("sad", "old"))):
         app = open_link("change", f"experiment=Two+texts&text={pair.clean.replace(' ', '+')}")
@@ -62,9 +66,9 @@ def test_a_copy_of_the_text_that_nobody_touched_gives_way_to_the_ready_pair_of_t
         assert app.text_input(key="other-text").value == expected
 
 
-def said_on_board(app) -> str:
-    """All words of the boards, which are no elements of Streamlit's."""
-    return "".join(str(one.proto) for one in app.get("bidi_component"))
+def text_on_board(app) -> str:
+    """Return all words of the boards, which are not elements of Streamlit."""
+    return "".join(str(component.proto) for component in app.get("bidi_component"))
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -72,18 +76,18 @@ def said_on_board(app) -> str:
 def test_the_map_is_the_analysis_and_the_bars_are_the_patched_run(monkeypatch, level, part):
     if level == "beginner" and part != "stream":
         return
-    found = offered(monkeypatch, "change", f"{LINK}&level={level}&texts-cell=2.2&texts-part={part}")
-    drawn, model = found["change-texts map"], models.load("writer")
+    pictures = offered(monkeypatch, "change", f"{LINK}&level={level}&texts-cell=2.2&texts-part={part}")
+    drawn, model = pictures["change-texts map"], models.load("writer")
     name = {"feed-forward": "feedforward", "heads": "head"}.get(part, part)
     np.testing.assert_allclose(drawn.numbers()["effect"].values, patching(model, HERS, HIS, name), atol=1e-4)
-    made = Patches(model, *model.traces([HERS, HIS]))
-    after = np.exp(made.read([made.edits(name)[2, 2]])[0])
-    bars = found["change-texts base"].numbers()
+    patches = Patches(model, *model.traces([HERS, HIS]))
+    after = np.exp(patches.read([patches.edits(name)[2, 2]])[0])
+    bars = pictures["change-texts base"].numbers()
     ids = [next(id for id in range(8192) if model.token_text(id) == text) for text in bars["with the piece"].names["token"]]
     np.testing.assert_allclose(bars["with the piece"].values, after[ids], rtol=1e-3, atol=1e-7)
-    np.testing.assert_allclose(bars["without"].values, np.exp(made.logs["corrupt"])[ids], rtol=1e-3, atol=1e-7)
-    source = found["change-texts source"].numbers()["probability"].values
-    np.testing.assert_allclose(source, np.exp(made.logs["clean"])[ids], rtol=1e-3, atol=1e-7)
+    np.testing.assert_allclose(bars["without"].values, np.exp(patches.logs["corrupt"])[ids], rtol=1e-3, atol=1e-7)
+    source = pictures["change-texts source"].numbers()["probability"].values
+    np.testing.assert_allclose(source, np.exp(patches.logs["clean"])[ids], rtol=1e-3, atol=1e-7)
 
 
 def test_each_measure_and_direction_of_a_link_is_that_of_the_analysis(monkeypatch):
@@ -114,15 +118,15 @@ def test_what_is_typed_as_an_answer_is_one_token_and_never_held_against_itself(m
     menu = streamlit.selectbox
     for typed, why in (("xyzzyqq", "is no single token"), ("she", "cannot be held against itself")):
 
-        def write(title: str, *given, typed=typed, **options):  # AppTest cannot type what is no option
-            return typed if title == "Rather than" else menu(title, *given, **options)
+        def write(title: str, *arguments, typed=typed, **options):  # AppTest cannot type what is no option
+            return typed if title == "Rather than" else menu(title, *arguments, **options)
 
         with monkeypatch.context() as patch:
             patch.setattr(streamlit, "selectbox", write)
-            assert any(why in one.value for one in open_link("change", f"{LINK}&level=expert").info)
+            assert any(why in info.value for info in open_link("change", f"{LINK}&level=expert").info)
 
 
-def told(link: str) -> str:
+def text_of_page(link: str) -> str:
     return said(open_link("change", f"experiment=Two+texts&{link}"))
 
 
@@ -132,10 +136,13 @@ def words(heading: str, level: str = "beginner") -> str:
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_texts_that_cannot_be_compared_are_told_why(level, monkeypatch, tmp_path):
-    assert words("texts same", level) in told(f"text=The+cat&other-text=The+cat&level={level}")
-    assert words("texts one missing", level) in told(f"text=&other-text=The+cat&level={level}")
-    assert "hidden in your text" in (one := told(f"model=filler&text=a+cat&other-text=a+[MASK]&level={level}")) or "[MASK" in one
-    assert "second text" in told(f"model=filler&text=a+[MASK]&other-text=a+cat&level={level}")
+    assert words("texts same", level) in text_of_page(f"text=The+cat&other-text=The+cat&level={level}")
+    assert words("texts one missing", level) in text_of_page(f"text=&other-text=The+cat&level={level}")
+    assert (
+        "hidden in your text" in (page_text := text_of_page(f"model=filler&text=a+cat&other-text=a+[MASK]&level={level}"))
+        or "[MASK" in page_text
+    )
+    assert "second text" in text_of_page(f"model=filler&text=a+[MASK]&other-text=a+cat&level={level}")
     from tests.models.networks import network, tokenizer
     from ui.memory import allowed
 
@@ -143,7 +150,9 @@ def test_texts_that_cannot_be_compared_are_told_why(level, monkeypatch, tmp_path
     tokenizer("encoder").save_pretrained(tmp_path)
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
     loaded.model(str(tmp_path))
-    assert words("texts headless", level).partition("”")[2] in told(f"model={tmp_path}&text=a+b&other-text=b+b&level={level}")
+    assert words("texts headless", level).partition("”")[2] in text_of_page(
+        f"model={tmp_path}&text=a+b&other-text=b+b&level={level}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,15 +176,15 @@ def test_a_square_that_is_not_there_is_said_and_a_text_that_takes_it_away_keeps_
     app = open_link("change", f"{LINK}&level=expert&texts-cell=2.6")
     app.text_input(key="text").set_value("The girl").run()
     app.text_input(key="other-text").set_value("The boy").run()
-    assert any("square that was chosen is not there" in one.value for one in app.info)
+    assert any("square that was chosen is not there" in info.value for info in app.info)
     assert app.session_state["texts-cell"] == "2.6"
 
 
 def test_the_sentence_says_what_the_patch_does():
     model = models.load("writer")
-    made = Patches(model, *model.traces([HERS, HIS]))
-    after = np.exp(made.read([made.edits("stream")[1, 2]])[0])[made.answers()[0]]
-    board = said_on_board(open_link("change", f"{LINK}&level=expert&texts-cell=1.2"))
+    patches = Patches(model, *model.traces([HERS, HIS]))
+    after = np.exp(patches.read([patches.edits("stream")[1, 2]])[0])[patches.answers()[0]]
+    board = text_on_board(open_link("change", f"{LINK}&level=expert&texts-cell=1.2"))
     assert percent(float(after)).replace("\u00a0", " ") in board.replace("\\302\\240", " ")
 
 
@@ -183,16 +192,16 @@ def test_the_sentence_says_what_the_patch_does():
 def test_what_was_asked_of_a_text_that_is_typed_over_never_stands_beside_the_new_one(monkeypatch, box):
     texts = {"text": f"The {box[:2]} girl ran, so", "other-text": f"The {box[:2]} boy ran, so"}
     first, second = Held(Patches.effects), Held(Patches.effects)
-    drawn, draw = [], panel.shown.grid
+    drawn, draw = [], panel.figures.grid
 
-    def grid(asked, found, *given):
-        drawn.append((asked.look.trace.text, asked.other.trace.text, found))
-        return draw(asked, found, *given)
+    def grid(comparison, effects, *arguments):
+        drawn.append((comparison.look.trace.text, comparison.other.trace.text, effects))
+        return draw(comparison, effects, *arguments)
 
     def patch(held):
-        monkeypatch.setattr(Patches, "effects", lambda self, *given, **more: held(self, *given, **more))
+        monkeypatch.setattr(Patches, "effects", lambda self, *arguments, **options: held(self, *arguments, **options))
 
-    monkeypatch.setattr(panel.shown, "grid", grid)
+    monkeypatch.setattr(panel.figures, "grid", grid)
     patch(first)
     link = "&".join(f"{name}={text.replace(' ', '+')}" for name, text in texts.items())
     app = open_link("change", f"experiment=Two+texts&level=expert&{link}", finished=False)
@@ -207,15 +216,15 @@ def test_what_was_asked_of_a_text_that_is_typed_over_never_stands_beside_the_new
     finish(app)
     monkeypatch.undo()
     clean, corrupt = (texts | {box: texts[box].replace("ran", "sat")}).values()
-    assert drawn and all(one[:2] == (clean, corrupt) for one in drawn)
+    assert drawn and all(drawing[:2] == (clean, corrupt) for drawing in drawn)
     np.testing.assert_allclose(drawn[-1][2], patching(models.load("writer"), clean, corrupt), atol=1e-4)
 
 
 def test_what_a_beginner_reads_of_a_square_is_what_was_measured_and_no_more_than_the_warning_allows():
-    """The warning says that nobody knows whether the model needs a place: so no sentence says that it does, or does not."""
-    told = sections(ROOT / "pages" / "change" / "beginner.md")
-    assert "You do not know that the model needs just this place" in told["texts warning"]
+    """The warning says that nobody knows whether the model needs a place, so no sentence says that it does, or does not."""
+    text_of_page = sections(ROOT / "pages" / "change" / "beginner.md")
+    assert "You do not know that the model needs just this place" in text_of_page["texts warning"]
     for outcome in ("back", "some", "none"):
-        sentence = told[f"texts {outcome}"]
+        sentence = text_of_page[f"texts {outcome}"]
         assert "{answer_before}" in sentence and "{answer_after}" in sentence
         assert "by itself" in sentence.lower() and "need" not in sentence and "somewhere else" not in sentence

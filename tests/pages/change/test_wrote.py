@@ -1,4 +1,4 @@
-"""Experiment "What wrote it": what stands on screen adds up to the logit, and what cannot be asked is said."""
+"""Experiment "What wrote it": the numbers on screen add up to the logit, and a question without an answer gets a sentence."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ def writer():
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_the_numbers_on_screen_add_up_to_what_is_asked(monkeypatch, writer, level):
-    found = offered(monkeypatch, "change", f"{WROTE}&level={level}&change-against=he")
-    assert set(found) == {"wrote board", "wrote list", "wrote sources"}
+    pictures = offered(monkeypatch, "change", f"{WROTE}&level={level}&change-against=he")
+    assert set(pictures) == {"wrote board", "wrote list", "wrote sources"}
     logits = writer.trace(TEXT).logits_at(-1)
     (she, best), he = np.argsort(-logits)[:2], writer.tokenize(" he")[-1].id
     expected = float(logits[she] - logits[best if level == "beginner" else he])
-    board = found["wrote board"].numbers()
+    board = pictures["wrote board"].numbers()
     assert np.nansum(board["logits"].values) == pytest.approx(expected, abs=1e-3)
     assert board["sum_so_far"].values[-1] == pytest.approx(expected, abs=1e-3)
-    assert found["wrote list"].numbers()["logits"].values.sum() == pytest.approx(expected, abs=1e-3)
-    packed = found["wrote list"].drawn.data
+    assert pictures["wrote list"].numbers()["logits"].values.sum() == pytest.approx(expected, abs=1e-3)
+    packed = pictures["wrote list"].drawn.data
     header = json.loads(packed[4 : 4 + struct.unpack("<I", packed[:4])[0]])
-    shown = [float(one.replace("−", "-")) for one in header["numbers"]]
-    assert len(shown) == recipes.STRONGEST + 1 and f"{sum(shown):.2f}" == f"{expected:.2f}"
+    numbers = [float(text.replace("−", "-")) for text in header["numbers"]]
+    assert len(numbers) == recipes.STRONGEST + 1 and f"{sum(numbers):.2f}" == f"{expected:.2f}"
 
 
 def test_a_head_is_opened_by_a_link_and_its_tokens_sum_to_what_it_wrote(monkeypatch, writer):
-    found = offered(monkeypatch, "change", f"{WROTE}&level=expert&change-word=she&change-against=he&wrote-cell=L4+H3")
+    pictures = offered(monkeypatch, "change", f"{WROTE}&level=expert&change-word=she&change-against=he&wrote-cell=L4+H3")
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
     trace = writer.trace(TEXT)
     table = logit_attribution(writer, trace, she, against=he).query("layer == 4 and head == 3")
-    sources = found["wrote sources"].numbers()
+    sources = pictures["wrote sources"].numbers()
     np.testing.assert_allclose(sources["logits"].values, head_sources(writer, trace, 4, 3, she, against=he), atol=1e-4)
     assert sources["logits"].values.sum() == pytest.approx(float(table["contribution"].iloc[0]), abs=1e-3)
     np.testing.assert_allclose(sources["attention"].values, trace.attention["self"][4][3, -1], atol=1e-5)
 
 
 def test_what_was_switched_off_wrote_nothing_here_too(monkeypatch, writer):
-    found = offered(monkeypatch, "change", f"{WROTE}&level=expert&changes=h5.2,h77.0")
-    assert found["wrote board"].numbers()["logits"].values[6, 2] == 0
+    pictures = offered(monkeypatch, "change", f"{WROTE}&level=expert&changes=h5.2,h77.0")
+    assert pictures["wrote board"].numbers()["logits"].values[6, 2] == 0
     logits = writer.trace(TEXT, edits=[Head(5, 2)]).logits_at(-1)
-    assert np.nansum(found["wrote board"].numbers()["logits"].values) == pytest.approx(float(logits.max()), abs=1e-3)
-    assert data(found["wrote board"].drawn)
+    assert np.nansum(pictures["wrote board"].numbers()["logits"].values) == pytest.approx(float(logits.max()), abs=1e-3)
+    assert data(pictures["wrote board"].drawn)
     app = open_link("change", f"{WROTE}&level=expert&changes=h5.2,h77.0&wrote-cell=L5+H2")
     assert "does not fit here" in app.info[0].value
 

@@ -1,4 +1,4 @@
-"""What circuit is looked for: of which prediction, how much of it is to be kept, and what takes the place of other parts."""
+"""The settings of a circuit: its prediction, how much of it is to be kept, and what takes the place of other parts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ui.words import say, words
 
 HERE = Path(__file__).parents[1]
 FILLS = dict(zip(state.CIRCUIT_FILL.values, ("mean", "zero", "other text"), strict=True))
-WAIT = 20.0  # seconds; what takes longer waits for a press
+WAIT = 20.0  # seconds; a longer search waits for a click
 TIMES = 8  # about how often the text is read for each part
-MORE = 150  # and beside that: random sets, and edges
+MORE = 150  # readings besides, for random sets and edges
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A circuit that is looked for. keep: the share that is to be kept; fill: as `analysis.Behaviour` has it."""
+class Settings:
+    """The settings of a circuit. keep: the share of the prediction that is to be kept; fill: as in `analysis.Behaviour`."""
 
     question: Question
     keep: float
@@ -37,10 +37,10 @@ class Asked:
 
     @property
     def options(self) -> dict[str, Any]:
-        asked = self.question
+        question = self.question
         return {
-            "position": asked.position, "token": asked.token, "against": asked.against, "keep": self.keep, "fill": self.fill,
-            "other": self.other, "second": asked.look.second,
+            "position": question.position, "token": question.token, "against": question.against, "keep": self.keep,
+            "fill": self.fill, "other": self.other, "second": question.look.second,
         }  # fmt: skip
 
     @property
@@ -49,23 +49,23 @@ class Asked:
 
     @property
     def readings(self) -> int:
-        """About how often the text is read."""
+        """The approximate number of times that the text is read."""
         info = self.question.look.model.info
         layers, heads = (info.decoder_layers, 2 * info.decoder_heads) if self.question.trace.target else (info.layers, info.heads)
         return TIMES * layers * (heads + 1) + MORE
 
     def picture(
         self, recipe: Callable, key: str, title: str, options: dict[str, Any], numbers: Callable[[], dict[str, Numbers]],
-        found: recipes.Found,
+        wiring: recipes.Wiring,
     ) -> Picture:  # fmt: skip
         return Picture(
             recipe, (self.question.look,), {**self.options, **options}, key, numbers, title=title,
-            words=f"for {self.question.called}", takes=("model", "trace"), known={"found": found},
+            words=f"for {self.question.description}", takes=("model", "trace"), known={"wiring": wiring},
         )  # fmt: skip
 
 
-def ask_circuit(look: Look) -> Asked | None:
-    """What is looked for, with its menus; None, with a sentence, where nothing can be asked."""
+def ask_circuit(look: Look) -> Settings | None:
+    """Place the menus, and return their settings; None, with a sentence, where nothing can be asked."""
     question = ask(look, look.trace)
     if question is None:
         return None
@@ -89,25 +89,25 @@ def ask_circuit(look: Look) -> Asked | None:
             return None
     if len(names) == 1:
         say(HERE, "circuit zeros only")
-    return Asked(question, keep / 100, FILLS[fill], other)
+    return Settings(question, keep / 100, FILLS[fill], other)
 
 
 def begin() -> None:
-    """Another text begins as a copy of the first, in which one changes a word."""
+    """Fill the other text with a copy of the first, in which the user changes a word."""
     if state.CIRCUIT_FILL.get() == "another text" and not state.written(state.CIRCUIT_OTHER):
         boxes.change(state.CIRCUIT_OTHER, state.written(state.TEXT))
 
 
-def search(asked: Asked) -> recipes.Found | None:
-    """The circuit; None while it is looked for, or waits for a press. Errors: as `analysis.find_circuit`."""
-    look = asked.question.look
-    time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), asked.readings)
-    cost = f"about {asked.readings:,} readings of your text, {effort.lasting(time)}"
-    if time > WAIT and not effort.begun(asked.key):
+def search(settings: Settings) -> recipes.Wiring | None:
+    """Return the circuit; None while the search runs, or waits for a click. Errors: as `analysis.find_circuit`."""
+    look = settings.question.look
+    time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), settings.readings)
+    cost = f"about {settings.readings:,} readings of your text, {effort.lasting(time)}"
+    if time > WAIT and not effort.begun(settings.key):
         say(HERE, "circuit takes long", cost=cost)
-        effort.offer(f"Look for the circuit ({effort.lasting(time)})", asked.key)
+        effort.offer(f"Look for the circuit ({effort.lasting(time)})", settings.key)
         return None
     return jobs.result(
-        asked.key, lambda report: recipes.find(look.model, look.trace, **asked.options, report=report),
+        settings.key, lambda report: recipes.find(look.model, look.trace, **settings.options, report=report),
         f"Looking for the circuit: {cost}",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The pictures of page "Change": the board, the prediction and the attention, each beside what it was."""
+"""The pictures of page "Change": the board, the prediction and the attention, each with its state before the changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from analysis import Side
 from analysis.effects import divergence
 from pages.change import changes, recipes
-from pages.change.changes import Changed
+from pages.change.changes import ChangedText
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import part
@@ -20,21 +20,21 @@ from viz.numbers import decimal, in_hundred, under
 from viz.tokens import named
 
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
-SAME = 1e-5  # weights that are no further apart were computed in another order, and are the same
-LONG = 128  # tokens a side: of a longer text its end is drawn
+SAME = 1e-5  # weights that differ by less are the same, computed in another order
+LONG = 128  # tokens a side; of a longer text only the end is drawn
 
 
-def asked(look: Look) -> int | None:
-    """Where the prediction is made: at the end, or at an encoder's first mask; None where the model makes none."""
+def predicted_position(look: Look) -> int | None:
+    """Return the position of the prediction: the end, or an encoder's first mask; None where the model makes none."""
     return look.predicted_at if look.trace.predicts and look.model.places(look.trace) else None
 
 
 def parts(
-    folder: Path, look: Look, changed: Changed, position: int | None, tried: np.ndarray | None, pictures: list[Picture]
+    folder: Path, look: Look, changed: ChangedText, position: int | None, part_effects: np.ndarray | None, pictures: list[Picture]
 ) -> Part:
-    """The board. tried: the effect of each part, where all are tried."""
-    names = tuple(words(folder, f"name {one}") for one in ("head", "feed-forward", "layer"))
-    at = None if tried is None else position
+    """Return the board of the model's parts. part_effects: the effect of each, where all are tried."""
+    names = tuple(words(folder, f"name {part_name}") for part_name in ("head", "feed-forward", "layer"))
+    at = None if part_effects is None else position
     options = {
         "changes": changed.text, "kind": look.kind, "chosen": (look.layer, look.head), "names": names, "position": at,
         "second": look.second,
@@ -44,42 +44,45 @@ def parts(
         size = look.attention.layers, look.attention.heads
         columns = {"part": [*(f"H{head}" for head in range(size[1])), "feed-forward", "block"]}
         strengths = Numbers(recipes.states(changed.text, look.kind, *size)[0].astype(np.float32), ("layer", "part"), columns)
-        effects = {} if tried is None else {"effect_nats": Numbers(tried, ("layer", "part"), columns)}
+        effects = {} if part_effects is None else {"effect_nats": Numbers(part_effects, ("layer", "part"), columns)}
         return effects | {"strength": strengths}
 
     drawing = Picture(
         recipes.parts, (look,), options, "change", numbers, title="The parts of the model", part="parts",
-        takes=("model", "trace"), known={} if tried is None else {"effects": tried},
+        takes=("model", "trace"), known={} if part_effects is None else {"effects": part_effects},
     )  # fmt: skip
     pictures.append(drawing)
-    below = "" if tried is None else words(folder, headed(folder, "effects", case(look)), **strongest(look, tried))
+    below = "" if part_effects is None else words(folder, headed(folder, "effects", case(look)), **strongest(look, part_effects))
     return drawing.on_board(words(folder, "board" if look.model.info.queries else "board no mean"), below)
 
 
 def case(look: Look) -> str:
-    """Which case of the words a model is, by what it predicts: "" for tokens, else "labels" or a "number"."""
+    """Return the case of the headings for what a model predicts: "" for tokens, else "labels" or a "number"."""
     labels = look.model.info.labels
     return "" if labels is None else "labels" if labels.chances else "number"
 
 
-def strongest(look: Look, tried: np.ndarray) -> dict[str, str]:
-    """The head that the prediction needs most, and by how much its probability changes without it."""
-    layer, head = divmod(int(np.nanargmin(tried[:, :-2])), tried.shape[1] - 2)
-    effect = float(tried[layer, head])
+def strongest(look: Look, effects: np.ndarray) -> dict[str, str]:
+    """Return the head that the prediction needs most, and by how much its probability changes without it."""
+    layer, head = divmod(int(np.nanargmin(effects[:, :-2])), effects.shape[1] - 2)
+    effect = float(effects[layer, head])
     return {"layer": str(layer), "head": str(head), "nats": decimal(effect), "factor": percent(min(1.0, float(np.exp(effect))))}
 
 
-def prediction(folder: Path, look: Look, changed: Changed, position: int | None, rank: str, pictures: list[Picture]) -> Part:
-    """What is likeliest, before and after, and how far apart the two are. rank: what is said of how much that is."""
+def prediction(folder: Path, look: Look, changed: ChangedText, position: int | None, rank: str, pictures: list[Picture]) -> Part:
+    """Return the likeliest tokens before and after, and how far apart the two predictions are. rank: a sentence on that
+    distance."""
     if position is None:
         why = "headless" if not look.trace.predicts else "unmasked" if look.model.info.mask else "maskless"
         return Part("bars", None, words(folder, why, name=look.model.info.name.replace("*", r"\*"), mask=look.model.info.mask))
     before, after = look.trace.scores_at(position), changed.trace.scores_at(position)
     assert before is not None and after is not None, "asked where the model predicts"
     if (labels := look.model.info.labels) and not labels.chances:
-        said = {"label": labels.names[0].replace("*", r"\*"), "before": f"{before[0]:.3f}", "now": f"{after[0]:.3f}"}
+        numbers_in_words = {"label": labels.names[0].replace("*", r"\*"), "before": f"{before[0]:.3f}", "now": f"{after[0]:.3f}"}
         return Part(
-            "bars", None, words(folder, "prediction number", **{name: one.replace("-", "−") for name, one in said.items()})
+            "bars",
+            None,
+            words(folder, "prediction number", **{name: number.replace("-", "−") for name, number in numbers_in_words.items()}),
         )
     options: dict[str, Any] = {
         "changes": changed.text, "position": position, "count": BARS[look.level], "second": look.second, "simple": look.beginner,
@@ -110,9 +113,9 @@ def prediction(folder: Path, look: Look, changed: Changed, position: int | None,
     return drawing.on_board(f"{sentence} {rank}".rstrip())
 
 
-def attention(folder: Path, look: Look, changed: Changed, pictures: list[Picture]) -> list[Card]:
-    """Where the chosen head looks with the changes, and beside it as it was. The first stays in its place, with what is kept
-    chosen in it, when the second comes."""
+def attention(folder: Path, look: Look, changed: ChangedText, pictures: list[Picture]) -> list[Card]:
+    """Return where the chosen head looks with the changes, and beside it where it looked before. The first keeps its place and
+    its selection when the second comes."""
     names = ("after", "before") if changed.fitting else ("after",)
     cards = []
     for name in names:
@@ -124,7 +127,7 @@ def attention(folder: Path, look: Look, changed: Changed, pictures: list[Picture
 def edges(
     folder: Path, look: Look, position: int | None, effects: np.ndarray | None, everywhere: bool, pictures: list[Picture]
 ) -> list[Card]:
-    """What each line does for the prediction, where all are tried."""
+    """Return the effect of each line on the prediction, where all are tried."""
     if effects is None or not np.isfinite(effects).any():
         return []
     name = "all heads" if everywhere else look.head_name
@@ -136,10 +139,12 @@ def edges(
     def numbers() -> dict[str, Numbers]:
         sides = {"from": look.attention.queries, "to": look.attention.keys}
         return {
-            "effect_nats": Numbers(effects, ("from", "to"), {axis: [one.text for one in side] for axis, side in sides.items()})
+            "effect_nats": Numbers(
+                effects, ("from", "to"), {axis: [token.text for token in side] for axis, side in sides.items()}
+            )
         }
 
-    drawing = Picture(
+    picture = Picture(
         recipes.edges, (look,), options, "change", numbers, words=name, title="The effect of each line", part="edges",
         takes=("model", "trace"), known={"effects": effects},
     )  # fmt: skip
@@ -149,13 +154,13 @@ def edges(
     facts |= {"nats": decimal(float(effects[query, key])), "head": name, "count": str(np.isfinite(effects).sum())}
 
     def place() -> Part:
-        return drawing.on_board("", words(folder, headed(folder, "edges", case(look)), **facts))
+        return picture.on_board("", words(folder, headed(folder, "edges", case(look)), **facts))
 
-    pictures.append(drawing)
+    pictures.append(picture)
     return [Card([part("The effect of each line", place)], words(folder, "title edges", head=name))]
 
 
-def lines(folder: Path, look: Look, changed: Changed, name: str, pictures: list[Picture]) -> Part:
+def lines(folder: Path, look: Look, changed: ChangedText, name: str, pictures: list[Picture]) -> Part:
     sides = {"queries": len(look.attention.queries), "keys": len(look.attention.keys)}
     window: dict[str, Any] = {side: (count - LONG, count - 1) for side, count in sides.items() if count > LONG}
     after = name == "after"
@@ -182,8 +187,8 @@ def lines(folder: Path, look: Look, changed: Changed, name: str, pictures: list[
     return drawing.on_board("", "\n\n".join(below), late=True)
 
 
-def is_untouched(look: Look, changed: Changed) -> bool:
-    """Whether the map of the head that is looked at is the one that it was."""
+def is_untouched(look: Look, changed: ChangedText) -> bool:
+    """Return whether the chosen head's weights are the same as before the changes."""
     before, after = (trace.attention[look.kind][look.layer][look.head] for trace in (look.trace, changed.trace))
     return bool(np.abs(before - after).max() < SAME)
 

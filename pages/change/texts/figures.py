@@ -1,0 +1,149 @@
+"""The pictures of two texts: the map of each piece's effect, and the two predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pages.change.texts import recipes
+from pages.change.texts.comparison import HERE, Comparison
+from ui.picture.picture import Numbers, Picture
+from ui.words import words
+from viz import Part, percent
+from viz.numbers import in_hundred
+from viz.tokens import named
+
+BARS = {"beginner": 5, "intermediate": 6, "expert": 6}
+LITTLE = {"logit difference": 0.5, "probability": 0.05, "KL": 0.05}  # a smaller difference of two texts says hardly anything
+ALL, SOME = 0.5, 0.1  # shares of the answer from which on a beginner reads that it comes back, or comes back a little
+
+
+def grid(comparison: Comparison, effects: np.ndarray, tried: list[tuple[int, int]] | None, pictures: list[Picture]) -> Part:
+    """Return the map. effects: of each piece; tried: the squares that show it, None for all."""
+
+    def numbers() -> dict[str, Numbers]:
+        rows, columns, _, _ = recipes.names(comparison.patches, comparison.part, False)
+        across = "head" if comparison.part == "head" else "token"
+        return {"effect": Numbers(effects.astype(np.float32), ("layer", across), {"layer": rows, across: columns})}
+
+    add_picture = comparison.picture(
+        recipes.effects, "map", "What each piece does", {"measure": comparison.measure, "tried": tried}, numbers=numbers,
+        known={"values": effects},
+    )  # fmt: skip
+    pictures.append(add_picture)
+    above = words(HERE, "texts game" if comparison.look.beginner else f"texts map {comparison.direction}", **facts(comparison))
+    below = [*unmatched_tokens(comparison), *small_difference(comparison)]
+    below += [words(HERE, "texts most", **strongest(comparison, effects))] * (tried is None)
+    below += [words(HERE, "texts always")] * (comparison.part == "stream" and comparison.kind != "encoder" and tried is None)
+    return add_picture.on_board(above, "\n\n".join(filter(None, below)))
+
+
+def facts(comparison: Comparison) -> dict[str, str]:
+    """Return the facts for sentences about the texts and their answers."""
+    token, against = comparison.answers
+    low, high = comparison.patches.ends(comparison.measure, *comparison.answers)
+    names = {"answer": comparison.spell(token), "against": comparison.spell(against)}
+    return names | {
+        "measure": words(HERE, f"texts measure {comparison.measure}", **names),
+        "piece": words(HERE, f"texts piece {comparison.part}"), "low": signed(low), "high": signed(high),
+    }  # fmt: skip
+
+
+def unmatched_tokens(comparison: Comparison) -> list[str]:
+    """Return a sentence on the tokens that only one of the texts has."""
+    ours, theirs = comparison.patches.tokens(comparison.patches.base), comparison.patches.tokens(comparison.patches.source)
+    places = comparison.patches.places
+    if len(places) == len(ours) == len(theirs):
+        return []
+    alone = [named(token.text) for at, token in enumerate(ours) if at not in places]
+    unused = [named(token.text) for at, token in enumerate(theirs) if at not in places.values()]
+    token_names = ", ".join(f"“{text}”" for text in [*alone, *unused][:6]) + ("" if len(alone + unused) <= 6 else " …")
+    heading = "texts unequal" if alone + unused else "texts equal"
+    return [
+        words(
+            HERE, heading, ours=len(comparison.look.trace.tokens), theirs=len(comparison.other.trace.tokens), tokens=token_names
+        )
+    ]
+
+
+def small_difference(comparison: Comparison) -> list[str]:
+    """Return a sentence where both texts have nearly the same answer."""
+    low, high = comparison.patches.ends(comparison.measure, *comparison.answers)
+    return [words(HERE, "texts little")] * (abs(high - low) < LITTLE[comparison.measure])
+
+
+def strongest(comparison: Comparison, effects: np.ndarray) -> dict[str, str]:
+    """Return the square with the largest effect, except for the stream after the last layer, from which the prediction is
+    made."""
+    row, column = np.unravel_index(int(np.nanargmax(effects[:-1] if comparison.part == "stream" else effects)), effects.shape)
+    return {"where": square_name(comparison, (int(row), int(column))), "share": share_of(comparison, float(effects[row, column]))}
+
+
+def square_name(comparison: Comparison, cell: tuple[int, int]) -> str:
+    """Return the name of a square."""
+    _, _, rows, columns = recipes.names(comparison.patches, comparison.part, comparison.look.beginner)
+    at = rows[cell[0]], columns[cell[1]].replace("*", r"\*")
+    return f"{at[1]} of {at[0]}" if comparison.part == "head" else f"{at[1]}, {at[0]}"
+
+
+def share_of(comparison: Comparison, share: float) -> str:
+    return f"{100 * share:.0f}".replace("-", "−") if comparison.look.beginner else signed(share)
+
+
+def signed(value: float) -> str:
+    return f"{value + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
+
+
+def prediction(
+    comparison: Comparison, effects: np.ndarray | None, patched: np.ndarray | None, pictures: list[Picture]
+) -> tuple[Part, Part]:
+    """Return the prediction of the text that receives the piece, without and with it; and that of the other text. effects: as in
+    `grid`; patched: ln p [vocabulary] with the piece."""
+    names = comparison.names if comparison.patches.denoises else comparison.names[::-1]
+    count = BARS[comparison.look.level]
+    source, base = ("clean", "corrupt") if comparison.patches.denoises else ("corrupt", "clean")
+
+    def add_picture(which: str, title: str, **fields: Any) -> Picture:
+        def numbers() -> dict[str, Numbers]:
+            ids = recipes.candidates(comparison.patches, comparison.answers, patched, count)
+            tokens = {"token": [comparison.look.model.token_text(id) for id in ids]}
+            logs = (
+                {"without": comparison.patches.logs[base]}
+                if which == "base"
+                else {"probability": comparison.patches.logs[source]}
+            )
+            logs |= {"with the piece": patched} if which == "base" and patched is not None else {}
+            return {name: Numbers(np.exp(values[ids]), ("token",), tokens) for name, values in logs.items()}
+
+        picture = comparison.picture(recipes.bars, which, title, {"which": which, "count": count}, numbers=numbers, **fields)
+        pictures.append(picture)
+        return picture
+
+    known = {} if patched is None else {"patched": patched}
+    first = add_picture("base", f"The answer of the {names[1]}, with the piece", known=known)
+    second = add_picture("source", f"The answer of the {names[0]}", known=known)
+    above = "\n\n".join([sentence(comparison, effects, patched), words(HERE, "texts base", text=names[1])])
+    return first.on_board(above), second.on_board(words(HERE, "texts source", text=names[0]))
+
+
+def sentence(comparison: Comparison, effects: np.ndarray | None, patched: np.ndarray | None) -> str:
+    """Return a sentence on the effect of the piece."""
+    if comparison.cell is None or patched is None or effects is None:
+        return words(HERE, "texts press", **facts(comparison))
+    base, source = ("corrupt", "clean") if comparison.patches.denoises else ("clean", "corrupt")
+    write = in_hundred if comparison.look.beginner else percent
+    share, now = float(effects[comparison.cell]), int(patched.argmax())
+    facts_of_cell: dict[str, str] = facts(comparison) | {
+        "where": square_name(comparison, comparison.cell), "share": share_of(comparison, share), "now": comparison.spell(now),
+    }  # fmt: skip
+    for name, token in zip(("answer", "against"), comparison.answers, strict=True):
+        chances = {
+            "before": comparison.chance(base, token),
+            "end": comparison.chance(source, token),
+            "after": float(np.exp(patched[token])),
+        }
+        facts_of_cell |= {f"{name}_{when}": write(chance) for when, chance in chances.items()}
+    if not comparison.look.beginner:
+        return words(HERE, f"texts patched {comparison.direction}", **facts_of_cell)
+    return words(HERE, f"texts {'back' if share >= ALL else 'some' if share >= SOME else 'none'}", **facts_of_cell)
