@@ -16,7 +16,7 @@ from threading import Lock
 from typing import IO, Any
 
 from models.errors import panics_caught
-from models.huggingface import confined
+from models.huggingface import forking
 from models.huggingface.names import short
 
 WAIT = 120.0  # seconds of the clock that an answer may take on a busy machine, whatever it computes
@@ -58,10 +58,10 @@ class Asking:
         line, theirs = socket.socketpair()
         weakref.finalize(self, line.close)
         with theirs:
-            self._process = confined.hand_over(theirs)
+            self._process = forking.hand_over(theirs)
         self._line = line
         self._send({"kind": self._kind, "memory": self._memory})
-        line.settimeout(confined.TICK)
+        line.settimeout(forking.TICK)
         while True:  # while libraries are imported, however long that takes
             try:
                 ready = line.recv(1)

@@ -7,19 +7,18 @@ the other end is closed, the kernel ends it. `asking` has the forks that stay an
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 from models.errors import ModelError
+from models.huggingface import forking
 from models.huggingface.names import quoted
 from models.progress import Progress, Report
 from models.sizes import size
@@ -28,24 +27,8 @@ MEMORY = 2_000_000_000  # bytes of addresses that a trial may take besides what 
 SECONDS = 60  # of computing
 AT_ONCE = 3  # trials; the others wait for their turn
 NICE = 10  # by how much a trial leaves the cores to those who type meanwhile
-IDLE = 600.0  # seconds after the last trial in which the process stays ready for another
-TICK = 0.2  # seconds between two looks at whether anybody still waits
-ROOT = Path(__file__).parents[__name__.count(".")]  # where what is imported by the whole name of this module is found
-ALONE = {
-    "HF_HUB_OFFLINE": "1",  # nothing that is tried reaches the Hub
-    "CUDA_VISIBLE_DEVICES": "",
-    "TOKENIZERS_PARALLELISM": "false",
-    "RUST_BACKTRACE": "0",  # a library that stops says so in one line
-    "MALLOC_ARENA_MAX": "1",  # each thread would set an arena of addresses aside
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-}
 
 _turns = threading.BoundedSemaphore(AT_ONCE)
-_lock = threading.Lock()
-_process: subprocess.Popen[bytes] | None = None
-_control: socket.socket | None = None  # the trials' sockets go through it
-_rest: threading.Timer | None = None
 
 
 def confined(task: str, path: Path, name: str, report: Report) -> Any:
@@ -57,7 +40,7 @@ def confined(task: str, path: Path, name: str, report: Report) -> Any:
         from models.huggingface import trial
 
         return getattr(trial, task)(str(path), name)
-    while not _turns.acquire(timeout=TICK):
+    while not _turns.acquire(timeout=forking.TICK):
         report(Progress("prepare"))
     try:
         request = {"task": task, "path": str(path), "name": name, "memory": MEMORY, "seconds": SECONDS}
@@ -80,8 +63,8 @@ def _asked(request: bytes, report: Report) -> bytes:
     line, theirs = socket.socketpair()
     with line:
         with theirs:
-            process = hand_over(theirs)
-        line.settimeout(TICK)
+            process = forking.hand_over(theirs)
+        line.settimeout(forking.TICK)
         answer = b""
         try:
             line.sendall(request)
@@ -101,42 +84,6 @@ def _asked(request: bytes, report: Report) -> bytes:
     if not answer and process.poll() is not None:
         raise RuntimeError(f"The process that tries models out ended with {process.returncode}.")
     return answer
-
-
-def hand_over(line: socket.socket) -> subprocess.Popen[bytes]:
-    """Have the process that waits fork for the other end of a socket; it is started if there is none."""
-    global _process, _control, _rest
-    with _lock:
-        if _process is None or _process.poll() is not None:
-            _control, theirs = socket.socketpair()
-            environment = {key: value for key, value in os.environ.items() if not key.startswith("HF_TOKEN")} | ALONE
-            environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-            with theirs:
-                _process = subprocess.Popen(
-                    [sys.executable, "-m", __name__, str(theirs.fileno())],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()],
-                )
-        assert _control is not None, "it was made with the process"
-        socket.send_fds(_control, [b"."], [line.fileno()])
-        if _rest:
-            _rest.cancel()
-        _rest = threading.Timer(IDLE, _end)
-        _rest.daemon = True
-        _rest.start()
-        return _process
-
-
-@atexit.register
-def _end() -> None:
-    global _process
-    with _lock:
-        if _process is not None and _control is not None:
-            _control.close()  # at which it ends, and not the trials that are under way
-            _process.wait()
-            _process = None
 
 
 def _wait(control: socket.socket) -> None:

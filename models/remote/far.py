@@ -41,7 +41,7 @@ class Unreachable(ModelError):
 class InTime(HTTPConnection):
     """A connection whose answer is to be here in the time that urllib3 allows each part of it: one that drips is late too."""
 
-    def getresponse(self) -> HTTPResponse:  # type: ignore[override]
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 has it
         late = threading.Event()
 
         def end(line: socket.socket) -> None:
@@ -49,7 +49,7 @@ class InTime(HTTPConnection):
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
 
-        timer = threading.Timer(float(self.timeout or 0), end, [self.sock])
+        timer = threading.Timer(self.timeout or 0.0, end, [self.sock])
         timer.daemon = True
         timer.start()
         try:

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from models.errors import Cancelled, ModelError
-from models.huggingface import confined
+from models.huggingface import confined, forking
 from models.huggingface.open import open_model
 from models.huggingface.trial import MOST_GROWTH, growth
 from tests.models.networks import network, tokenizer
@@ -117,7 +117,7 @@ def test_who_gives_up_ends_the_trial_and_others_open_models_meanwhile(tmp_path_f
     (bad / "config.json").write_text(json.dumps(BOMBS["Switch experts"]))
     monkeypatch.setattr(confined, "MEMORY", 4_000_000_000)
     open_model(str(good))  # the process that waits is there from now on
-    trials, enough, ended = psutil.Process(confined._process.pid), threading.Event(), []
+    trials, enough, ended = psutil.Process(forking._process.pid), threading.Event(), []
 
     def report(progress):
         if enough.is_set():

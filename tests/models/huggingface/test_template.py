@@ -7,7 +7,7 @@ import gc
 import psutil
 import pytest
 
-from models.huggingface import confined, template
+from models.huggingface import forking, template
 from tests.models.chatting import CHATML, chat_model
 
 SAY = "{{ messages[0]['content'] }}"
@@ -54,7 +54,7 @@ def test_a_long_text_of_many_characters_is_rendered():
 
 def test_its_process_goes_with_the_model():
     chat_model(CHATML).as_chat("The cat")
-    waiting = psutil.Process(confined._process.pid)
+    waiting = psutil.Process(forking._process.pid)
     before = set(waiting.children())
     model = chat_model(CHATML)
     model.as_chat("The cat")
