@@ -15,8 +15,8 @@ from models.errors import FileError, check_signs
 from models.huggingface.names import quoted, short
 
 HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.S)
-DEEPEST = 50  # brackets in each other: PyYAML takes minutes for thousands
-MOST = 1_000_000  # values and characters of what a file says, with what its signs of YAML (* and &) repeat: each may double it
+DEEPEST = 200  # brackets in each other: PyYAML takes minutes for thousands
+MOST = 200_000  # values and characters of what a file says, with what its signs of YAML (* and &) repeat: each may double it
 NAMES, DIGITS = 2000, 300  # of one part of a file, and of a whole number, at most
 KINDS = {str: "a text", int: "a whole number", dict: "names and values", list: "a list", object: "a value"}
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.errors import FileError
+from ui.lexicon.files import Entry, values_of
 from ui.written import DEEPEST, DIGITS, NAMES, mapping
 
 LEVELS = list(zip("abcdef", "bcdefg", strict=True))  # each repeats the one before nine times
@@ -33,7 +34,13 @@ def test_what_asks_for_too_much_is_refused_with_a_sentence(text, why):
     assert str(refusal.value).startswith("hostile.md, line ") and len(str(refusal.value)) < 400
 
 
-@given(st.dictionaries(st.text("abc", min_size=1), st.recursive(st.integers(-9, 9) | st.text("xyz [{"), st.lists, max_leaves=9)))
+@given(
+    st.dictionaries(
+        st.text("abc", min_size=1),
+        st.recursive(st.integers(-9, 9) | st.text("xyz [{", max_size=4), st.lists, max_leaves=5),
+        max_size=4,
+    )
+)
 def test_what_people_write_is_read_as_yaml_has_it(values):
     assert mapping(yaml.safe_dump(values), "lesson.md", 1) == values
 
@@ -41,3 +48,9 @@ def test_what_people_write_is_read_as_yaml_has_it(values):
 def test_a_few_names_may_be_repeated():
     said = mapping("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: [*a, *a]", "lesson.md", 1)
     assert said["b"] == {"x": 1, "y": 3} and said["c"] == [said["a"]] * 2
+
+
+def test_a_word_to_know_is_read_in_the_same_way():
+    entry = Entry("word", "word", (), (), ("", "", ""), file="words.md", line=1, block="", begins=2)
+    with pytest.raises(FileError, match="repeats itself too often"):
+        values_of(entry, f"also: [{REPEATED}]")

@@ -11,10 +11,9 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any, NoReturn
 
-import yaml
-
-from models.errors import FileError, check_signs
+from models.errors import FileError
 from models.huggingface.names import quoted, short
+from ui.written import mapping
 
 SHIPPED = Path(__file__).parents[2] / "lessons" / "lexicon"
 FIRST = "en"  # the language of the pages
@@ -168,15 +167,7 @@ def entry_of(word: str, body: str, file: str, line: int) -> Entry:
 
 def values_of(entry: Entry, block: str) -> dict[str, Any]:
     """What the block of an entry sets. Errors: FileError."""
-    try:
-        values = yaml.safe_load(block) or {}
-    except Exception as error:  # of YAML; too deep; or a value that is not of the kind that it names, each in its own way
-        mark = getattr(error, "problem_mark", None)
-        line = entry.begins + (mark.line if mark else 0)
-        raise FileError(entry.file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
-    check_signs(block, entry.file, entry.begins)
-    if not isinstance(values, dict):
-        entry.refuse("Between the lines of backticks stand lines of the form “name: value”.")
+    values = mapping(block, entry.file, entry.begins)
     for name, value in values.items():
         if name not in KINDS:
             entry.refuse(f"An entry has no {quoted(name)}. It has {', '.join(KINDS)}.", str(name))
