@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Protocol
 
@@ -19,6 +18,11 @@ class Connection(Protocol):
         """End at once."""
 
 
+class Addresses(Protocol):
+    def __contains__(self, address: str, /) -> bool:
+        """Whether an address is one of them."""
+
+
 class Places:
     """The open connections of a server.
 
@@ -27,7 +31,7 @@ class Places:
     of the network that has most of them. Where all are at work, a new one is `beyond`: see `take`.
     """
 
-    def __init__(self, most: int = CONNECTIONS, trusted: Container[str] = ()) -> None:
+    def __init__(self, most: int = CONNECTIONS, trusted: Addresses = frozenset[str]()) -> None:
         self.most, self.each, self.trusted = most, max(1, most // 2), trusted
         self.networks: dict[Connection, str] = {}  # of each that is open
         self.beyond: dict[Connection, None] = {}  # in the order in which they came, as those that wait

@@ -181,7 +181,7 @@ MOVE = st.tuples(st.sampled_from(["take", "leave", "busy", "idle"]), st.integers
 
 @given(st.lists(MOVE, max_size=150), st.integers(1, 12))
 def test_no_more_are_open_than_allowed_and_nobody_goes_who_is_at_work(moves, most):
-    here, every, busy = Places(most, trusted=("10.0.0.1",)), dict[int, tuple[One, str]](), set[One]()
+    here, every, busy = Places(most, trusted={"10.0.0.1"}), dict[int, tuple[One, str]](), set[One]()
     for move, number, network in moves:
         address = f"10.0.0.{network}"
         known = every.get(number)
