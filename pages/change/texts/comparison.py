@@ -80,7 +80,7 @@ def effects(comparison: Comparison) -> np.ndarray | None:
     """Return the effect of each piece; None while they are measured, or wait for a click. Errors: as `Patches.effects`."""
     rows, columns = comparison.patches.shape(comparison.part)
     time = effort.seconds(
-        comparison.look.model.info, len(comparison.look.trace.tokens + comparison.look.trace.target), rows * columns / 2
+        comparison.look.model.info, len(comparison.look.trace.tokens) + len(comparison.look.trace.target), rows * columns / 2
     )
     if time > WAIT and not effort.begun(comparison.key):
         effort.offer(f"Try all {rows * columns:,} pieces ({effort.lasting(time)})", comparison.key)
