@@ -147,8 +147,8 @@ def _rendering() -> Answer:
     def render(question: Any) -> str:
         template, signs, text = question
         said = [{"role": "user", "content": text}]
-        rendered = render_jinja_template([said], chat_template=template, add_generation_prompt=True, **signs)[0]
-        return str(rendered[0])
+        rendered: Any = render_jinja_template([said], chat_template=template, add_generation_prompt=True, **signs)
+        return str(rendered[0][0])  # of the texts, and where the assistant speaks, the texts
 
     return render
 
