@@ -145,8 +145,8 @@ class Training:
         self._take_snapshot()
 
     @property
-    def held_bytes(self) -> int:
-        """About what it holds between two steps: weights, their copy, gradients, two moments, and all snapshots that are to
+    def memory(self) -> int:
+        """About how many bytes it holds between two steps: weights, their copy, gradients, two moments, and all snapshots that are to
         come; once it has ended, its weights and the snapshots that are there."""
         over = self.state not in ("paused", "running")
         count = len(self.snapshots) if over else self.budget.steps // self.budget.every + 2

@@ -111,12 +111,10 @@ class Shelf:
             job = self._jobs.get(name)
             if job is None or job.stopped:
                 job = self._jobs[name] = Job(name)
-                work: Callable[[], None] = self._work
-                if name in self._stay:
-                    work = partial(self._run, job)
-                else:
+                begin = partial(self._run, job) if name in self._stay else self._work
+                if name not in self._stay:
                     self._turns.add(job, addresses.mine(), visitor)
-                threading.Thread(target=work, name=f"load {name}", daemon=True).start()
+                threading.Thread(target=begin, name=f"load {name}", daemon=True).start()
             job.waiters[visitor] = self._clock() + PATIENCE if until is None else until
             return job
 

@@ -124,11 +124,10 @@ def keep(name: str, training: Training) -> None:
                 f"This server runs at most {most:.0f} of your trainings at a time. Stop the one that runs, or wait for its end."
             )
         held = [
-            Share(other, kept.network, kept.training.held_bytes, LEAVES.get(kept.training.state, 0))
-            for other, kept in _kept.items()
+            Share(other, kept.network, kept.training.memory, LEAVES.get(kept.training.state, 0)) for other, kept in _kept.items()
         ]
         try:
-            names = leaving(held, Share(name, network, training.held_bytes), KEPT_OF_NETWORK, KEPT)
+            names = leaving(held, Share(name, network, training.memory), KEPT_OF_NETWORK, KEPT)
         except Crowded as crowded:
             raise Full(FULL_NETWORK if crowded.near else FULL) from None
         gone = {other: _kept.pop(other) for other in names}

@@ -51,7 +51,7 @@ WRONG = {
     "a form of two words": (f"{TOKEN}\n## chip\n\n**Beginner.** A chip.\n", 11, "already stands for “token”"),
     "an unknown fact": (with_block("page: type"), 4, "An entry has no “page”."),
     "a fact of another kind": (with_block("lesson: tokens", "also: chip"), 5, "“also:” needs a list"),
-    "broken YAML": (with_block("lesson: tokens", "see: a: b"), 5, "It cannot be read."),
+    "broken YAML": (with_block("lesson: tokens", "see: a: b"), 5, "It cannot be read: "),
     "a value that is no date, as it says": (with_block("title: !!timestamp x"), 4, "It cannot be read."),
     "half of a sign": (with_block("lesson: tokens", 'title: "\\ud83d"'), 5, "Here stands half of a sign."),
     "a heading that does not print": ("## a\x85b\n", 1, "“a b” needs “**Beginner.** …”"),

@@ -133,7 +133,7 @@ def test_what_has_ended_leaves_first_then_what_is_paused_and_whoever_had_it_is_t
 
 def test_a_class_of_sixty_trains_behind_one_address():
     typical = Training(TASKS["repeat"](), TransformerConfig(**SIZES), Budget())
-    assert 60 * typical.held_bytes < trainings.KEPT_OF_NETWORK.bytes and trainings.KEPT_OF_NETWORK.count > 60
+    assert 60 * typical.memory < trainings.KEPT_OF_NETWORK.bytes and trainings.KEPT_OF_NETWORK.count > 60
 
 
 def test_whoever_invents_cookies_leaves_places_to_others(visit, monkeypatch):
@@ -142,7 +142,7 @@ def test_whoever_invents_cookies_leaves_places_to_others(visit, monkeypatch):
     for number in range(3 * trainings.KEPT.count):
         visit(f"cookie {number}")
         try:
-            trainings.keep(f"{number}", SimpleNamespace(state="running", bytes=10**6, task=TASKS["copy"](), step=1))
+            trainings.keep(f"{number}", SimpleNamespace(state="running", memory=10**6, task=TASKS["copy"](), step=1))
         except trainings.Full as full:
             refused += "your network" in str(full)
     assert refused == 3 * trainings.KEPT.count - trainings.KEPT_OF_NETWORK.count
@@ -155,11 +155,11 @@ def test_whoever_invents_cookies_leaves_places_to_others(visit, monkeypatch):
 
 def test_a_training_that_has_ended_holds_its_model_and_its_snapshots_alone():
     one = Training(TASKS["copy"](), TransformerConfig(**SMALL), Budget(steps=20, rows=1))
-    going = one.bytes
+    going = one.memory
     one.advance(100)
-    assert one.state == "done" and one.bytes < going and len(one.snapshots) == 3
+    assert one.state == "done" and one.memory < going and len(one.snapshots) == 3
     assert not one._optimizers and not one._good and all(weight.grad is None for weight in one.network.parameters())
-    assert one.held_bytes == 4 * one.parameters + sum(snapshot.attention.nbytes for snapshot in one.snapshots)
+    assert one.memory == 4 * one.parameters + sum(snapshot.attention.nbytes for snapshot in one.snapshots)
 
 
 def test_models_that_were_written_are_bounded_and_the_oldest_leave_with_their_folders(visit, monkeypatch):

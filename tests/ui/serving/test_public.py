@@ -138,7 +138,7 @@ def test_a_browser_runs_so_many_trainings(monkeypatch):
     monkeypatch.setattr(trainings, "_kept", OrderedDict())
     who = ["ann"]
     monkeypatch.setattr(trainings, "browser", lambda: who[0])
-    running, over = SimpleNamespace(state="running", bytes=0), SimpleNamespace(state="done", stop=lambda: None, bytes=0)
+    running, over = SimpleNamespace(state="running", memory=0), SimpleNamespace(state="done", stop=lambda: None, memory=0)
     trainings.keep("one", over)
     trainings.keep("two", running)
     with pytest.raises(trainings.Full, match="at most 1 of your"):
