@@ -146,8 +146,8 @@ class Training:
 
     @property
     def memory(self) -> int:
-        """About how many bytes it holds between two steps: weights, their copy, gradients, two moments, and all snapshots that are to
-        come; once it has ended, its weights and the snapshots that are there."""
+        """About how many bytes it holds between two steps: weights, their copy, gradients, two moments, and all snapshots that
+        are to come; once it has ended, its weights and the snapshots that are there."""
         over = self.state not in ("paused", "running")
         count = len(self.snapshots) if over else self.budget.steps // self.budget.every + 2
         return 4 * (1 if over else 5) * self.parameters + count * self.snapshots[0].attention.nbytes
