@@ -27,7 +27,7 @@ from ui.memory import trainings
 
 @pytest.fixture
 def place(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setattr(trainings, "root", lambda: tmp_path)
+    monkeypatch.setattr(trainings.own_folder, "folder", lambda: tmp_path)
     monkeypatch.setattr(trainings, "_kept", type(trainings._kept)())
     monkeypatch.setattr(trainings, "_trained", {})
     return tmp_path
@@ -62,7 +62,7 @@ def test_a_server_without_any_place_for_files_says_so_too(place, monkeypatch):
     def nowhere() -> Path:
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp', '/srv/secret']")
 
-    monkeypatch.setattr(trainings, "root", nowhere)
+    monkeypatch.setattr(trainings.own_folder, "folder", nowhere)
     with pytest.raises(ModelError, match="could not be written to a folder") as said:
         trainings.written("abc", training())
     assert "secret" not in str(said.value)
