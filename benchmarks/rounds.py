@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import re
 import sys
@@ -197,6 +198,7 @@ def main() -> None:
     parser.add_argument("--pages", default=",".join(PARTS), help="which, with commas between")
     parser.add_argument("--pause", type=float, default=1, help="seconds from one key press to the next")
     given = parser.parse_args()
+    os.environ["HEADLIGHT_METRICS"] = "1"  # from which `held` has the number of visits
     with serve(ROOT / "app.py") as server:
         wrong = asyncio.run(rounds(server, given.visitors, given.minutes, given.pages.split(","), given.pause))
     print(" ".join(wrong) or "Every answer came, nothing was said in red, memory is flat, and nothing is left behind.")

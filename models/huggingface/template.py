@@ -21,7 +21,7 @@ class ChatTemplate:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         self._tokenizer, self._asking, self._lock = tokenizer, Asking("render", MEMORY), Lock()
-        self._rendered: OrderedDict[str, str] = OrderedDict()
+        self._rendered: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._refusal = ""
 
     def rendered(self, text: str) -> str:
@@ -29,12 +29,13 @@ class ChatTemplate:
         with self._lock:
             if self._refusal:
                 raise ValueError(self._refusal)
-            if text not in self._rendered:
-                self._rendered[text] = self._render(text)
-            self._rendered.move_to_end(text)
+            key = str(self._tokenizer.chat_template), text
+            if key not in self._rendered:
+                self._rendered[key] = self._render(text)
+            self._rendered.move_to_end(key)
             while len(self._rendered) > REMEMBERED:
                 self._rendered.popitem(last=False)
-            return self._rendered[text]
+            return self._rendered[key]
 
     def _render(self, text: str) -> str:
         try:

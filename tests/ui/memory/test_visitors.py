@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -40,10 +40,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     visitors.let_go()
 
 
-def opened(monkeypatch: pytest.MonkeyPatch, visitor: str, text: str) -> list[weakref.ref]:
-    """What is kept of a text that a visitor follows through the model, and puts into another order."""
+def opened(
+    monkeypatch: pytest.MonkeyPatch, visitor: str, text: str, meanwhile: Callable[[], None] = lambda: None
+) -> list[weakref.ref]:
+    """What is kept of a text that a visitor follows through the model, and puts into another order. meanwhile: happens when the
+    text has been read."""
     monkeypatch.setattr(visitors, "me", lambda: visitor)
     trace, model = loaded.read("writer", text), loaded.model("writer")
+    meanwhile()
     way = kept.way(visitor, model, trace, "self", 1, 1)
     turned = orders.readings(visitor, model, trace, "", tuple(reversed(range(len(trace.tokens)))))
     return [weakref.ref(one) for one in (trace, way, turned)]
@@ -59,9 +63,11 @@ def test_what_is_kept_for_a_visitor_is_freed_when_they_go_and_what_others_have_s
 
 
 def test_what_a_run_leaves_behind_that_ended_after_its_visitor_went_goes_with_the_next_one(server, monkeypatch):
-    server.here = frozenset({"other"})
-    visitors.let_go()
-    late = opened(monkeypatch, "one", GONE)
+    def leave() -> None:
+        server.here = frozenset({"other"})
+        visitors.let_go()
+
+    late = opened(monkeypatch, "one", GONE, leave)
     visitors.let_go()
     assert not any(one() for one in late)
 

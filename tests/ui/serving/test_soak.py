@@ -25,8 +25,10 @@ pytestmark = pytest.mark.late
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     command = [sys.executable, str(Path(__file__).parent / "brief.py"), "run", str(ROOT / "app.py")]
-    with serve_by(command, "--server.port={port}", "--server.headless=true") as running:
-        yield running
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_METRICS", "1")
+        with serve_by(command, "--server.port={port}", "--server.headless=true") as running:
+            yield running
 
 
 async def go_through(url: str, number: int, now: Round) -> None:
