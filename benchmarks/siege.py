@@ -1,4 +1,4 @@
-"""What an attack costs the other visitors: for each one, how long honest typists wait, and how much memory the server takes.
+"""The cost of each attack to the other visitors: how long honest typists wait, and how much memory the server takes.
 
     python -m benchmarks.siege [--only bodies templates …] [--typists 3] [--seconds 12] [--public]
 

@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT))
 
 
 def whole(function=None, **_):
-    """What stands in for `st.fragment`, with and without its options."""
+    """Replace `st.fragment`, with and without its options: the function runs with the page."""
     return function or (lambda function: function)
 
 

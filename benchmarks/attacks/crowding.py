@@ -32,7 +32,7 @@ OPEN, START = "Open a room", "Start"
 
 
 def invented() -> dict[str, str]:
-    """What another browser of the same address sends along."""
+    """Return the headers of a further browser at the same address."""
     return {"X-Forwarded-For": ADDRESS, "Cookie": f"_streamlit_xsrf={generate_xsrf_token_string(secrets.token_bytes(16))}"}
 
 
@@ -75,7 +75,7 @@ class Intruder(Attendee):
 
 
 def in_time(seconds: float, step: Callable[[int], Awaitable[str]]) -> str:
-    """What became of as many steps as fit into the time, of several visitors at once: how often which answer came."""
+    """Run the steps of several visitors at once until the time is over, and count each answer."""
     answers, numbers = Counter[str](), count()
 
     async def go_on() -> None:

@@ -198,7 +198,7 @@ def held_open(url: str, seconds: float, count: int, drip: bytes) -> str:
 
 
 def health(url: str) -> str:
-    """What a newcomer hears who asks whether the server lives."""
+    """Return the server’s answer to a newcomer’s health check."""
     try:
         with dial(url) as line:
             line.sendall(f"GET /_stcore/health HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\nConnection: close\r\n\r\n".encode())

@@ -87,7 +87,7 @@ class TextTokens:
         return self._spelling.text(piece, added=id in self._added)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """What tokens spell, special ones left out."""
+        """Return the text that tokens spell, without special tokens."""
         self.guard.check_ids(ids)
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
