@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ui.memory import own_folder
-from ui.serving import bundles, lines, logs, looked, loops, packets, pauses, small, theme
+from ui.serving import bundles, lines, logs, looked, loops, order, packets, pauses, small, theme
 
 if TYPE_CHECKING:
     import streamlit as st
@@ -28,6 +28,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     logs.set_up()
     pauses.read_simply()
     looked.look_up_one_by_one()
+    order.keep()
     bundles.hand_on(_loop)
     small.leave_as_they_are()
     packets.send_at_once()
