@@ -2,6 +2,7 @@
 # make test     run the tests that a change waits for    (ARGS="tests/viz -k heatmap" for some)
 # make test-all run every test: those of `make test`, then all others
 # make lint     ruff, mypy, import-linter, and oxlint and oxfmt for JavaScript
+# make docs     build the documentation site into build/site, with the docstrings, searchable without a server
 # make audit    compare what is installed with known advisories   (DATABASE=all.zip, a copy of the database: see bin/audit.py)
 # make train    train the shipped models and the lens, or go on training them   (DATA=folder with the texts)
 # make setup    only make .venv and install        (PYTHON=python3.12 to choose the Python)
@@ -27,7 +28,7 @@ _ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.processe
 
 pytest = $(python) -m pytest -n $(WORKERS) --no-loadscope-reorder
 
-.PHONY: app test test-all thorough lint audit train setup clean
+.PHONY: app test test-all thorough lint docs audit train setup clean
 
 app: .venv/.runtime $(if $(filter-out 1,$(PROCESSES)),.venv/.processes)
 	@exec $(python) -m ui.command --port "$(PORT)" --host "$(HOST)" --processes "$(PROCESSES)"
@@ -48,6 +49,10 @@ lint: .venv/.developer
 	.venv/bin/oxlint --deny-warnings ui viz
 	.venv/bin/oxfmt --check ui viz
 	$(python) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
+
+docs: .venv/.developer
+	@$(python) bin/docs/build.py build/site
+	@echo "Open build/site/index.html"
 
 audit: .venv/.developer
 	$(python) bin/audit.py "$(DATABASE)"
@@ -72,6 +77,6 @@ clean:
 	$(install) -q -r requirements-processes.txt
 	@touch $@
 
-.venv/.developer: requirements-dev.txt .venv/.processes
+.venv/.developer: requirements-dev.txt requirements-docs.txt .venv/.processes
 	$(install) -q -r requirements-dev.txt
 	@touch $@

@@ -147,7 +147,8 @@ def test_every_benchmark_that_can_be_run_is_in_benchmarks_md():
 
 
 @pytest.mark.parametrize(
-    "name", ["requirements.txt", "requirements-dev.txt", "requirements-processes.txt", "requirements-ray.txt"]
+    "name",
+    ["requirements.txt", "requirements-dev.txt", "requirements-docs.txt", "requirements-processes.txt", "requirements-ray.txt"],
 )
 def test_every_pinned_package_has_its_reason(name):
     text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
