@@ -135,7 +135,7 @@ def read_beside(look: Look, name: str, text: str, second: str, kind: str, head: 
     """Return the look at another text or through another model, with the options of the first."""
     trace, model = loaded.read(name, text, second), loaded.model(name)
     if trace.cut:
-        st.info(f"Of the other, only a part is shown: the first {trace.cut:,} of {len(text):,} characters do not fit.")
+        st.info(f"The other side shows only the end of its text: the first {trace.cut:,} of {len(text):,} characters do not fit.")
     return replace(look, model=model, trace=trace, kind=kind, second=second, picked=head)
 
 
@@ -180,7 +180,8 @@ def ask_for_model(own_name: str) -> str:
     if name == "":
         leave()
         st.info(
-            "Choose a second model. It reads the same text, and the tokens of both are joined until they end at the same places."
+            "Choose a second model. It reads the same text. Where the two split it differently, tokens are joined until "
+            "both end at the same place."
         )
     if not name:
         return ""
@@ -206,7 +207,7 @@ def load(own_name: str, name: str) -> None:
         st.button("Try again", on_click=ask_again, key="other-again")
         return
     if state.OTHER_HAD.get() == (own_name, name):  # it was here and had to leave: the two may not fit together
-        st.info("The other model had to leave the memory, because somebody else asked for another one.")
+        st.info("The other model was removed from memory, because somebody else opened another one.")
         st.button("Load it again", on_click=ask_again, key="other-again")
         return
     state.OTHER_JOB.set(loaded.shelf.ask(name, visitor()))

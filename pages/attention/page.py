@@ -35,7 +35,7 @@ def summary(look: Look) -> None:
             HERE, headed(HERE, "summary cross", look.case), layer=layer, head=head,
             special=percent(weights[:, special].sum(-1).mean()),
             entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
-            along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (it takes two tokens)",
+            along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (needs two tokens)",
         )  # fmt: skip
     if len(tokens) == 1:
         return say(HERE, "single")

@@ -71,7 +71,7 @@ def ask(look: Look, trace: Trace) -> Question | None:
     with right:
         against = pick(look, trace, position, state.CHANGE_AGAINST, words(HERE, "question against"), best, ANY)
     if against == token:
-        st.info(f"“{plain(named(look.model.token_text(token)))}” against itself is no question, so it is asked for alone.")
+        st.info(f"“{plain(named(look.model.token_text(token)))}” cannot be compared with itself, so the page explains it alone.")
     return Question(look, trace, position, token, None if against in (ANY, token) else against)
 
 
@@ -119,5 +119,5 @@ def token_of_text(look: Look, trace: Trace, position: int, text: str) -> int:
     chosen = max(shortest, key=lambda reading: float(logits[reading[0].id]))
     if len(chosen) > 1:
         first = plain(named(chosen[0].text))
-        st.info(f"For this model “{plain(text.strip())}” is {len(chosen)} tokens: its first, “{first}”, is asked about.")
+        st.info(f"For this model “{plain(text.strip())}” is {len(chosen)} tokens. The question is about the first, “{first}”.")
     return chosen[0].id

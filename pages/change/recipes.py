@@ -36,7 +36,7 @@ def parse(change: str) -> tuple[str, list[int], float, str]:
     """Return the letter of a change, its numbers, its value (NaN for none) and its kind of attention. Errors: ValueError."""
     match = CHANGE.fullmatch(change)
     if not match:
-        raise ValueError(f"“{change}” is no change.")
+        raise ValueError(f"“{change}” is not a valid change.")
     *groups, kind = match.groups()
     letter, *numbers = (group for group in groups if group is not None)
     value = float(numbers.pop()) if letter in "st" else float("nan")
@@ -68,7 +68,7 @@ def edit_of(model: LanguageModel, trace: Trace, change: str, other: Trace | None
     if letter == "r":
         return Head(layer, rest[0], mean=head_output(trace, other, layer, rest[0], kind), kind=kind)
     if rest[1] >= len(attention.queries):
-        raise ValueError(f"There is no query {rest[1]} in {len(attention.queries)} tokens.")
+        raise ValueError(f"There is no query {rest[1]}: the text has only {len(attention.queries)} tokens.")
     row = attention[layer][rest[0] if letter == "e" else rest[2], rest[1]]
     return Row(layer, rest[0], rest[1], (row > 0) / (row > 0).sum() if letter == "e" else row / row.sum(), kind=kind)
 
@@ -76,10 +76,10 @@ def edit_of(model: LanguageModel, trace: Trace, change: str, other: Trace | None
 def head_output(trace: Trace, other: Trace | None, layer: int, head: int, kind: str) -> np.ndarray:
     """Return the output of a head in another text, position by position."""
     if other is None:
-        raise ValueError("There is no other text to take the head from: write one.")
+        raise ValueError("There is no other text to take the head’s output from. Write one.")
     ours, theirs = (len(reading.attention[kind].queries) for reading in (trace, other))
     if ours != theirs:
-        raise ValueError(f"The other text has {theirs} tokens and this one {ours}: write one of as many.")
+        raise ValueError(f"The other text has {theirs} tokens and this one has {ours}. Write one with {ours} tokens.")
     return other.attention[kind].out(layer)[head]
 
 
@@ -150,7 +150,7 @@ def parts(
         "rows": [f"L{layer}" for layer in range(layers)], "columns": [*(f"H{head}" for head in range(heads)), *names[1:]],
         "row_names": layer_names, "column_names": [*head_names, *names[1:]], "texts": short, "chosen": chosen, "cell": (25, 58),
         "height": 30, "notes": [[word and f"changed: {word}" for word in row] for row in words_of],
-        "blank": "this model does not let one skip it",
+        "blank": "this model does not allow skipping it",
     }  # fmt: skip
     if position is None:
         shades = 0.75 * np.clip(strengths, 0, 2) / max(1.0, float(strengths.max()))

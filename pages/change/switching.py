@@ -113,5 +113,5 @@ def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
         ),
         Card([Part("warning", None, words(HERE, "warning"))]),
     ]
-    show(board(cards, "The model, and what is changed of it", answers="bars"), "change", chosen=lambda: react(look, current))
+    show(board(cards, "The model and its changes", answers="bars"), "change", chosen=lambda: react(look, current))
     return pictures

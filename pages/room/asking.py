@@ -45,11 +45,11 @@ def show(folder: Path, mine: Seat) -> None:
         )
     say(folder, "ask")
     st.text_input("The question", key=state.ROOM_ASK.name, max_chars=400)
-    kind = st.segmented_control("It is answered by", KINDS, default=KINDS[0], required=True, key=state.ROOM_KIND.name)
+    kind = st.segmented_control("Kind of answer", KINDS, default=KINDS[0], required=True, key=state.ROOM_KIND.name)
     if kind == KINDS[0]:
         st.text_area("The choices, one in a line", key=state.ROOM_CHOICES.name, height=110, max_chars=3000)
-    st.text_input("The right answer, for your table alone", key=state.ROOM_RIGHT.name, max_chars=200)
-    st.selectbox("Beside the answers, the model says", list(MODEL), key=state.ROOM_MODEL.name)
+    st.text_input("The right answer, only for your table", key=state.ROOM_RIGHT.name, max_chars=200)
+    st.selectbox("The model’s answer, shown beside the others", list(MODEL), key=state.ROOM_MODEL.name)
     st.button("Ask", key="room-ask-now", icon=":material/campaign:", type="primary", on_click=ask, args=(mine,))
 
 

@@ -17,7 +17,7 @@ from ui.text import called, plain
 from ui.words import say
 
 HERE = Path(__file__).parent
-NOWHERE = "Nobody is here yet, and you have shown no page. Open one in the menu: who joins then sees it too."
+NOWHERE = "Nobody is here yet, and you have shown no page. Open one in the menu. Everybody who joins then sees it too."
 
 
 def draw() -> None:

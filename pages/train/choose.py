@@ -41,7 +41,7 @@ LEARNING = {
     "rows": Number("Examples a step", 1, 256),
     "warmup": Number("Warm-up steps", 1, 1000),
     "every": Number("Snapshot every … steps", 1, 500),
-    "seconds": Number("Seconds at most", 5.0, 600.0, 5.0, "Seconds of computing. Pauses do not count."),
+    "seconds": Number("Time limit in seconds", 5.0, 600.0, 5.0, "Seconds of computing. Pauses do not count."),
     "seed": Number("Seed", 0, 2**31 - 1),
 }
 LEVELS = {  # what is chosen at each level; the rest is as it is by default

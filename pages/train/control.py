@@ -62,8 +62,8 @@ def new_log(name: str, task: str) -> TensorBoardLog:
     try:
         return TensorBoardLog(trainings.logs(name), task)
     except (ValueError, OSError) as error:
-        logging.getLogger(__name__).exception("The log of a training could not be begun")
-        raise ValueError(f"The TensorBoard log could not be begun. {trainings.why(error)}. Train without the log.") from error
+        logging.getLogger(__name__).exception("The log of a training could not be started")
+        raise ValueError(f"The TensorBoard log could not be started. {trainings.why(error)}. Train without the log.") from error
 
 
 def describe(training: Training) -> str:

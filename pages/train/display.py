@@ -71,7 +71,7 @@ def picture(here: Path, training: Training) -> None:
     best = {name: place(getattr(snapshot, name)) for name in ("previous", "induction")}
     from models.training.live import PROBES
 
-    examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} stretches of the text that it learns"
+    examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} passages of the text that it learns"
     say(here, "at", examples=examples, **facts_of(snapshot, best))
     say(here, "induction" if best["induction"] else "no induction", **facts_of(snapshot, best))
     question, answer = (part.decode("latin-1") for part in training.example)

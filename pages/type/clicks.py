@@ -40,12 +40,12 @@ def react(look: Look) -> None:
             st.toast(why, icon=":material/lightbulb:")
         case {"part": str() as name, "value": {"id": id}} if model.is_special(id):
             sign = model.token_text(id)
-            st.toast(f"“{plain(sign)}” is a sign of the model, not text, so it cannot be added.", icon=":material/block:")
+            st.toast(f"“{plain(sign)}” is a special token, not text, so it cannot be added.", icon=":material/block:")
         case {"part": str() as name, "value": {"id": id}}:
             parts = model.vocabulary.text(id)[1]
             if model.info.kind == "encoder" and parts:
                 sign = model.token_text(id)
-                st.toast(f"“{sign}” is a part of a character, which fills no gap by itself.", icon=":material/block:")
+                st.toast(f"“{sign}” is only a part of a character, so it cannot fill the gap.", icon=":material/block:")
             elif model.info.kind == "encoder":
                 number = int(name.removeprefix("bars") or 0)
                 boxes.fill(model, trace, model.places(trace)[number], model.token_text(id))
@@ -63,5 +63,5 @@ def characters(model: LanguageModel, id: int) -> str:
     text = loaded.characters(model.info.name, state.written(state.TEXT).replace(boxes.BREAK, "\n"), id, boxes.second())
     if not text:
         sign = model.token_text(id)
-        st.toast(f"“{sign}” continues a character that is not there, so it adds nothing.", icon=":material/block:")
+        st.toast(f"“{sign}” continues a character that the text does not begin, so it adds nothing.", icon=":material/block:")
     return text

@@ -24,16 +24,16 @@ def bertviz(look: Look) -> Picture | None:
     fit = [layer for layer in fit if look.kind != "self" or counts[layer] == counts[look.layer]]
     if not fit:
         st.info(
-            f"BertViz carries every weight as text, and at {tokens:,} tokens not even one layer fits. Choose the view “Head”, or "
+            f"BertViz stores every weight as text, and at {tokens:,} tokens not even one layer fits. Choose the view “Head”, or "
             "shorten the text."
         )
         return None
     if len(set(counts)) > 1 and look.kind == "self":
         layer_names = ", ".join(f"L{layer}" for layer in fit)
-        st.caption(f"BertViz shows layers together that have as many heads: {layer_names} have {counts[look.layer]}.")
+        st.caption(f"BertViz shows only layers with equally many heads together: {layer_names} have {counts[look.layer]}.")
     elif len(fit) < layers:
         few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
-        st.caption(f"BertViz carries every weight as text. At {tokens:,} tokens, only {few} of the {layers} layers can be shown.")
+        st.caption(f"BertViz stores every weight as text. At {tokens:,} tokens, only {few} of the {layers} layers can be shown.")
     options: dict[str, Any] = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}
     weights_of: dict[str, Any] = {
         name: {layer: attention[layer] for layer in fit if layer < attention.layers} for name, attention in attentions.items()

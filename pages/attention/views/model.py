@@ -14,7 +14,7 @@ from ui.show import choice
 
 FILTERS = dict(zip(state.ONLY.values, ("", "previous", "first", "current", "duplicate"), strict=True))
 INDUCTION = (
-    "Induction: how much a head looks at what followed earlier copies of the token that looks. With “cat sat … cat”, the second "
+    "Induction: how much each token looks at the tokens that followed its own earlier copies. With “cat sat … cat”, the second "
     "“cat” looks at “sat”. All earlier copies count (Olsson et al. 2022)."
 )
 CLEAR = 0.3  # the share of a head's attention with which it passes a filter

@@ -25,7 +25,8 @@ def reading(look: Look) -> Picture | None:
     one_text, forwards = look.kind != "cross", not look.both_ways
     if (shade in ("rollout", "entropy", "surprise") and not one_text) or (shade == "surprise" and not forwards):
         st.info(
-            f"There is no {shade} for this attention. Rollout, entropy and surprise need a single text, and surprise a decoder."
+            f"There is no {shade} for this attention. Rollout, entropy and surprise need a single text. "
+            "Surprise also needs a decoder."
         )
         return None
     options = {"kind": look.kind, "shade": shade, "layer": look.layer, "head": look.head, "target": look.second}

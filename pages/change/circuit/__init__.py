@@ -177,4 +177,4 @@ def losses(settings: Settings, wiring: recipes.Wiring) -> Picture:
         }
 
     heads: Any = (words(HERE, "circuit part"), words(HERE, "circuit lost"))
-    return settings.picture(recipes.losses, "circuit-lost", "What goes with each part", {"heads": heads}, numbers, wiring)
+    return settings.picture(recipes.losses, "circuit-lost", "What is lost without each part", {"heads": heads}, numbers, wiring)

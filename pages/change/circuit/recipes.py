@@ -73,4 +73,4 @@ def losses(
     shares = wiring.circuit.share - wiring.circuit.without
     order = np.argsort(-np.abs(shares), kind="stable")
     names = [wiring.circuit.kept[i].name.replace("feed-forward", "FF") for i in order]
-    return value_bars(names, (100 * shares[order]).tolist(), heads, label="What goes with each part", still=True)
+    return value_bars(names, (100 * shares[order]).tolist(), heads, label="What is lost without each part", still=True)

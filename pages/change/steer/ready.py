@@ -99,6 +99,6 @@ def own_pairs(with_it: str, without: str) -> tuple[tuple[str, str], ...]:
         raise ValueError("Write at least one text with what you want more of, and one without it.")
     if len(sides[0]) != len(sides[1]):
         raise ValueError(
-            f"There are {len(sides[0])} texts with it and {len(sides[1])} without: write as many, a slash between them."
+            f"There are {len(sides[0])} texts with it and {len(sides[1])} without. Write as many of each, a slash between them."
         )
     return tuple(zip(*sides, strict=True))

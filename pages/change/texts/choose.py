@@ -140,7 +140,7 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
     token = token_of(model, chosen, offered) if isinstance(chosen, str) else chosen
     if token is None or token == itself:
         why = "is no single token of this model" if token is None else "cannot be held against itself"
-        st.info(plain(f"“{chosen}” {why}, so “{named(model.token_text(offered[0]))}” is taken."))
+        st.info(plain(f"“{chosen}” {why}, so “{named(model.token_text(offered[0]))}” is used instead."))
         token = offered[0]
     text = None if token == offered[0] else model.token_text(token).strip() or model.token_text(token)
     key.set(text)
@@ -169,7 +169,7 @@ def cell(comparison: Comparison) -> tuple[int, int] | None:
             state.complain(state.TEXTS_CELL, link_text, "the square")
     selected = state.TEXTS_CELL.get()
     if selected and not parse(selected):
-        st.info("The square that was chosen is not there in these texts. Press another one.")
+        st.info("The chosen square does not exist for these texts. Choose another one.")
     state.keep(state.TEXTS_CELL, selected if parse(selected) else state.waits(state.TEXTS_CELL) or "", "")
     return parse(selected)
 

@@ -68,7 +68,7 @@ def effects(
         size * rounded, rows, columns, row_names=row_names, column_names=column_names, numbered=True,
         unit="in 100" if simple else "", scale=(-size, size), signed=True, least=size * SEEN, chosen=cell,
         ends=("further away", "comes back") if simple else None, covered=None if tried is None else covered,
-        blank="nothing stands in its place in the other text", cell=(23, 58), height=30,
+        blank="the other text has nothing at its place", cell=(23, 58), height=30,
         label="How much of the answer each piece brings" if patches.denoises else "How much of the answer each piece takes",
     )  # fmt: skip
 

@@ -74,7 +74,7 @@ def test_drawn_with_the_same_dice_a_push_of_nothing_changes_nothing(monkeypatch)
     ("link", "sentence"),
     [
         ("steer=my+own+pairs", "Write at least one text"),
-        ("steer=my+own+pairs&steer-with=a+/+b&steer-without=c", "write as many"),
+        ("steer=my+own+pairs&steer-with=a+/+b&steer-without=c", "Write as many"),
         ("steer=my+own+pairs&steer-with=the+cat&steer-without=the+cat", "do not differ"),
     ],
 )

@@ -74,7 +74,7 @@ def test_a_training_whose_log_has_no_room_says_what_to_do_and_begins_without_it(
     place.write_text("")  # where its folder should be
     press(app, "Start")
     error = app.error[0].value.replace("\\", "")
-    assert error.startswith("The TensorBoard log could not be begun.") and error.endswith("Train without the log.")
+    assert error.startswith("The TensorBoard log could not be started.") and error.endswith("Train without the log.")
     assert str(place) not in error and not app.exception
     app.toggle(key="train-log").set_value(False).run()
     press(app, "Start")
