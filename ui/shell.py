@@ -38,9 +38,11 @@ AGAIN = 3600
 
 
 def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> DeltaGenerator:
-    """The page's name, beside it in one line what it is for, or what to look for in an example; at the end of that line more of
-    them, on a page that reads a text. purpose: the heading under which the page says what it is for. Returns the place below, for
-    all that is not always there: with it what follows keeps its own place, and is not there twice for a moment."""
+    """Draw the page's name and its purpose, or what to look for in an example, and on a page that reads a text the example menu.
+
+    purpose: the heading under which the page says what it is for. Returns the place below, for all that is not always there: with
+    it what follows keeps its own place, and is not there twice for a moment.
+    """
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
         st.markdown(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
     info = loaded.info(picker.in_use())
@@ -58,7 +60,7 @@ def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> Delta
 
 
 def example_on(page: str, info: ModelInfo) -> Example | None:
-    """The example that a page shows; None where a step of a lesson shows the same, and asks for what the example would tell."""
+    """Return the example that a page shows; None while a lesson's step shows its text and asks about it."""
     text, lesson = boxes.standing(state.TEXT), course.current()
     if lesson and (step := lesson.steps[state.LESSON_STEP.get() - 1]).page == page and step.link.get(state.TEXT.name) == text:
         return None
@@ -66,7 +68,7 @@ def example_on(page: str, info: ModelInfo) -> Example | None:
 
 
 def lead_on(example: Example) -> None:
-    """One press to where an example leads: from a head that was trained here to its like in the writer, and on to a lesson."""
+    """Draw the button that continues an example: to the writer's head like a trained one, or to a lesson."""
     like, lesson = examples.like(example), files.find(example.then) if example.then else None
     if like:
         st.button(
@@ -81,8 +83,10 @@ def lead_on(example: Example) -> None:
 
 
 def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> None:
-    """The frame of a page that reads no text: its heading, and what `draw` places below. A press there reruns that alone, as on
-    other pages (`ui.serving.leaving` counts on it). purpose: as of `heading`."""
+    """Render a page that has no text box: its heading, and `draw` in a fragment below.
+
+    An interaction reruns only the fragment, as on other pages; `ui.serving.leaving` counts on it. purpose: as of `heading`.
+    """
 
     explained: set[str] = set()
     drawn_before = False
@@ -116,8 +120,9 @@ def live(
     folder: Path, draw: Callable[[Look], None], reads: bool = True, answers: bool = True, purpose: str = "purpose",
     beneath: Callable[[], None] = lambda: None, reads_model: bool = True,
 ) -> None:  # fmt: skip
-    """Place the heading and the text boxes, and below them what `draw` makes of the text: boxes and picture are what a keystroke
-    reruns. folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
+    """Render a page with text boxes: a keystroke reruns the boxes and `draw`, and not the heading.
+
+    folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
     so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued; purpose: as
     of `heading`; beneath: places what stands between heading and boxes, which a keystroke leaves as it is; reads_model: whether
     the page shows anything of the model in use, and so nothing while a link's model is still loading."""
@@ -185,8 +190,10 @@ def live(
 
 @contextmanager
 def alone(page: str, first: bool) -> Iterator[float]:
-    """Around a stage that runs without its page: measured, in its turn, and on its way to the browser before the next one. Gives
-    the seconds that it has waited for its turn; first: as of `turn`."""
+    """Run a stage without its page: measured, in its turn, and sent to the browser before the next run begins.
+
+    Yields the seconds that it has waited for its turn; first: as of `turn`.
+    """
     try:
         with press(page), turn(first) as waited:
             yield waited
@@ -195,13 +202,13 @@ def alone(page: str, first: bool) -> Iterator[float]:
 
 
 def say_numbering(reads_model: bool) -> None:
-    """Which layers of the network those with attention are, by whose place the boards of a page name them."""
+    """Say which layers of the network the layers with attention are; the boards of a page number only these."""
     if reads_model and (numbering := loaded.info(picker.in_use()).numbering):
         st.caption(numbering)
 
 
 def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:
-    """How many tokens a model reads of a text, and how many of its characters it does not."""
+    """Say how many tokens a model reads of a text, and how many characters it leaves out."""
     st.info(
         f"“{plain(called(name))}” reads at most {most:,} tokens at a "
         f"time, so the first {cut:,} of {characters:,} characters are left out here.",
@@ -210,8 +217,10 @@ def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:
 
 
 def by_itself(key: str, draw: Callable[[], None]) -> None:
-    """A part of the page that a press in it reruns without the rest, which is quicker. What it changes beside itself asks for the
-    whole page (`state.run_whole_page_next`). key: of the container that it is drawn in."""
+    """Draw a part of the page in a fragment of its own: an interaction with it reruns only this part.
+
+    A change that concerns the rest of the page calls `state.run_whole_page_next`. key: of the container.
+    """
     drawn_before, held = False, visitors.hold(draw)
     explained: set[str] = set()
 
@@ -242,7 +251,7 @@ def by_itself(key: str, draw: Callable[[], None]) -> None:
 
 
 def keep_address(texts: bool = True) -> None:
-    """Have all that is chosen in the address. texts: whether the page has the text boxes."""
+    """Put all choices into the address. texts: whether the page has the text boxes."""
     typing = state.TYPING.pop()  # Streamlit puts into the address by itself what is typed
     values = {**state.ADDRESS.get(), **picker.in_address()}
     page = state.LINK.get()[0]
@@ -254,17 +263,17 @@ def keep_address(texts: bool = True) -> None:
 
 
 def above() -> DeltaGenerator:
-    """The row above a picture: on its left what is shown, on its right "Take it away"."""
+    """Return the row above a picture: its options at the left, "Take it away" at the right."""
     return st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
 
 
 def complained() -> dict[str, tuple[str, str]]:
-    """What the link asks for in vain, once; while its model loads that waits, for the next page would take its sentence away."""
+    """Return the link's invalid wishes, once; none while its model loads, because the next page would remove the message."""
     return {} if state.JOB.get() else state.COMPLAINTS.pop() or {}
 
 
 def show_complaints(complaints: dict[str, tuple[str, str]]) -> None:
-    """A sentence for each thing that the link asks for in vain, together."""
+    """Show a sentence for each thing that the link asks for and that does not exist."""
     if not complaints:
         return
     asked = [f"{meaning} “{plain(value[:SHOWN])}”, which does not exist here." for meaning, value in complaints.values()]
@@ -280,7 +289,7 @@ def tell_with_the_page(complaints: dict[str, tuple[str, str]]) -> NoReturn:
 
 
 def show_later() -> None:
-    """What the link asks for and this level does not have: a sentence for each level that has some of it."""
+    """Say which choices of the link need a higher level: a sentence for each of these levels."""
     for level, waiting in state.LATER.get().items():
         names = {name: re.sub("^(build|train|generate)-", "", name).replace("-", " ") for name in waiting}
         wishes = [f"{names[name]} “{value[:SHOWN]}”" for name, value in waiting.items()]

@@ -1,4 +1,4 @@
-"""The one place where a view of ours becomes a part of the page."""
+"""Places views, charts and parts of boards on the page, and turns their errors into messages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def show_chart(figure: go.Figure, key: str, **options: Any) -> None:
 
 @contextmanager
 def picture(name: str) -> Iterator[None]:
-    """What goes wrong in one picture becomes a sentence in its place; the others stand."""
+    """Show an error in one picture as a message in its place; the other pictures stay."""
     try:
         yield
     except Exception as error:
@@ -56,7 +56,7 @@ def picture(name: str) -> Iterator[None]:
 
 
 def part(name: str, build: Callable[..., Part], *arguments: Any) -> Part:
-    """A part of a board; what goes wrong in it becomes a sentence in its place."""
+    """Build a part of a board; an error becomes a message in its place."""
     try:
         return build(*arguments)
     except Exception as error:
@@ -64,13 +64,13 @@ def part(name: str, build: Callable[..., Part], *arguments: Any) -> Part:
 
 
 def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
-    """What went wrong, as a sentence; the log has the rest."""
+    """Return an error as a message, and log its details."""
     logging.getLogger(__name__).error("%s could not be %s", name, doing, exc_info=error)
     sentence = str(error) if isinstance(error, ValueError) else "Something went wrong. The server’s log says what."
     return f"{name} could not be {doing}. {sentence}"
 
 
 def choice(key: str) -> Any:
-    """What was chosen in the view of that key, inside its `chosen` callback; None where its page has been left meanwhile."""
+    """Return the choice in a view, inside its `chosen` callback; None if the visitor has left its page meanwhile."""
     found = state.selection(key)
     return found.chosen if found else None

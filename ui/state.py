@@ -1,4 +1,4 @@
-"""What a visitor has chosen, and the link that opens the same again.
+"""The choices of a visitor, and the link that opens them again.
 
 Here stands every key of the session and of an address, with its default and, where they do not depend on model or text, the
 values that it may have. Choices are placed by `ui.choices.widgets`, which tells of nonsense in a link.
@@ -41,7 +41,7 @@ class Key(Generic[T]):
         return found
 
     def get_or(self, other: U) -> T | U:
-        """Its value, or another one where the session has none."""
+        """Return the value, or `other` if the session has none."""
         found: T | U = _value(self.name, other)
         return found
 
@@ -53,16 +53,16 @@ class Key(Generic[T]):
 
     @property
     def held(self) -> bool:
-        """Whether the session has a value of it."""
+        """Whether the session has a value for this key."""
         return _value(self.name, _ABSENT) is not _ABSENT
 
     @property
     def asked(self) -> str | None:
-        """What the address asks for."""
+        """The value in the address; None without one."""
         return _asked(self.name)
 
     def of(self, fact: str) -> Key[Any]:
-        """Something else that is known of it."""
+        """Return a key for another fact about the same choice."""
         return Key(f"{self.name}-{fact}", None)
 
 
@@ -86,7 +86,7 @@ def _value_in(session: SessionState, name: str, other: Any) -> Any:
 
 
 def _asked(name: str) -> str | None:
-    """What the address has by a name, looked up in the same way."""
+    """Return the value of a name in the address, looked up as in `_value`."""
     if (run := get_script_run_ctx(suppress_warning=True)) is None:
         return st.query_params.get(name)
     value = run.session_state._state.query_params._query_params.get(name)
@@ -94,7 +94,7 @@ def _asked(name: str) -> str | None:
 
 
 def of_visit(visit: AppSession, key: Key[T]) -> T:
-    """What somebody has of a key, outside of their runs."""
+    """Return the value of a key in another visit, outside of its runs."""
     found: T = _value_in(visit.session_state, key.name, key.default)
     return found
 
@@ -329,7 +329,7 @@ def generating(name: str, default: float) -> Key[Any]:
 
 
 def taken(key: str) -> Key[Any]:
-    """Which of several pictures is taken away."""
+    """Return the key for which of several pictures is to be saved."""
     return Key(f"taken-{key}", None)
 
 
@@ -350,19 +350,19 @@ def check_link(key: Key[Any], allowed: Iterable[object], meaning: str) -> None:
 
 
 def take_as(key: Key[T], value: T) -> None:
-    """Choose what the address asks for in other words than those of its widget."""
+    """Set a choice that the address names in other words than its widget does."""
     with suppress(StreamlitAPIException):  # with Back it belongs to its widget, which then writes its own value there
         st.query_params.pop(key.name, None)
     key.set(value)
 
 
 def complain(key: Key[Any], asked: str, meaning: str) -> None:
-    """Remember what a link asks for in vain, for a sentence of `ui.shell`."""
+    """Remember an invalid wish of a link, for a message of `ui.shell`."""
     COMPLAINTS.set({**(COMPLAINTS.get() or {}), key.name: (meaning, asked)})
 
 
 def open_page(page: str) -> None:
-    """Keep in mind what the link asked for, as long as the visitor stays on the page that it opened."""
+    """Remember the link's wishes for as long as the visitor stays on the page that it opened."""
     if not LINK.held:
         LINK.set((page, st.query_params.to_dict()))
         WELCOME.set(not page and not st.query_params.to_dict())
@@ -374,12 +374,12 @@ def open_page(page: str) -> None:
 
 
 def asked_for() -> set[str]:
-    """The names of all that the address asks for."""
+    """Return the names of all choices in the address."""
     return set(st.query_params.to_dict())
 
 
 def waits(key: Key[Any]) -> str | None:
-    """What the link that opened this page says of a choice."""
+    """Return the value of a choice in the link that opened this page."""
     return LINK.get()[1].get(key.name)
 
 
@@ -470,7 +470,7 @@ def take(page: str, link: dict[str, str]) -> None:
 
 
 def as_number(written: str) -> int | float | str:
-    """What is written as a number, as that number."""
+    """Return a written number as a number, and any other text as it is."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(written)
@@ -495,7 +495,7 @@ def settle(key: Key[Any], options: Sequence[T], here: Sequence[T]) -> None:
 
 
 def keep(key: Key[Any], value: str | float | bool | None, default: str | float | bool | None) -> None:
-    """Have a choice in the address unless it is the default. Its widget writes it there too, but no longer once it has moved to
+    """Put a choice into the address unless it is the default. Its widget writes it there too, but no longer once it has moved to
     another place on the page, as it does from level to level."""
     text = str(value).lower() if isinstance(value, bool) else f"{value:.15g}" if isinstance(value, int | float) else value
     if (address := ADDRESS.get()) is not None:
@@ -524,7 +524,7 @@ def ask_for_model(name: str) -> None:
 
 
 def written(key: Key[str]) -> str:
-    """What stands in a text box; "" while it is not placed."""
+    """Return the text of a box; "" while the box is not placed."""
     return key.get_or("") or ""
 
 
@@ -547,5 +547,5 @@ def address() -> str:
 
 
 def selection(view: str) -> Any:
-    """What is chosen in a view or a chart that is mounted by that name; None where its page has been left meanwhile."""
+    """Return the choice in a mounted view or chart; None if the visitor has left its page meanwhile."""
     return _value(view, None)

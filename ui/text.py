@@ -1,4 +1,4 @@
-"""Text of a visitor's, as it may stand inside Markdown, and what people call a model."""
+"""Escapes a visitor's text for Markdown, and shortens the names of models for the screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KEY = re.compile(r" \([0-9a-f]{8}(?:[0-9a-f]{24})?\)$")
 
 
 def plain(text: str) -> str:
-    """Escaped so that Markdown, LaTeX and Streamlit's own marks show it as it is, on one line."""
+    """Return a text on one line, escaped so that Markdown, LaTeX and Streamlit's own marks show it as it is."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$<>:&])", r"\\\1", re.sub(r"\s+", " ", text))
 
 
@@ -21,17 +21,15 @@ def number_below(written: str, count: int) -> int | None:
 
 
 def called(name: str) -> str:
-    """What people call a model: its name; of a folder the last part, for where it stands on a disk is nobody's business; of one
-    that was trained here its task and steps, without the key."""
+    """Return a model's name for the screen: of a folder only the last part, of a model trained here its name without the key."""
     return Path(name).name if Path(name).is_absolute() else KEY.sub("", name)
 
 
 def told_apart(name: str) -> str:
-    """A name as a screen has it where two models are called the same: of the key of one that was trained here only the
-    beginning, since who has the whole key may open it."""
+    """Return a name that tells two trained models apart: with the beginning of the key only, because the whole key opens it."""
     return f"{name[: key.start()]}{key[0][:10]})" if (key := KEY.search(name)) else name
 
 
 def loadable(name: str) -> str:
-    """What `models.load` takes for a model: its name; for one that was trained here the folder that it is taken away as."""
+    """Return the argument of `models.load` for a model: its name, or for a model trained here the folder that it is saved as."""
     return f"./{called(name)}" if KEY.search(name) else name

@@ -1,4 +1,4 @@
-"""A page's text at the level that is chosen: Markdown files beside the page, which a teacher can rewrite."""
+"""The text of a page at the chosen level, from Markdown files beside the page, which a teacher can rewrite."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ui.lexicon.marks import Marked, filled, mark
 
 @lru_cache(maxsize=64)
 def sections(path: Path) -> dict[str, str]:
-    """The parts of a Markdown file by their `## heading`."""
+    """Return the sections of a Markdown file by their `## heading`."""
     parts = re.split(r"^## +(.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {heading.strip(): body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 @lru_cache(maxsize=64)
 def at(folder: Path, level: str) -> dict[str, str]:
-    """The parts of a page's text at a level."""
+    """Return the sections of a page's text at a level."""
     return sections(folder / f"{level}.md")
 
 
 def words(folder: Path, heading: str, **values: object) -> str:
-    """What the page says under a heading at this level, with `{name}` replaced by the values given; "" when it says nothing.
+    """Return the page's text under a heading at this level, with `{name}` replaced by values; "" if there is none.
 
     A number and its % stay on one line. Who has no mouse is told to press, not to point at something. Words of the field are
     marked where they first stand on the page (`ui.lexicon.marks`).
@@ -42,7 +42,7 @@ def words(folder: Path, heading: str, **values: object) -> str:
 
 
 def paragraph(folder: Path, *headings: str, **values: object) -> str:
-    """What the page says under several headings, as one paragraph (see `words`)."""
+    """Return the page's text under several headings as one paragraph (see `words`)."""
     return Marked(" ".join(text for heading in headings if (text := words(folder, heading, **values))))
 
 

@@ -1,4 +1,4 @@
-"""What one visitor may take: no bound at home, and on a public host (HEADLIGHT_PUBLIC=1) each that nobody has set otherwise."""
+"""Limits for one visitor: none at home, and defaults on a public host (HEADLIGHT_PUBLIC=1) unless a setting overrides them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _said: set[str] = set()
 
 
 def is_public(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether anybody at all may come: HEADLIGHT_PUBLIC=1."""
+    """Return whether this is a public host: HEADLIGHT_PUBLIC=1."""
     return environment.get("HEADLIGHT_PUBLIC", "").strip().lower() in ("1", "yes", "on", "true")
 
 

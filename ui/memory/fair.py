@@ -1,4 +1,4 @@
-"""Who is next where many wait: networks take turns, and in a network its visitors do."""
+"""A fair queue: networks take turns, and so do the visitors within a network."""
 
 from __future__ import annotations
 

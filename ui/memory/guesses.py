@@ -1,4 +1,4 @@
-"""Secrets that visitors have tried in vain: codes of rooms, keys of trained models."""
+"""Counts visitors' wrong guesses of secrets: codes of rooms and keys of trained models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads on which models read: work of models that take long never takes all of them, and none is done for who has gone."""
+"""Threads that run models: slow models never use all of them, and nothing is run for a visitor who has left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of this server's own in the temporary folder: it goes with the server, or with the next one where that was killed."""
+"""A temporary folder of this server's own, removed when the server ends, or by the next server if this one was killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connections of a server: none stays open on which nothing comes, or half a request, or nothing is read."""
+"""HTTP connections with deadlines: silent, incomplete and unread ones are closed."""
 
 from __future__ import annotations
 

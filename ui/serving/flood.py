@@ -1,4 +1,4 @@
-"""What a single visitor sends, held to what one person can: too fast a page waits, and too many pages get a sentence."""
+"""Limits one visitor's interactions and pages: faster interactions wait, and too many pages are refused with a message."""
 
 from __future__ import annotations
 

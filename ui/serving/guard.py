@@ -1,4 +1,4 @@
-"""Who may speak to the server at all: requests that name this server, from pages of this server."""
+"""Accepts only requests that name this server and come from its own pages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Guard:
 
 
 def refuse(scope: Scope) -> str:
-    """Why a request is not answered, as a sentence; "" for one that is."""
+    """Return the reason why a request is refused, as a sentence; "" if it is accepted."""
     headers = Headers(scope=scope)
     host, origin = headers.get("host", ""), headers.get("origin")
     if not is_own(name_of(f"//{host}")):
@@ -65,7 +65,7 @@ def refuse(scope: Scope) -> str:
 
 
 def name_of(address: str) -> str:
-    """The host of an address, in lower case without its port; "" where there is none to be read."""
+    """Return the host of an address in lower case, without its port; "" if it has none."""
     try:
         return (urlsplit(address).hostname or "").rstrip(".")
     except ValueError:
@@ -73,7 +73,7 @@ def name_of(address: str) -> str:
 
 
 def is_own(name: str) -> bool:
-    """Whether a host is this server: a number (nobody can point it elsewhere), localhost, this machine, or a name it was told."""
+    """Return whether a host is this server: an IP address, localhost, this machine's name, or a name in HEADLIGHT_HOSTS."""
     try:
         ip_address(name.partition("%")[0])
         return True
@@ -83,12 +83,12 @@ def is_own(name: str) -> bool:
 
 
 def given_names() -> frozenset[str]:
-    """The names in HEADLIGHT_HOSTS, separated by commas: those of a public host. `*` is every name."""
+    """Return the names in HEADLIGHT_HOSTS, which commas separate. `*` stands for every name."""
     return frozenset(name.strip().lower() for name in os.environ.get("HEADLIGHT_HOSTS", "").split(",") if name.strip())
 
 
 @cache
 def machine() -> frozenset[str]:
-    """What others in the room may call this machine."""
+    """Return the names by which other machines in the room may reach this one."""
     name = socket.gethostname().lower()
     return frozenset(host for host in (name, name.partition(".")[0], f"{name.partition('.')[0]}.local") if host)

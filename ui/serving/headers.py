@@ -1,4 +1,4 @@
-"""What every answer tells the browser: to load nothing from elsewhere, and to send nothing there by what it loads."""
+"""Headers of every response: the browser loads nothing from other hosts and sends nothing to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What browsers have sent and the server cannot use yet is bounded over all of them: halves of messages, and what waits."""
+"""Limits the bytes of incomplete and waiting messages, for all browsers together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MOST = 100_000_000  # bytes: the longest texts of a class of sixty, pasted by al
 
 
 class Held:
-    """Bytes by who has sent them. Where all have sent too much, whoever has sent most goes."""
+    """Held bytes by sender. If all together are too many, the sender with the most is disconnected."""
 
     def __init__(self, most: int = MOST) -> None:
         self.most, self.total = most, 0
@@ -16,7 +16,7 @@ class Held:
         self._ends: dict[Hashable, Callable[[], None]] = {}
 
     def note(self, who: Hashable, size: int, end: Callable[[], None]) -> None:
-        """So many bytes are held of somebody now. end: called where that is too much, and then nothing is held of them."""
+        """Note how many bytes are held of a sender. end: called to disconnect that sender when all together are too many."""
         self.total += size - self._sizes.pop(who, 0)
         if size:
             self._sizes[who], self._ends[who] = size, end

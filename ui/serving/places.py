@@ -1,4 +1,4 @@
-"""How many connections a server holds open, and which one goes when there are too many: never one that does its work."""
+"""Limits the open connections of a server; when there are too many, an idle one is closed."""
 
 from __future__ import annotations
 

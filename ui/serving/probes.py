@@ -1,4 +1,4 @@
-"""What those ask who look after a server: whether it lives, whether it is ready for visitors, and how much it has to do."""
+"""Answers to monitoring: whether the server is alive, whether it is ready for visitors, and its metrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def _health(request: Request) -> Response:
 
 
 async def _ready(request: Request) -> Response:
-    """Whether a visitor would be answered at once. Who asks has the first model read."""
+    """Answer whether the first model is in memory; a request also starts loading it."""
     import models
     from ui.memory import loaded  # here and below: a server answers its first page before it has these
 
@@ -47,7 +47,7 @@ async def _metrics(request: Request) -> Response:
 
 
 def written() -> tuple[bytes, str]:
-    """What Prometheus reads, and the kind of text that it is."""
+    """Return the metrics as text for Prometheus, and the content type."""
     from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
     return generate_latest(_registry()), CONTENT_TYPE_LATEST
@@ -62,7 +62,7 @@ def _registry() -> CollectorRegistry:
 
 
 class _Now:
-    """What goes on at the moment, as Prometheus' client collects it."""
+    """Collects the current numbers of models, jobs, trainings and visitors for Prometheus."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         from prometheus_client.core import GaugeMetricFamily
