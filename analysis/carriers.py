@@ -1,4 +1,4 @@
-"""An overview of what carries a prediction: effects of its heads and feed-forwards, their direct writes, and its tokens."""
+"""An overview of the parts that matter most for a prediction: heads, feed-forwards, their direct effects, and tokens."""
 
 from __future__ import annotations
 

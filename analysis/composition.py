@@ -1,4 +1,4 @@
-"""Heads by their weights alone: what they look for, what they copy, and which earlier heads they read."""
+"""Scores of heads from their weights alone: what they attend to, what they copy, and which earlier heads they read."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Write = tuple[str, int | None, int | None, np.ndarray]  # part, layer, head, vec
 def logit_attribution(
     model: LanguageModel, trace: Trace, token: int, position: int = -1, against: int | None = None
 ) -> pd.DataFrame:
-    """Return what each part wrote towards the logit of a token at a position: columns part, layer, head, contribution.
+    """Return each part's direct contribution to a token's logit at a position: columns part, layer, head, contribution.
 
     part: "embedding", "attention" (a row a head, and one without a head for the bias of W_O, or where heads cannot be told
     apart), "cross", "feedforward", "other layers" (those without attention), "bias" (of the final norm and the unembedding). The
@@ -56,7 +56,7 @@ def head_sources(
     against: int | None = None,
     kind: str = "self",
 ) -> np.ndarray:
-    """Return what a head wrote towards a token, by the key whose value it took: float64 [key], which sums to the head's write.
+    """Return a head's contribution to a token's logit by the key of each value: float64 [key], which sums to the head's total.
 
     kind: of its attention; the rest as `logit_attribution`. Errors: as that, and ValueError where the values of the heads or the
     matrix behind them are not known, and where an edit changes what the head gives.

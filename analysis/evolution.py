@@ -1,4 +1,4 @@
-"""Attention from layer to layer: of one pair of tokens, and of the whole map."""
+"""Attention from layer to layer, of one pair of tokens or of the whole map."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ def unspaced(text: str) -> bool:
 
 
 def _goes_on(text: str, at: int) -> bool:
-    """Return whether the character at a place belongs to the word of the one before it."""
+    """Return whether a character belongs to the same word as the character before it."""
     if at == 0 or at >= len(text):
         return True  # a token that spells nothing
     a, b = text[at - 1], text[at]

@@ -38,7 +38,7 @@ def patching(
     kind: str | None = None,
     report: Report | None = None,
 ) -> np.ndarray:
-    """Return how much of the clean answer comes back when a piece of the clean run is put into the corrupt one: 0 none, 1 all.
+    """Return how much of the clean answer each patch from the clean into the corrupt run restores: 0 none, 1 all.
 
     direction "noising": how much of it goes when a piece of the corrupt run is put into the clean one. part: "stream", float64
     [layers + 1, position] (0 after the embedding); "attention" or "feedforward", what a block's part adds, [layers, position];

@@ -45,7 +45,7 @@ def head_means(model: LanguageModel, kind: str | None = None, texts: Texts = ())
 
 
 def feedforward_means(model: LanguageModel, stack: str | None = None, texts: Texts = ()) -> np.ndarray:
-    """Return what each feed-forward adds to the stream, on average over the tokens of some texts: float32 [layers, d_model].
+    """Return the mean output of each feed-forward over the tokens of some texts: float32 [layers, d_model].
 
     stack: None for "self" or "decoder"; the rest: as `head_means`. NaN where a block has none that can be told apart. Errors:
     ValueError for a stack that is not there.

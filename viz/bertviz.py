@@ -45,7 +45,7 @@ def bertviz_bytes(layers: int, heads: int, queries: int, keys: int | None = None
 def layers_that_fit(
     layers: int, heads: int, queries: int, keys: int | None = None, around: int = 0, view: Literal["head", "model"] = "head"
 ) -> list[int]:
-    """The numbers of the layers, in a row and with `around` in their midst, that one page can hold; empty where none can.
+    """Return the consecutive layers around `around` that fit on one page; empty if not even one does.
 
     Both views are held to `BUDGET` bytes, and to `DRAWN` weights at one time: for the head view those of one layer, for the
     model view those of all its layers.

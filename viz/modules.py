@@ -30,14 +30,14 @@ def version() -> str:
 
 
 def imported(path: str) -> tuple[str, ...]:
-    """The modules that this one imports, by their paths. Raises KeyError where there is no such module."""
+    """Return the modules that this one imports, by their paths. Raises KeyError for a module that does not exist."""
     return tuple(
         posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) for _, file in _IMPORT.findall(sources()[path])
     )
 
 
 def needed(paths: Sequence[str]) -> tuple[str, ...]:
-    """These modules and all that they import, each once and after what it imports itself.
+    """Return these modules and all that they import, each once and after its own imports.
 
     Raises ValueError where modules import each other in a circle, or one that is not there.
     """

@@ -70,7 +70,7 @@ def is_fragment(text: str) -> bool:
 
 
 def kinds(tokens: Sequence[Any]) -> list[int]:
-    """0 for an ordinary token, 1 for a special one, 2 for a byte fragment."""
+    """Return the kind of each token: 0 ordinary, 1 special, 2 a byte fragment."""
     return [1 if token.special else 2 if token.fragment else 0 for token in tokens]
 
 
@@ -107,7 +107,7 @@ def _plain_sign(token: Any, first: bool) -> Any:
 
 
 def quoted(token: Any) -> str:
-    """A token in a sentence: its text without the spaces around it, in quotation marks; a special one as it is."""
+    """Return a token for a sentence: its text in quotation marks, without spaces around it; a special token as it is."""
     return named(token.text) if token.special else f"“{named(token.text)}”"
 
 

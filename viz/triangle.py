@@ -1,4 +1,4 @@
-"""Square maps without their future: half of the bytes for who looks only back."""
+"""Packs causal maps without their upper triangle, in half of the bytes."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Push(NamedTuple):
 
 @dataclass(frozen=True)
 class Neuron:
-    """One neuron on one token. number: which; expert: whose it is, None without a mixture.
+    """A neuron's activity on a token. number: of the neuron; expert: to which it belongs, None without a mixture.
 
     before: what its activation is given; after: what that gives; fires: what it hands on. factor: what a gated feed-forward
     multiplies `after` by to get that; None without a gate. towards, away: what it raises and lowers as it fires here, the

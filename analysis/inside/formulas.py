@@ -51,7 +51,7 @@ class Sum(Identity):
 
 
 class Lookup(Identity):
-    """A row of a table for each token, by its number, times a factor where the model scales. One term: what is stored, times it.
+    """Looks up a row of a table for each token, times a factor if the model scales. One term: stored number · factor.
 
     table: [row, d]; which: int [token], the row of each. The source is the id, where the table is that of the tokens.
     """
@@ -130,7 +130,7 @@ class WideNorm(Norm):
 
 
 class Linear(Identity):
-    """A matrix times what a token has: Σ_j x_j W_j + b. A term for each input, and the bias.
+    """Multiplies a token's vector by a matrix: Σ_j x_j W_j + b. A term for each input, and the bias.
 
     x: [token, n], or [head, token, d] read head after head (heads joined by W_O). weight: [out, n]; bias: [out] or None. columns:
     which outputs these are, [d], or [head, d] where they are split into heads; None: all.
@@ -213,7 +213,7 @@ class Times(Identity):
 
 
 class Scale(Identity):
-    """Each number times a fixed one. One term."""
+    """Multiplies each number by a constant. One term."""
 
     form = "scale"
 

@@ -1,4 +1,4 @@
-"""Questions to a confined process that stays: each is answered within a limit of computing time, or the process ends.
+"""Asks a confined process questions; each has a limit of computing time, after which the process is ended.
 
 What a stranger's file may slow down without end, its chat template and its tokenizer, is run there and not in the server.
 """
@@ -46,7 +46,7 @@ class Asking:
         self._here: Answer | None = None
 
     def ask(self, question: Any, seconds: float) -> Any:
-        """The answer, which may take so many seconds of computing. Errors: Exceeded; ValueError, what went wrong in it."""
+        """Return the answer, computed within `seconds`. Errors: Exceeded; ValueError with what went wrong in the process."""
         with self._lock:
             if confined_already or not hasattr(os, "fork"):  # Windows, which has none of these limits
                 return self._answer_here(question)

@@ -1,4 +1,4 @@
-"""A text as a turn of a chat: what a tokenizer's chat template puts around it, as tokens.
+"""Turns a text into the tokens of a chat turn, with a tokenizer's chat template.
 
 What a visitor typed never becomes one of the template's signs: "<|im_end|>" in a text is text.
 """
@@ -16,13 +16,13 @@ MARK = "\uf8f0\uf8f1\uf8f0"  # for private use, so that no template has it, and 
 
 
 def chats(vocabulary: TextTokens) -> bool:
-    """Whether the tokenizer has a chat template."""
+    """Return whether the tokenizer has a chat template."""
     return bool(vocabulary.tokenizer.chat_template)
 
 
 @panics_caught()
 def as_chat(vocabulary: TextTokens, text: str) -> Turn:
-    """The text as what somebody says, and the beginning of an answer to it.
+    """Return the text as a user's turn, with the beginning of the answer.
 
     The tokens are those of `apply_chat_template`, unless signs of the template stand in the text: these are read letter by
     letter. Errors: ValueError, a sentence, for a template that cannot be used.

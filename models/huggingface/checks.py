@@ -1,4 +1,4 @@
-"""What is found out about a network before anybody believes it: a few forward passes over made-up tokens."""
+"""Checks a network before it is used, with a few forward passes over made-up tokens."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Checks:
 
     @torch.inference_mode()
     def looks_ahead(self, probe: Inputs) -> bool:
-        """Whether what stands at the first position hangs on what comes later."""
+        """Return whether the first position depends on later tokens."""
         ids = probe["input_ids"]
         other = torch.cat([ids[:, :1], ids[:, 1:] + 1], dim=1)
         with recording() as one:
@@ -108,7 +108,7 @@ class Checks:
 
     @torch.inference_mode()
     def rereads(self, probe: Inputs) -> bool:
-        """Whether going on from remembered keys and values gives what reading again gives."""
+        """Return whether reading on from cached keys and values gives the same numbers as reading again."""
         base, ids = self.network.base_model, probe["input_ids"]
         config = self.network.config.get_text_config(decoder=True)
         ropes = getattr(config, "rope_parameters", None) or {}  # of all layers, or by their kind

@@ -1,4 +1,4 @@
-"""The process that waits to fork for confined work: it starts when somebody asks for it, and ends after a while without."""
+"""Starts the process that forks for confined work, and ends it when it has been idle."""
 
 from __future__ import annotations
 

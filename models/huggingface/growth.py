@@ -1,4 +1,4 @@
-"""How much longer a step of a tokenizer may make a text."""
+"""Computes the largest factor by which a step of a tokenizer can lengthen a text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 
 
 def growth(step: dict) -> float:
-    """How many times as long a step of a tokenizer (as tokenizers writes it in JSON) may make a text, at the most."""
+    """Return the largest factor by which a step of a tokenizer, in the JSON of tokenizers, can lengthen a text."""
     if step["type"] == "Sequence":
         found = 1.0
         for one in step.get("normalizers") or step.get("decoders") or ():

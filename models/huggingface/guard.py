@@ -78,7 +78,7 @@ class Guard:
 
     @cached_property
     def _growth(self) -> float:
-        """How many times as long a text may become in the tokenizer."""
+        """The largest factor by which the tokenizer can lengthen a text."""
         assert self._backend is not None, "it was written"
         steps = self._backend.normalizer, self._backend.decoder
         return max((growth(json.loads(step.__getstate__())) for step in steps if step is not None), default=1.0)
@@ -95,7 +95,7 @@ class Guard:
             self._try((text, split), {"text": text, "split": split}, len(text))
 
     def check_ids(self, ids: Sequence[int]) -> None:
-        """The same for tokens that become text. Errors: as `check`."""
+        """Check token ids that become text. Errors: as `check`."""
         if self.watches and ids:
             self._try(tuple(ids), [int(id) for id in ids], len(ids))
 
@@ -138,7 +138,7 @@ _guards: WeakKeyDictionary[PreTrainedTokenizerBase, Guard] = WeakKeyDictionary()
 
 
 def guard_of(tokenizer: PreTrainedTokenizerBase) -> Guard:
-    """The one of a tokenizer, the same at each call."""
+    """Return the guard of a tokenizer, the same at each call."""
     if tokenizer not in _guards:
         _guards[tokenizer] = Guard(tokenizer)
     return _guards[tokenizer]

@@ -94,7 +94,7 @@ def source(commit: str) -> str:
 
 
 def storage(name: HubName) -> Path:
-    """Where the cache keeps a repository (https://huggingface.co/docs/huggingface_hub/guides/manage-cache)."""
+    """Return the cache folder of a repository (https://huggingface.co/docs/huggingface_hub/guides/manage-cache)."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE) / f"models--{name.repository.replace('/', '--')}"
@@ -288,7 +288,7 @@ def cached_models() -> tuple[str, ...]:
 
 
 def refusal(error: HfHubHTTPError, name: HubName) -> ModelError:
-    """What the Hub's refusal means to the person who typed the name."""
+    """Return the Hub's refusal as a sentence for the person who typed the name."""
     from huggingface_hub.errors import DisabledRepoError, GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
     shown = quoted(name.repository)

@@ -1,4 +1,4 @@
-"""Where the attention and the residual stream of a network are: found by letting it read a few tokens, whatever its parts' names.
+"""Finds the attention and the residual stream of a network by watching it read a few tokens, whatever its parts' names.
 
 A block is what a stack of layers repeats: the outermost element of a ModuleList that holds a single self-attention. A stack
 may hold layers without attention beside them (state spaces, convolutions). Each layer gets one wrapper, which notes the stream

@@ -79,7 +79,7 @@ def free_on(device: str) -> int:
 
 
 def free_memory(cgroup: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")) -> int:
-    """Bytes of main memory that can still be had: what the machine has, or what the container's limit leaves if that is less."""
+    """Return the free bytes of main memory: of the machine, or of the container's limit if that leaves less."""
     import psutil
 
     free = [psutil.virtual_memory().available]

@@ -1,4 +1,4 @@
-"""What a person may type for a model: a name on the Hub or the path of a folder; and how strangers' words are shown."""
+"""Names that a person may type for a model: a name on the Hub or a folder's path; and how strangers' words are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where tokens stood in the text that was typed, also when their tokenizer changed that text first or does not say.
+"""Finds the place of each token in the typed text, even if its tokenizer changed the text first or gives no offsets.
 
 `align` reconstructs what a tokenizer without an offset mapping keeps to itself; `settle` brings everybody's offsets to one
 convention, that of `models.tokens.ByteLevelTokens`: a leading space belongs to the token whose text has it.

@@ -1,4 +1,4 @@
-"""What single architectures do that must be known before they are read."""
+"""Special settings of single architectures, made before they read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a model of transformers reads a text on that grows."""
+"""Reads a growing text with a model of transformers, from its cache where that is possible."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class ChatTemplate:
         self._refusal = ""
 
     def rendered(self, text: str) -> str:
-        """The text as what somebody says, with the beginning of an answer to it. Errors: ValueError, a sentence."""
+        """Return the text rendered as a user's turn, with the beginning of the answer. Errors: ValueError, a sentence."""
         with self._lock:
             if self._refusal:
                 raise ValueError(self._refusal)

@@ -1,4 +1,4 @@
-"""What is found out about a model's files before they are used: which class they make, how large it is, that its tokenizer reads.
+"""Tries a model's files before they are used: their class, their size, and whether the tokenizer reads.
 
 A stranger's config.json or tokenizer.json of a few lines may ask for more memory and time than there is: `confined` runs these
 functions in a process of their own. What they give is plain JSON.

@@ -1,4 +1,4 @@
-"""How a Hugging Face model turns its queries and keys: found out by watching it read one token many times.
+"""Finds how a Hugging Face model rotates its queries and keys, by watching it read one token many times.
 
 Where the same token stands at every position, and the model knows positions only by turning, what every layer reads is the
 same everywhere: values are alike, so any mixture of them is. Queries then differ by the turning alone, and of the ways of

@@ -49,7 +49,7 @@ class Settings:
 
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """What the environment asks for. Errors: ValueError, a sentence, for a setting that cannot be."""
+    """Return the settings in the environment. Errors: ValueError, a sentence, for an invalid one."""
     given = environment.get("HEADLIGHT_REPLICAS", "1").strip()
     fewest, _, most = given.partition("-")
     if not (fewest.isdecimal() and (most or fewest).isdecimal() and 1 <= int(fewest) <= int(most or fewest)):

@@ -1,4 +1,4 @@
-"""What crosses between a model and who asks it: one message of safetensors, which carries numbers and text and never code."""
+"""The messages between a server and its replicas: safetensors with numbers and text, never code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A circuit as a graph: layers upward, a sign for each part, a line for what one hands to another."""
+"""Plots a circuit as a graph: layers upward, a symbol for each part, a line for each edge."""
 
 from __future__ import annotations
 

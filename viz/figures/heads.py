@@ -1,4 +1,4 @@
-"""The heads of all layers as points, those that look alike beside each other."""
+"""Plots the heads of all layers as points, with similar heads close together."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def importance_scatter(
     names: Sequence[str], measured: np.ndarray, ends: np.ndarray, slopes: np.ndarray, layers: Sequence[int],
     notes: Sequence[str], chosen: int | None = None,
 ) -> go.Figure:  # fmt: skip
-    """A point a head: across what its slope says, up what was measured, both in nats a token.
+    """Plot each head as a point: the estimate from its gradient across, the measured effect up, both in nats a token.
 
     measured, slopes: [head]; ends: [2, head], the range of what was measured, NaN where there is none; layers: of each, its
     colour; notes: what the hover adds. chosen: the head that has a ring. Raises ValueError where the numbers do not fit.

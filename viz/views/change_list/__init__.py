@@ -8,7 +8,7 @@ from viz.view import View, pack
 
 
 def change_list(names: Sequence[str], back: bool = False, more: str = "") -> View:
-    """Two buttons, “Undo” and “As it was”, and one for each of `names`.
+    """Draw two buttons, “Undo” and “As it was”, and a button for each of `names`.
 
     back: whether there is a step back; more: a few words behind the names. A press tells `chosen`: "undo", "reset", or the place
     of a name.

@@ -20,7 +20,7 @@ class Dial:
 
 
 def dials(given: Sequence[Dial]) -> View:
-    """A slider for each. When one is let go it tells `chosen`: `[its place, the number]`.
+    """Draw a slider for each dial. When a slider is released, `chosen` gets `[its place, the number]`.
 
     Raises ValueError for a number that is outside of its slider.
     """

@@ -108,7 +108,7 @@ def _as_frames(values: np.ndarray, rows: int, columns: int, frames: Sequence[str
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
-    """The smallest and the largest of those that are known."""
+    """Return the smallest and the largest known value."""
     known = values[np.isfinite(values)]
     return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""Large maps made small, so that what stands out in them still does."""
+"""Shrinks large maps so that their strongest cells stay visible."""
 
 from __future__ import annotations
 

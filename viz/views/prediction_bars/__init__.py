@@ -108,5 +108,5 @@ def value_bars(
 
 
 def _name(text: str) -> str:
-    """A token as one says it: its word, or what stands for it."""
+    """Return the name of a token for speech: its word, or a description."""
     return text.strip(" ") if text.strip(" ").isprintable() and text.strip(" ") else "".join(pieces(text))

@@ -83,7 +83,7 @@ def reading_view(
 
 
 def _sound(weights: np.ndarray) -> np.ndarray:
-    """The weights, and 0 for what is not a number."""
+    """Return the weights, with 0 in place of NaN."""
     return np.nan_to_num(weights, posinf=0.0, neginf=0.0)
 
 
