@@ -1,1 +1,1 @@
-"""What the pages share: the side bar, the state in the URL, the models in memory, the mounting of a view."""
+"""Code that the pages share: the side bar, the state in the address, the models in memory, and showing views."""

@@ -1,4 +1,4 @@
-"""What a browser says of the machine that it runs on."""
+"""Facts that a browser tells about its device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the document of the browser gets once: the few rules that the theme has no option for, and how Back works."""
+"""CSS and scripts that the browser's document gets once: rules that the theme has no option for, and the Back button."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every visitor comes through: page config, navigation, and the side bar that all pages share."""
+"""The frame of every page: page config, navigation, and the side bar that all pages share."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""How long work will take, said before it is begun; what takes long waits for a press."""
+"""Estimates how long work will take, before it begins; long work waits for a click."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is handed to a page: one text, read by one model, and what a visitor has chosen of it."""
+"""The input of a page: one text, read by one model, and the visitor's choices."""
 
 from __future__ import annotations
 

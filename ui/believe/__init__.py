@@ -1,1 +1,1 @@
-"""Which method to believe: tokens leave the text in each method's order, and the prediction says which of them it needed."""
+"""Panel "Which to believe": deletes tokens in each method's order, and compares how fast the prediction falls."""

@@ -1,4 +1,4 @@
-"""What is put to the test, and the curves that it gives: from a job, and where that takes minutes after a press."""
+"""Runs the test of "Which to believe" as a job, after a click if it takes minutes."""
 
 from __future__ import annotations
 

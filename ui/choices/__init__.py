@@ -1,1 +1,1 @@
-"""What a visitor chooses: the text, the model, a head, a token, and what of a text is shown."""
+"""Widgets for a visitor's choices: text, model, head, token, and the shown part of a text."""

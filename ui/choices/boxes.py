@@ -1,4 +1,4 @@
-"""Where a visitor writes: the text, and for models that read two, the second one below it."""
+"""The text boxes: the text, and for models that read two texts a second box below."""
 
 from __future__ import annotations
 

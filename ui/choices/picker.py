@@ -1,4 +1,4 @@
-"""The choice of a model: what is asked for, what is in use, and what goes on in between.
+"""The model picker: the requested model, the model in use, and the loading in between.
 
 The picker's value, `state.MODEL`, is the model that is asked for; it is in every link. The one in use differs from
 it only while the other is loading: pages ask `in_use`.

@@ -1,4 +1,4 @@
-"""What of a text the pictures show: special tokens or not, tokens or words."""
+"""The choice of which tokens pictures show: with or without special tokens, by token or by word."""
 
 from __future__ import annotations
 

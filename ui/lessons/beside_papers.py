@@ -1,4 +1,4 @@
-"""The table of a step about a paper: what was published, and beside it the same measured here, of the model that is in use."""
+"""The table of a lesson's step about a paper: published numbers beside those of the model in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a visitor is in a lesson."""
+"""A visitor's place in a lesson, and the moves between lessons and steps."""
 
 from __future__ import annotations
 

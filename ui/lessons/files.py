@@ -1,4 +1,4 @@
-"""A lesson as its Markdown file says it, checked line by line. How one is written stands in docs/writing-lessons.md."""
+"""Reads lessons from their Markdown files and checks them line by line; docs/writing-lessons.md has the format."""
 
 from __future__ import annotations
 

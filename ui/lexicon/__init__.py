@@ -1,1 +1,1 @@
-"""The lexicon: words of the field, dotted where they first stand on a page, and what a press on them says."""
+"""The lexicon: technical terms, dotted where they first appear on a page, and their explanations on a click."""

@@ -1,4 +1,4 @@
-"""Where browsers fetch the lexicon."""
+"""The routes from which browsers fetch the lexicon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a press on a link of the lexicon does: the place in the app that shows a word, its lesson, or the list of all words."""
+"""Follows a clicked link of the lexicon: to a place in the app that shows the term, its lesson, or the list of terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the field where they first stand on a page: marked as links, which the browser answers with what they mean.
+"""Marks technical terms as links where they first appear on a page; the browser shows their meaning on a click.
 
 A mark is `[attention](#w-attention)`, in Markdown and on boards alike. It is put into a page's own words before names and numbers
 are, so that nothing that a visitor or a model has written is ever marked.

@@ -1,1 +1,1 @@
-"""What the server keeps for all visitors: models, long work and its results, trainings, and what may be opened."""
+"""Data that the server keeps for all visitors: models, jobs and their results, trainings, and access rules."""

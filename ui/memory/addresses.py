@@ -1,4 +1,4 @@
-"""Where a visitor comes from, as bounds count it: the network, which nobody can invent as they can a cookie."""
+"""A visitor's network, by which limits are counted, because a program can invent cookies but no network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which models visitors may open: which folders of this machine, and whether the Hub."""
+"""Decides which models visitors may open: in which folders, and whether from the Hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which models of the Hub are on this machine already. Listing them takes a moment, so no page waits for it."""
+"""The Hub models that are already on this machine, as last listed, so that no page waits for the list."""
 
 from __future__ import annotations
 

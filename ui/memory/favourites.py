@@ -1,4 +1,4 @@
-"""How much each head looks at the token before, computed once a model, and the head that a newcomer should meet first."""
+"""Scores each head by its attention to the previous token, once a model, and picks the head that a page shows first."""
 
 from __future__ import annotations
 

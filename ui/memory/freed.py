@@ -1,4 +1,4 @@
-"""Memory that was freed goes back to the system, as far as the allocator of the C library (glibc) is asked for that.
+"""Asks the allocator of the C library (glibc) to give freed memory back to the system.
 
 Streamlit makes a thread a run. glibc gives threads up to eight heaps a core, and what is freed in one of them mostly stays there:
 a class would take more memory the longer it goes on, though nothing of it is in use.

@@ -1,4 +1,4 @@
-"""Work that takes long, shared by pages: done beside the page, once for all who ask, with its progress and a way out of it."""
+"""Long calculations in the background: run once for all who ask, with progress, and cancellable."""
 
 from __future__ import annotations
 

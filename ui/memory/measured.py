@@ -1,4 +1,4 @@
-"""What is counted of a server's work, without a word of what anybody typed; only where HEADLIGHT_METRICS=1 is set."""
+"""Counts a server's work for metrics, without any visitor's words; only with HEADLIGHT_METRICS=1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What leaves where a server is full: first what nobody waits for, and of that what belongs to the network that holds most."""
+"""Decides what a full server drops: first what nobody waits for, and of that from the network that holds most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shelf of models in memory: each is loaded once for everybody, and the least recently used one leaves first."""
+"""The models in memory: each is loaded once for everybody, and the least recently used is dropped first."""
 
 from __future__ import annotations
 

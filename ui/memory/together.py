@@ -1,4 +1,4 @@
-"""What many have in front of them is drawn once: a class that follows its teacher looks at one and the same text, read once.
+"""Draws a picture once for all visitors who look at the same trace, such as a class.
 
 Each reading gives a Trace of its own, but those of a text that was read once share their attention, and that tells them.
 """

@@ -1,4 +1,4 @@
-"""The trainings that go on in this process: each visitor comes back to their own, and what was trained opens like any model."""
+"""The trainings of this process: visitors come back to their own, and trained models open like any model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is here: what the server keeps for a visitor goes when they go."""
+"""The visitors who are connected; data kept for a visitor is dropped when the visitor leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a picture shows, in words that can go with it: model, text, layer, head and options."""
+"""The caption of a picture: model, text, layer, head and options in words."""
 
 from __future__ import annotations
 

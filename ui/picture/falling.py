@@ -1,4 +1,4 @@
-"""A recipe that two pages have: what a prediction's chance is while tokens leave the text, and which tokens are shown of it.
+"""A recipe of two pages: the prediction's probability while tokens are deleted, and which tokens are shown.
 
 A notebook that is taken away carries these functions, so they use nothing that a notebook does not have.
 """

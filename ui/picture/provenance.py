@@ -1,4 +1,4 @@
-"""Where a picture and its numbers come from: what it takes to make them again. Every file that is taken away carries it."""
+"""The provenance of a picture, with all that is needed to make it again; every saved file contains it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Several servers behind one address: a proxy that sends a visitor to the same one each time, and who looks after all of them."""
+"""Several servers behind one address: a proxy that keeps each visitor with one server, and their supervisor."""

@@ -1,4 +1,4 @@
-"""What servers share: on Linux they are forked from a process that has imported this, and hold it in memory once.
+"""Modules that servers share: on Linux they are forked from a process that has imported this, and hold it in memory once.
 
 It starts no thread and reads no model, of which a fork would have but a part.
 """

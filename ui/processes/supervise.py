@@ -1,4 +1,4 @@
-"""Who looks after several servers and their proxy: starts them, begins again what ends by itself, and ends all of them."""
+"""Supervises several servers and their proxy: starts them, restarts those that end, and ends all of them."""
 
 from __future__ import annotations
 

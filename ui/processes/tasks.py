@@ -1,4 +1,4 @@
-"""What each process does: a server of the app, or the proxy. Both end when the process that began them does, however it ends."""
+"""The tasks of the processes: a server of the app, or the proxy. Each ends with the process that started it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a room lives when several processes serve: its code says in which, and a cookie leads a browser to that one."""
+"""Finds the process in which a room lives: the room's code names it, and a cookie sends a browser there."""
 
 from __future__ import annotations
 

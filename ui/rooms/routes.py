@@ -1,4 +1,4 @@
-"""Where browsers in a room ask. What answers is imported with the first room: a server answers its first page sooner."""
+"""The routes of rooms. The code that answers is imported with the first room, so a server's first page comes sooner."""
 
 from __future__ import annotations
 

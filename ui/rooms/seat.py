@@ -1,4 +1,4 @@
-"""A visitor's seat in a room: the page follows who leads, until something is touched.
+"""A visitor's seat in a room: the page follows the teacher until the visitor touches something.
 
 Every run of a page begins with `enter` and ends with `settle`. In between the choices of the room stand in the session, before
 the widgets are placed. What differs, at the beginning of a run, from what stood at the end of the last one was touched by the

@@ -1,4 +1,4 @@
-"""The rooms of this server, in memory alone: who leads, who is there, where the class is, what is asked and answered.
+"""The rooms of this server, kept in memory: teachers, followers, the class's place, questions and answers.
 
 Nothing here knows a page or a socket. Whoever listens to a room gives it a function that is called, from any thread, when there
 is something new.

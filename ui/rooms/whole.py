@@ -1,4 +1,4 @@
-"""A run that a room asks for, where it is going to be one of a whole page."""
+"""Turns a room's request for a run into a run of the whole page, where one is needed."""
 
 from __future__ import annotations
 

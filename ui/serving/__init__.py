@@ -1,1 +1,1 @@
-"""What the server answers besides the pages: addresses, modules of the views, who may ask, what is too late, when all is sent."""
+"""The server around the pages: routes, files of views, access, limits, and sending."""

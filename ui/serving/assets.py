@@ -1,4 +1,4 @@
-"""The JavaScript and CSS of the views: a browser fetches those of a view once, where each message would carry all of them."""
+"""Serves the JavaScript and CSS of each view once, so that messages need not contain them."""
 
 from __future__ import annotations
 

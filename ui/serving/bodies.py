@@ -1,4 +1,4 @@
-"""Bodies of requests are bounded while they arrive, on every route: no page sends one that is longer than a teacher's key."""
+"""Limits the bodies of requests on every route: no page sends one that is longer than a teacher's key."""
 
 from __future__ import annotations
 

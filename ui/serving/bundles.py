@@ -1,4 +1,4 @@
-"""What a run draws goes from its thread to the event loop, and from there to the browser, in bundles.
+"""Sends what a run draws in bundles, from its thread to the event loop and on to the browser.
 
 Streamlit wakes the event loop for each message of a run by itself, and the loop comes round once for each that it sends. When the
 teacher of sixty moves, these are two and a half thousand messages at once.

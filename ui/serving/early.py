@@ -1,4 +1,4 @@
-"""What a page sends while its visit does not have it yet."""
+"""Holds a fragment's messages until its session knows the fragment."""
 
 from __future__ import annotations
 

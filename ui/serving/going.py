@@ -1,4 +1,4 @@
-"""When a browser has gone, what the server keeps for its visitor goes too."""
+"""Frees the server's data for a visitor whose browser has left."""
 
 from __future__ import annotations
 

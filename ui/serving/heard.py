@@ -1,4 +1,4 @@
-"""What a page may say to the server: messages of Streamlit's protocol for which a page of ours has a use."""
+"""Accepts only the messages of Streamlit's protocol that our pages need."""
 
 from __future__ import annotations
 

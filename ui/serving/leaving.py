@@ -1,4 +1,4 @@
-"""What a browser sends when it goes from one page to another."""
+"""Drops a fragment's messages from a page that its browser is leaving."""
 
 from __future__ import annotations
 

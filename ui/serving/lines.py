@@ -1,4 +1,4 @@
-"""What a browser is sent in one turn of the event loop goes to it in one go.
+"""Sends everything that one turn of the event loop writes to a browser in one go.
 
 The server hands each message to the network by itself, and lets go of Python's lock for each. When the teacher of sixty moves,
 these are two and a half thousand times, and each time a run may take the lock for longer than it takes to send a message.

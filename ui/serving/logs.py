@@ -1,4 +1,4 @@
-"""The server's log as lines of JSON that never hold what a visitor typed, nor a token: HEADLIGHT_LOG=json, or a public host.
+"""The server's log as JSON lines without visitors' texts and tokens: with HEADLIGHT_LOG=json, or on a public host.
 
 What is written is chosen at the source, for whatever prints it: of a record its time, level, logger, and the sentence that stands
 in the program, without what was put into it; of an error its kind and the lines of the program that it came through, without

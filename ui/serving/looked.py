@@ -1,4 +1,4 @@
-"""What Streamlit itself asks for in every run, of a session and of its settings, in fewer steps than it takes."""
+"""Does in fewer steps what Streamlit looks up in every run, in its session and its settings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The event loop that Streamlit gives to each visit, for libraries that ask for one, takes no descriptors until it runs.
+"""Gives each session an event loop that takes no file descriptors until it runs.
 
-It takes three, also for two minutes after the visit has gone, and none of ours is ever run: two hundred people had six hundred.
+Streamlit's own takes three, also for two minutes after the visit has gone, and is never run here: two hundred people had six
+hundred.
 """
 
 from __future__ import annotations

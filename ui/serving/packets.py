@@ -1,4 +1,4 @@
-"""Small packets leave at once, and what nobody takes is given up.
+"""Sends small packets at once, and gives up data that nobody reads.
 
 Streamlit opens its socket without naming the protocol, and asyncio does not switch off Nagle's algorithm for such a socket: the
 second part of an answer, or of what a run draws, waits until the browser has confirmed the first, which takes it about 40 ms.

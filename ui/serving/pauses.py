@@ -1,4 +1,4 @@
-"""How long a text box waits for the next key before it sends what is typed."""
+"""Reads how long a text box waits for the next key before it sends its text."""
 
 from __future__ import annotations
 

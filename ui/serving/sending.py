@@ -1,4 +1,4 @@
-"""When what a run has drawn is on its way to the browser."""
+"""Waits until a run's output is on its way to the browser."""
 
 from __future__ import annotations
 
