@@ -71,7 +71,9 @@ def headlight(network) -> Way:
 
     def read(ids):
         row = ids[0].tolist()
-        calls, hidden, known = model._decode(tuple(row), None)  # what `trace` does after the tokenizer, nothing remembered
+        calls, hidden, known = model.followed.decode(
+            tuple(row), None
+        )  # what `trace` does after the tokenizer, nothing remembered
         tokens = [Token(id, "", 0, 0) for id in row]
         attention = Attention(tokens, tokens, calls, known)
         maps, logits = attention[LAYER], model._unembed(hidden[-1][-1:])

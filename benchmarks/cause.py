@@ -90,7 +90,7 @@ def random_gpt2(length: int) -> tuple[HuggingFaceModel, Trace, Trace]:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(vocabularies.WordLevel({"?": 0}, unk_token="?")))
     model = HuggingFaceModel(gpt2.twin(gpt2.load(), "sdpa"), tokenizer, "decoder", name="random")
     tokens = [Token(id, "", 0, 0) for id in gpt2.tokens(length)[0].tolist()]
-    one, two = (model._traced("", some, 0, None) for some in (tokens, tokens[::-1]))
+    one, two = (model.trace_tokens("", some, 0, None) for some in (tokens, tokens[::-1]))
     return model, one, two
 
 

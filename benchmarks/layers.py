@@ -196,7 +196,7 @@ def as_trace(model: HuggingFaceModel, ids: list[int]):
     from models.trace import Trace
 
     read = [Token(id, "", i, i + 1) for i, id in enumerate(ids)]
-    calls, hidden, known = model._decode(tuple(ids))
+    calls, hidden, known = model.followed.decode(tuple(ids), None)
     return Trace("", read, {"self": Attention(read, read, calls, known)}, {"self": hidden}, unembed=model._unembed)
 
 

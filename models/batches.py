@@ -29,18 +29,22 @@ UNCLEAR = (
 
 @dataclass(frozen=True)
 class Ready:
-    """A text that fits, before it is read. said: the tokens for the decoder of an encoder-decoder; cut: as in `Trace`."""
+    """A text that fits, before it is read. target_tokens: those for the decoder of an encoder-decoder; cut: as in `Trace`."""
 
     text: str
     tokens: Sequence[Token]
-    said: Sequence[Token]
+    target_tokens: Sequence[Token]
     cut: int
     edits: tuple[Edit, ...] = ()
 
     @property
     def lengths(self) -> dict[str, int]:
         """The number of positions that each stack reads."""
-        return {"encoder": len(self.tokens), "decoder": len(self.said)} if self.said else {"self": len(self.tokens)}
+        return (
+            {"encoder": len(self.tokens), "decoder": len(self.target_tokens)}
+            if self.target_tokens
+            else {"self": len(self.tokens)}
+        )
 
 
 def columns(
@@ -76,7 +80,7 @@ def rows_of(
 def read(model: LanguageModel, rows: Sequence[Ready]) -> list[Trace]:
     """Return the trace of each row. Rows of one length are read together, and need no padding."""
     traces: dict[int, Trace] = {}
-    for numbers in batches([(len(row.tokens), len(row.said)) for row in rows]):
+    for numbers in batches([(len(row.tokens), len(row.target_tokens)) for row in rows]):
         part = [rows[i] for i in numbers]
         record = run(model, part)
         traces |= dict(zip(numbers, _traces(model, part, record), strict=True))
@@ -103,7 +107,7 @@ def run(
     if before and start:
         stream = torch.tensor(before.hidden["self"][start]).expand(len(rows), -1, -1).to(model.device)
     with torch.inference_mode():
-        return model._pass_edited([row.tokens for row in rows], [row.said for row in rows], plan, stream=stream)
+        return model._pass_edited([row.tokens for row in rows], [row.target_tokens for row in rows], plan, stream=stream)
 
 
 def begins(edit: Edit, layers: int) -> int:
@@ -238,7 +242,8 @@ def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iter
         attention = {}
         for kind in sorted(calls, key=["self", "encoder", "decoder", "cross"].index):
             queries, keys = (
-                row.said if kind in decoder_kinds else row.tokens for decoder_kinds in (("decoder", "cross"), ("decoder",))
+                row.target_tokens if kind in decoder_kinds else row.tokens
+                for decoder_kinds in (("decoder", "cross"), ("decoder",))
             )
             attention[kind] = Attention(
                 queries, keys, calls[kind], chooses=kind == "cross" and not model.info.labels, **model._turned(kind)
@@ -250,7 +255,7 @@ def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iter
             {stack: stream[number] for stack, stream in hidden.items()},
             row.cut,
             model._unembed if model.info.predicts else None,
-            row.said,
+            row.target_tokens,
             model._tail,
             row.edits,
             model,

@@ -98,7 +98,7 @@ def _pass(model: LanguageModel, rows: Sequence[Ready], position: int) -> tuple[O
         )
     adds = Before(model._sums)
     plan = plan_of(model, rows, adds=adds)
-    record = model._pass_edited([row.tokens for row in rows], [row.said for row in rows], plan, outs=True)
+    record = model._pass_edited([row.tokens for row in rows], [row.target_tokens for row in rows], plan, outs=True)
     order, places = model._order
     heads: Outputs = {
         call: (out, _as_it_is if noted[0].query is None else _heads_first)
@@ -108,7 +108,7 @@ def _pass(model: LanguageModel, rows: Sequence[Ready], position: int) -> tuple[O
         (stack, at - 1): (stack, layer) for stack, layer_places in places.items() for layer, at in enumerate(layer_places[1:])
     }
     added = {layers[place]: output for place, output in adds.outputs.items() if place in layers}
-    stack = "decoder" if rows[0].said else "self"
+    stack = "decoder" if rows[0].target_tokens else "self"
     return heads, added, model.way_out(record.hidden[stack][places[stack][-1]][:, position])
 
 

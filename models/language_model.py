@@ -254,7 +254,7 @@ class LanguageModel(ABC):
     def _pass_edited(
         self,
         texts: Sequence[Sequence[Token]],
-        said: Sequence[Sequence[Token]],
+        targets: Sequence[Sequence[Token]],
         plan: Plan,
         outs: bool = False,
         stream: Tensor | None = None,

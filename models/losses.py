@@ -38,7 +38,7 @@ def scored(model: LanguageModel, text: str, target: str = "") -> Scored:
     Errors: ValueError without a language-model head, and for a text in which nothing is to be predicted.
     """
     ready = model._prepare(text, target)
-    read_tokens = ready.said or ready.tokens
+    read_tokens = ready.target_tokens or ready.tokens
     if model.info.kind == "encoder":
         mask = next((token.id for token in model.tokenize(model.info.mask) if token.text == model.info.mask), None)
         positions = [i for i, token in enumerate(read_tokens) if not (token.special or token.id == mask)][HIDDEN // 2 :: HIDDEN]

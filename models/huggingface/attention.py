@@ -1,4 +1,4 @@
-"""How Hugging Face models come to the recorder: an attention function that transformers calls, and a tap for those that do not.
+"""The ways of Hugging Face models to the recorder: an attention function that transformers calls, and a tap of the softmax.
 
 Most architectures of transformers 5 look their attention function up by name; ours runs the fused kernel and keeps references.
 The others (GPT-J, BLOOM, MPT, GPT-Neo, XGLM, DeBERTa-v2, MPNet, XLNet, Falcon) compute attention themselves: there the softmax is
@@ -46,7 +46,7 @@ def headlight_attention(
     indices: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """Attention as transformers asks for it (`AttentionInterface`), recorded when somebody listens.
+    """Compute attention as transformers asks for it (`AttentionInterface`), and record it while a recorder is active.
 
     query [batch, heads, query, d_head]; key and value [batch, kv_heads, key, d_head]; position_bias, softcap and s_aux (sinks) as
     in `models.recorder.Call`; indices [batch, query, chosen]: the only keys that a query may look at (DeepSeek-V3.2, DeepSeek-AI
@@ -58,17 +58,19 @@ def headlight_attention(
         )
     record = active()
     if indices is not None:
-        attention_mask = _only(indices, attention_mask, query.shape[2], key.shape[2])
+        attention_mask = _mask_of_indices(indices, attention_mask, query.shape[2], key.shape[2])
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     causal = bool(causal) and attention_mask is None and query.shape[2] > 1
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     if softcap is None and s_aux is None:
-        plain = partial(_fused, module, query, key, value, attention_mask, dropout, scaling, is_causal, position_bias, kwargs)
+        plain = partial(
+            _attend_fused, module, query, key, value, attention_mask, dropout, scaling, is_causal, position_bias, kwargs
+        )
     else:  # the kernel knows neither
-        plain = partial(_written_out, query, key, value, attention_mask, causal, scale, position_bias, softcap, s_aux)
+        plain = partial(_attend_eagerly, query, key, value, attention_mask, causal, scale, position_bias, softcap, s_aux)
     if record is not None and record.plan is not None:
-        asked = query, key, value, attention_mask, causal, scale, position_bias, softcap, s_aux
-        return record.plan.attend(record, plain, *asked), None
+        arguments = query, key, value, attention_mask, causal, scale, position_bias, softcap, s_aux
+        return record.plan.attend(record, plain, *arguments), None
     out = plain()
     if record is not None:
         mask, bias = first_row(attention_mask), first_row(position_bias)
@@ -78,7 +80,7 @@ def headlight_attention(
     return out, None
 
 
-def _fused(
+def _attend_fused(
     module: torch.nn.Module,
     query: Tensor,
     key: Tensor,
@@ -90,7 +92,7 @@ def _fused(
     position_bias: Tensor | None,
     others: dict[str, Any],
 ) -> Tensor:
-    """By the fused kernel: [batch, query, heads, d_head]."""
+    """Compute attention by the fused kernel: [batch, query, heads, d_head]."""
     others.pop("output_attentions", None)  # the kernel would warn that it has none
     return sdpa_attention_forward(
         module,
@@ -106,7 +108,7 @@ def _fused(
     )[0]
 
 
-def _written_out(
+def _attend_eagerly(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -117,14 +119,14 @@ def _written_out(
     softcap: float | None,
     sinks: Tensor | None,
 ) -> Tensor:
-    """By the matrix of weights: [batch, query, heads, d_head]."""
-    found = scores(query, expand(key, query.shape[1]), scale, position_bias, softcap)
-    found = weights(found, mask, causal, sinks)
-    return (found.to(value.dtype) @ expand(value, query.shape[1])).transpose(1, 2).contiguous()
+    """Compute attention by the matrix of weights: [batch, query, heads, d_head]."""
+    head_scores = scores(query, expand(key, query.shape[1]), scale, position_bias, softcap)
+    head_weights = weights(head_scores, mask, causal, sinks)
+    return (head_weights.to(value.dtype) @ expand(value, query.shape[1])).transpose(1, 2).contiguous()
 
 
-def _only(indices: Tensor, mask: Tensor | None, queries: int, keys: int) -> Tensor:
-    """The mask [batch, heads or 1, query, key] with all keys shut but the chosen ones."""
+def _mask_of_indices(indices: Tensor, mask: Tensor | None, queries: int, keys: int) -> Tensor:
+    """Return the mask [batch, heads or 1, query, key] that closes all keys but the chosen ones."""
     chosen = torch.zeros(*indices.shape[:2], keys, dtype=torch.bool, device=indices.device).scatter(-1, indices.long(), True)[
         :, None
     ]
@@ -137,7 +139,7 @@ AttentionMaskInterface.register(NAME, sdpa_mask)  # without it padding and slidi
 
 
 class SoftmaxTap(TorchFunctionMode):
-    """Keeps every softmax that has the shape of attention, while a recorder is active in this thread.
+    """Records every softmax that has the shape of attention, while a recorder is active in this thread.
 
     That is [batch, heads, query, key] or [batch · heads, query, key] over the last dimension, where heads is the model's number;
     row 0 is kept.
@@ -156,9 +158,9 @@ class SoftmaxTap(TorchFunctionMode):
         if (record := active()) is None:
             return out
         if function in self.SOFTMAX:
-            found = out.flatten(0, 1) if out.dim() == 4 and out.shape[0] == self.batch else out
-            if found.dim() == 3 and found.shape[0] == self.batch * self.heads:
+            probabilities = out.flatten(0, 1) if out.dim() == 4 and out.shape[0] == self.batch else out
+            if probabilities.dim() == 3 and probabilities.shape[0] == self.batch * self.heads:
                 if record.plan is not None:
-                    return record.plan.reweigh(record, found.unflatten(0, (self.batch, self.heads))).reshape(out.shape)
-                record.keep(Call(None, None, None, given=found[: self.heads]), out)
+                    return record.plan.reweigh(record, probabilities.unflatten(0, (self.batch, self.heads))).reshape(out.shape)
+                record.keep(Call(None, None, None, given=probabilities[: self.heads]), out)
         return out

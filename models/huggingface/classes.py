@@ -1,4 +1,4 @@
-"""Which class of transformers a config asks for, and what it is when it is no model of text."""
+"""The class of transformers that a config asks for, and what a model is that does not read text."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Candidate:
 
 
 def config_of(raw: dict, name: str) -> PreTrainedConfig:
-    """The config that transformers makes of a config.json. Errors: ModelError when it knows no such model."""
+    """Return the config that transformers makes of a config.json. Errors: ModelError when it knows no such model."""
     from transformers import CONFIG_MAPPING
 
     kind = raw.get("model_type")
@@ -88,32 +88,32 @@ def config_of(raw: dict, name: str) -> PreTrainedConfig:
             "Choose the version in full precision."
         )
     try:
-        return CONFIG_MAPPING[kind].from_dict(without(raw))
+        return CONFIG_MAPPING[kind].from_dict(drop_set_aside(raw))
     except Exception as error:
         raise ModelError(f"The config.json of {quoted(name)} makes no sense to transformers: {short(error, 120)}") from error
 
 
-def without(raw: dict) -> dict:
-    """A config.json without what is set aside, and without private settings, at every depth."""
-    kept = {key: value for key, value in raw.items() if key not in SET_ASIDE and not key.startswith("_")}
-    return {key: without(value) if isinstance(value, dict) else value for key, value in kept.items()}
+def drop_set_aside(raw: dict) -> dict:
+    """Return a config.json without the settings in SET_ASIDE and without private ones, at every depth."""
+    settings = {key: value for key, value in raw.items() if key not in SET_ASIDE and not key.startswith("_")}
+    return {key: drop_set_aside(value) if isinstance(value, dict) else value for key, value in settings.items()}
 
 
 def candidates(config: PreTrainedConfig, architectures: object, name: str) -> list[Candidate]:
-    """The classes to try, the best first: with the head for labels or for tokens, bare, the encoder alone.
+    """Return the classes to try, the best first: with the head for labels or for tokens, bare, the encoder alone.
 
-    architectures: what the config.json says, believed only where it names a class of that type.
+    architectures: those that config.json names, used only where they are classes of that type.
     Errors: ModelError for a model that does not read text, with what it is.
     """
     from transformers.models.auto import modeling_auto as auto
 
     type_ = config.model_type
-    said = architectures[0] if isinstance(architectures, list) and architectures else None
-    said = said if isinstance(said, str) else ""
+    architecture = architectures[0] if isinstance(architectures, list) and architectures else None
+    architecture = architecture if isinstance(architecture, str) else ""
 
     def named(table: str) -> str | None:
-        found = getattr(auto, f"MODEL_{table}MAPPING_NAMES").get(type_)
-        return found[0] if isinstance(found, (tuple, list)) else found
+        class_names = getattr(auto, f"MODEL_{table}MAPPING_NAMES").get(type_)
+        return class_names[0] if isinstance(class_names, (tuple, list)) else class_names
 
     both, causal, masked = named("FOR_SEQ_TO_SEQ_CAUSAL_LM_"), named("FOR_CAUSAL_LM_"), named("FOR_MASKED_LM_")
     bare, encoder = named(""), named("FOR_TEXT_ENCODING_")
@@ -121,8 +121,8 @@ def candidates(config: PreTrainedConfig, architectures: object, name: str) -> li
     refuse_unless_text(config, [both, causal, masked, encoder, *others], name)
 
     two = bool(getattr(config, "is_encoder_decoder", False))
-    decoding = getattr(config, "is_decoder", False) or getattr(config, "causal", False) or said == causal
-    found: list[Candidate | None] = []
+    decoding = getattr(config, "is_decoder", False) or getattr(config, "causal", False) or architecture == causal
+    choices: list[Candidate | None] = []
     if both and (two or not (causal or masked)):
         kind, head = "encoder-decoder", both
     elif getattr(config, "use_bidirectional_attention", None) is True:
@@ -132,17 +132,17 @@ def candidates(config: PreTrainedConfig, architectures: object, name: str) -> li
     else:
         kind, head = "encoder", masked
     for labelled, table in LABELLED.items():
-        if said and said == named(table):
+        if architecture and architecture == named(table):
             if kind == "encoder-decoder" and labelled == "text":
-                found.append(candidate(said, kind, False, labelled))
+                choices.append(candidate(architecture, kind, False, labelled))
                 continue
             alone = "encoder" if kind == "encoder-decoder" else kind  # T5's classifier of tokens has no decoder
-            found.append(candidate(said, alone, False, labelled))
-    if head and not said.endswith(TASKS):
-        found.append(candidate(head, kind, True))
-    found.append(candidate(bare, kind, False))
-    found.append(candidate(encoder, "encoder", False))
-    unique = {each.cls: each for each in reversed(found) if each}
+            choices.append(candidate(architecture, alone, False, labelled))
+    if head and not architecture.endswith(TASKS):
+        choices.append(candidate(head, kind, True))
+    choices.append(candidate(bare, kind, False))
+    choices.append(candidate(encoder, "encoder", False))
+    unique = {each.cls: each for each in reversed(choices) if each}
     if not unique:
         raise ModelError(f"{quoted(name)} ({short(type_)}) is not a kind of model that Headlight can open.")
     return list(reversed(unique.values()))
@@ -173,7 +173,7 @@ def refuse_unless_text(config: PreTrainedConfig, classes: list[str | None], name
 
 
 def other_subject(type_: str) -> str:
-    """What a model is that transformers lists under no task of text: by the names of its tasks."""
+    """Return what a model is that transformers lists under no task of text, by the names of its tasks."""
     from transformers.models.auto import modeling_auto as auto
 
     tables = [table for table in dir(auto) if table.endswith("_MAPPING_NAMES") and table.startswith("MODEL_FOR_")]

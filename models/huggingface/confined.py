@@ -1,8 +1,8 @@
-"""Strangers' files tried out in a process of its own, with a limit of memory and of time, that can be given up at any moment.
+"""Trials of strangers' files, each in a process with limits of memory and time, which can be given up at any moment.
 
 A process that imports torch and transformers once waits, and forks itself for each trial: that takes a few milliseconds, where a
 new interpreter would take seconds. Each trial has its end of a socket, over which its request and its answer go as JSON; when
-the other end is closed, the kernel ends it. `asking` has the forks that stay and answer one question after another.
+the other end is closed, the kernel ends it. `answerer` has the forks that stay and answer questions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _turns = threading.BoundedSemaphore(AT_ONCE)
 
 
 def confined(task: str, path: Path, name: str, report: Report) -> Any:
-    """What a function of `trial` gives for a path and the name that a person typed.
+    """Return the result of a function of `trial` for a path and the name that a person typed.
 
     Errors: ModelError, what the function says, or that it took more than a trial may; Cancelled, when `report` raises it.
     """
@@ -44,7 +44,7 @@ def confined(task: str, path: Path, name: str, report: Report) -> Any:
         report(Progress("prepare"))
     try:
         request = {"task": task, "path": str(path), "name": name, "memory": MEMORY, "seconds": SECONDS}
-        answer = _asked(json.dumps(request).encode() + b"\n", report)
+        answer = _request_answer(json.dumps(request).encode() + b"\n", report)
     finally:
         _turns.release()
     if not answer:
@@ -52,14 +52,14 @@ def confined(task: str, path: Path, name: str, report: Report) -> Any:
             f"The config.json or the tokenizer of {quoted(name)} asks for more than {size(MEMORY)} of memory or "
             f"{SECONDS} seconds before a weight is read. Choose another model."
         )
-    found = json.loads(answer)
-    if "error" in found:
-        raise ModelError(found["error"])
-    return found["value"]
+    reply = json.loads(answer)
+    if "error" in reply:
+        raise ModelError(reply["error"])
+    return reply["value"]
 
 
-def _asked(request: bytes, report: Report) -> bytes:
-    """The answer to a request; nothing where its process did not live to give one."""
+def _request_answer(request: bytes, report: Report) -> bytes:
+    """Return the answer to a request; b"" where its process ended before it could answer."""
     line, theirs = socket.socketpair()
     with line:
         with theirs:
@@ -86,15 +86,15 @@ def _asked(request: bytes, report: Report) -> bytes:
     return answer
 
 
-def _wait(control: socket.socket) -> None:
-    """Fork for every socket that comes, until whoever sends them is gone."""
+def _fork_for_each(control: socket.socket) -> None:
+    """Fork for every socket that arrives, until their sender is gone."""
     import gc
 
     from transformers import AutoTokenizer, BertForMaskedLM, GPT2LMHeadModel, LlamaForCausalLM  # noqa: F401
 
-    from models.huggingface import asking, trial  # noqa: F401
+    from models.huggingface import answerer, trial  # noqa: F401
 
-    asking.confined_already = True
+    answerer.confined_already = True
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()  # so that a collection in a trial writes to no page that both have
     while True:
@@ -105,21 +105,21 @@ def _wait(control: socket.socket) -> None:
             try:
                 control.close()
                 with socket.socket(fileno=lines[0]) as line:
-                    _attend(line)
+                    _serve(line)
             finally:
                 os._exit(0)
         os.close(lines[0])
 
 
-def _attend(line: socket.socket) -> None:
-    """One trial, or questions for as long as somebody asks them."""
-    from models.huggingface import asking
+def _serve(line: socket.socket) -> None:
+    """Run one trial, or answer questions until the other end is closed."""
+    from models.huggingface import answerer
 
     lines = line.makefile("rb")
     request = json.loads(lines.readline())
     if "kind" in request:
         _limit(request["memory"])
-        asking.answer_each(line, lines, request["kind"])
+        answerer.answer_each(line, lines, request["kind"])
     else:
         _try_out(line, **request)
 
@@ -159,4 +159,4 @@ def _limit(memory: int, seconds: int | None = None) -> None:
 
 
 if __name__ == "__main__":
-    _wait(socket.socket(fileno=int(sys.argv[1])))
+    _fork_for_each(socket.socket(fileno=int(sys.argv[1])))

@@ -1,4 +1,4 @@
-"""A folder in the Hub's format, looked at before anything is loaded from it.
+"""A folder in the Hub's format, inspected before anything is loaded from it.
 
 Nothing here needs torch: JSON, and the headers of the safetensors files
 (https://github.com/huggingface/safetensors, "Format": 8 bytes of header length, a JSON header, then the tensors).
@@ -49,7 +49,7 @@ PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack", ".onnx", "
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredTensor:
     """A tensor in a file: the file, its dtype as safetensors spells it, its shape, its size in bytes, its name there."""
 
     file: Path
@@ -65,20 +65,20 @@ class Folder:
 
     path: Path
     config: dict
-    tensors: dict[str, Stored]
+    tensors: dict[str, StoredTensor]
 
 
-def look_at(path: Path, name: str) -> Folder:
-    """Look at a folder: config, tokenizer, and the header of every weights file against the file's size; no weight is read.
+def inspect_folder(path: Path, name: str) -> Folder:
+    """Inspect a folder: config, tokenizer, and the header of every weights file against the file's size. No weight is read.
 
     name: what the person typed, for the messages. Errors: ModelError, a sentence for each way a folder can be broken.
     """
     try:
-        found = path.is_dir()
-        files = [file.name for file in path.iterdir() if file.is_file()] if found else []
+        is_folder = path.is_dir()
+        files = [file.name for file in path.iterdir() if file.is_file()] if is_folder else []
     except (OSError, ValueError) as error:
         raise ModelError(f"The folder {quoted(name)} cannot be read: {short(error)}.") from error
-    if not found:
+    if not is_folder:
         raise ModelError(f"There is no folder {quoted(name)} here. Check the path.")
     for part in (CONFIG, SINGLE, INDEX):
         check_is_file(path / part, name)
@@ -89,14 +89,14 @@ def look_at(path: Path, name: str) -> Folder:
         if not shard.is_file():
             raise ModelError(f"{quoted(name)} is not complete: its weights file {quoted(shard.name)} is missing.")
     check_tokenizer_is_there(files, name)
-    tensors: dict[str, Stored] = {}
+    tensors: dict[str, StoredTensor] = {}
     for shard in shards:
         tensors |= header(shard)
     return Folder(path, config, {WRAPPERS.sub("", key): stored for key, stored in tensors.items()})
 
 
 def check_is_file(file: Path, name: str) -> None:
-    """Errors: ModelError for what has the name of a file and is none."""
+    """Check that a path, if it exists, is a file. Errors: ModelError."""
     if os.path.lexists(file) and not file.is_file():
         what = (
             "a folder, not a file" if file.is_dir() else "a link to nothing" if file.is_symlink() else "no file that can be read"
@@ -124,7 +124,7 @@ def read_json(file: Path, what: str, limit: int = JSON_LIMIT) -> dict:
     try:
         if file.stat().st_size > limit:
             raise ModelError(f"{what} is too large to be one.")
-        content = json.loads(file.read_text(encoding="utf-8"), object_hook=_number)
+        content = json.loads(file.read_text(encoding="utf-8"), object_hook=_parse_number)
     except (OSError, ValueError, TypeError, RecursionError) as error:
         if isinstance(error, ModelError):
             raise
@@ -134,13 +134,13 @@ def read_json(file: Path, what: str, limit: int = JSON_LIMIT) -> dict:
     return content
 
 
-def _number(found: dict) -> dict | float:
-    """transformers writes what JSON has no number for as {"__float__": "Infinity"}."""
-    return float(found["__float__"]) if found.keys() == {"__float__"} else found
+def _parse_number(parsed: dict) -> dict | float:
+    """Return the number that transformers writes as {"__float__": "Infinity"}, which JSON does not have; else what was parsed."""
+    return float(parsed["__float__"]) if parsed.keys() == {"__float__"} else parsed
 
 
 def numbers(config: dict) -> Iterable[tuple[str, float]]:
-    """Every number in a config with its name, nested ones too."""
+    """Yield every number in a config with its name, nested ones too."""
     for key, value in config.items():
         if isinstance(value, dict):
             yield from numbers(value)
@@ -149,14 +149,14 @@ def numbers(config: dict) -> Iterable[tuple[str, float]]:
 
 
 def weights_files(files: Iterable[str], index: Path, name: str) -> list[str]:
-    """The names of the safetensors files that make the model: one, those of the index, or all there are."""
+    """Return the names of the safetensors files of a model: the single one, those of the index, or all that there are."""
     files = list(files)
     if SINGLE in files:
         return [SINGLE]
     if INDEX in files:
         return shards_of(index, name)
-    found = sorted(f for f in files if f.endswith(".safetensors") and not f.startswith(("adapter_", "consolidated")))
-    if not found:
+    shards = sorted(f for f in files if f.endswith(".safetensors") and not f.startswith(("adapter_", "consolidated")))
+    if not shards:
         if ADAPTER in files:
             raise ModelError(ADAPTER_ALONE.format(quoted(name)))
         pickles = sorted(f for f in files if f.endswith(PICKLES))
@@ -167,7 +167,7 @@ def weights_files(files: Iterable[str], index: Path, name: str) -> list[str]:
                 "load it there and call save_pretrained."
             )
         raise ModelError(f"{quoted(name)} holds no weights: there is no .safetensors file in it.")
-    return found
+    return shards
 
 
 def shards_of(index: Path, name: str) -> list[str]:
@@ -183,7 +183,7 @@ def is_vocabulary(file: str) -> bool:
 
 
 class NoTokenizer(ModelError):
-    """There is no file of a tokenizer. Perhaps the model reads no text at all, which its config tells."""
+    """A folder holds no tokenizer file. Its config may say that the model does not read text."""
 
 
 def check_tokenizer_is_there(files: Iterable[str], name: str) -> None:
@@ -194,8 +194,8 @@ def check_tokenizer_is_there(files: Iterable[str], name: str) -> None:
         )
 
 
-def header(file: Path) -> dict[str, Stored]:
-    """The tensors of a safetensors file by name. Errors: ModelError when header and file do not fit together."""
+def header(file: Path) -> dict[str, StoredTensor]:
+    """Return the tensors of a safetensors file by name. Errors: ModelError when header and file do not fit together."""
     what = f"The weights file {quoted(file.name)}"
     try:
         size = file.stat().st_size
@@ -215,7 +215,7 @@ def header(file: Path) -> dict[str, Stored]:
             shape = tuple(entry["shape"])
             if math.prod(shape) * BITS[entry["dtype"]] != 8 * (last - first) or first < 0 or min(shape, default=0) < 0:
                 raise ValueError(key)
-            tensors[key] = Stored(file, entry["dtype"], shape, last - first, key)
+            tensors[key] = StoredTensor(file, entry["dtype"], shape, last - first, key)
             end = max(end, last)
     except OSError as error:
         raise ModelError(f"{what} cannot be read: {short(error)}.") from error

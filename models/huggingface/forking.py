@@ -1,4 +1,4 @@
-"""Starts the process that forks for confined work, and ends it when it has been idle."""
+"""The process that forks for confined work: it starts with the first request, and ends after a while without any."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _rest: threading.Timer | None = None
 
 
 def hand_over(line: socket.socket) -> subprocess.Popen[bytes]:
-    """Have the process that waits fork for the other end of a socket; it is started if there is none."""
+    """Send a socket to the process that forks, which serves it in a fork. Starts that process if there is none."""
     global _process, _control, _rest
     with _lock:
         if _process is None or _process.poll() is not None:
@@ -61,6 +61,6 @@ def _end() -> None:
     global _process
     with _lock:
         if _process is not None and _control is not None:
-            _control.close()  # at which it ends, and not the trials that are under way
+            _control.close()  # which ends it, but not the trials that are running
             _process.wait()
             _process = None

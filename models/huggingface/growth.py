@@ -1,4 +1,4 @@
-"""Computes the largest factor by which a step of a tokenizer can lengthen a text."""
+"""The factor by which a step of a tokenizer may lengthen a text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import base64
 
 
 def growth(step: dict) -> float:
-    """Return the largest factor by which a step of a tokenizer, in the JSON of tokenizers, can lengthen a text."""
+    """Return the largest factor by which a step of a tokenizer, as tokenizers writes it in JSON, may lengthen a text."""
     if step["type"] == "Sequence":
-        found = 1.0
-        for one in step.get("normalizers") or step.get("decoders") or ():
-            found *= growth(one)
-        return found
+        factor = 1.0
+        for part in step.get("normalizers") or step.get("decoders") or ():
+            factor *= growth(part)
+        return factor
     if step["type"] == "Replace":
         pattern = step["pattern"].get("String", "")  # an expression may find nothing at all, everywhere
         return max(1.0, len(step["content"]) / len(pattern) if pattern else 1.0 + len(step["content"]))

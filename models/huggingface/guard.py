@@ -1,4 +1,4 @@
-"""Texts tried with a copy of a tokenizer in a confined process, before the tokenizer itself is given them.
+"""Trials of texts with a copy of a tokenizer in a confined process, before the tokenizer itself reads them.
 
 A pattern in a tokenizer.json may take hours for a short text, and nothing in this process can stop the library then. Most
 tokenizers are made of steps that take a time in proportion to the text: these are given their texts at once.
@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
-from models.huggingface import asking
-from models.huggingface.asking import Asking, Exceeded
+from models.huggingface import answerer
+from models.huggingface.answerer import Answerer, LimitExceeded
 from models.huggingface.growth import growth
 from models.huggingface.names import short
 
@@ -68,17 +68,17 @@ class Guard:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         self._backend: Tokenizer | None = getattr(tokenizer, "backend_tokenizer", None)
-        self._asking = Asking("tokenize", MEMORY, lambda: (self._written, OPENS_IN))
-        self._tried: OrderedDict[Any, None] = OrderedDict()
+        self._answerer = Answerer("tokenize", MEMORY, lambda: (self._serialized, OPENS_IN))
+        self._tried_texts: OrderedDict[Any, None] = OrderedDict()
         self._lock, self._failures = Lock(), 0
 
     @cached_property
-    def _written(self) -> str:
-        return "" if self._backend is None else _written(self._backend)
+    def _serialized(self) -> str:
+        return "" if self._backend is None else _serialize(self._backend)
 
     @cached_property
     def _growth(self) -> float:
-        """The largest factor by which the tokenizer can lengthen a text."""
+        """The largest factor by which the tokenizer may lengthen a text."""
         assert self._backend is not None, "it was written"
         steps = self._backend.normalizer, self._backend.decoder
         return max((growth(json.loads(step.__getstate__())) for step in steps if step is not None), default=1.0)
@@ -86,31 +86,33 @@ class Guard:
     @property
     def watches(self) -> bool:
         """Whether texts are tried."""
-        return not asking.confined_already and bool(self._written)
+        return not answerer.confined_already and bool(self._serialized)
 
     def check(self, text: str, split: bool = False) -> None:
-        """Errors: ValueError, a sentence, for a text that the tokenizer takes too long for. split: whether special tokens in it
-        are read letter by letter."""
+        """Try a text. split: whether special tokens in it are read letter by letter.
+
+        Errors: ValueError, a sentence, for a text that the tokenizer takes too long for.
+        """
         if self.watches and text:
             self._try((text, split), {"text": text, "split": split}, len(text))
 
     def check_ids(self, ids: Sequence[int]) -> None:
-        """Check token ids that become text. Errors: as `check`."""
+        """Try ids of tokens that are to become text. Errors: as `check`."""
         if self.watches and ids:
             self._try(tuple(ids), [int(id) for id in ids], len(ids))
 
     def try_repetitions(self) -> None:
         """Try texts that repeat what ordinary texts repeat, and what the tokenizer's patterns name. Errors: as `check`."""
         if self.watches:
-            letters = list(dict.fromkeys("".join(_patterns(json.loads(self._written)))))[:64]
+            letters = list(dict.fromkeys("".join(_patterns(json.loads(self._serialized)))))[:64]
             end = "\u0001" + "".join(letters)  # the library looks no further where a letter is missing that it would need
             for part in dict.fromkeys([*REPEATS, *letters]):
                 self.check(part * REPEATED + end)
 
     def _try(self, key: Any, question: Any, length: int) -> None:
         with self._lock:
-            if key in self._tried:
-                return self._tried.move_to_end(key)
+            if key in self._tried_texts:
+                return self._tried_texts.move_to_end(key)
             if self._failures >= FAILURES:
                 raise ValueError(
                     "The tokenizer of this model has taken too long for several texts, so Headlight no longer reads with it. "
@@ -118,19 +120,19 @@ class Guard:
                 )
             seconds = min(SECONDS + EACH * length, MOST)
             try:
-                if self._growth * length > LONGEST_TEXT or self._asking.ask(question, seconds) > USUAL_GROWTH * length + SPARE:
+                if self._growth * length > LONGEST_TEXT or self._answerer.ask(question, seconds) > USUAL_GROWTH * length + SPARE:
                     raise ValueError(f"it makes a flood of tokens of {length:,} characters")
             except ValueError as error:
                 raise ValueError(f"The tokenizer of this model does not read this text: {short(error, 120)}.") from error
-            except Exceeded:
+            except LimitExceeded:
                 self._failures += 1
                 raise ValueError(
                     f"The tokenizer of this model takes more than {seconds:.1g} s for a text of {length:,} characters, so "
                     "Headlight does not read it. Change the text, or choose another model."
                 ) from None
-            self._tried[key] = None
-            while len(self._tried) > REMEMBERED:
-                self._tried.popitem(last=False)
+            self._tried_texts[key] = None
+            while len(self._tried_texts) > REMEMBERED:
+                self._tried_texts.popitem(last=False)
         return None
 
 
@@ -144,9 +146,11 @@ def guard_of(tokenizer: PreTrainedTokenizerBase) -> Guard:
     return _guards[tokenizer]
 
 
-def _written(backend: Tokenizer) -> str:
-    """A tokenizer as its library writes it, where it may be slow; "" for one that is not, and for one with a step in Python,
-    which a file cannot ask for."""
+def _serialize(backend: Tokenizer) -> str:
+    """Return a tokenizer as its library writes it.
+
+    "" for one that cannot be slow, and for one with a step in Python, which a file cannot ask for.
+    """
     steps = []
     for step in (backend.normalizer, backend.pre_tokenizer, backend.decoder):
         if step is not None:
@@ -175,7 +179,7 @@ def _added(backend: Tokenizer) -> Iterator[Any]:
 
 
 def _patterns(part: Any) -> Iterator[str]:
-    """The regular expressions in a step, as it is written."""
+    """Yield the regular expressions in a step, as tokenizers writes it."""
     if isinstance(part, dict):
         for key, value in part.items():
             if key == "Regex" and isinstance(value, str):
@@ -183,5 +187,5 @@ def _patterns(part: Any) -> Iterator[str]:
             elif key not in ("vocab", "merges", "added_tokens"):
                 yield from _patterns(value)
     elif isinstance(part, list):
-        for one in part:
-            yield from _patterns(one)
+        for element in part:
+            yield from _patterns(element)

@@ -1,7 +1,7 @@
-"""From a name on the Hugging Face Hub to a folder in the local cache (huggingface_hub's, with its usual environment variables).
+"""Downloads from the Hugging Face Hub into the local cache (huggingface_hub's, with its usual environment variables).
 
-What a model is and how large is looked at before its weights are fetched. Of a repository only the config, the tokenizer and
-the safetensors files come here.
+The kind and size of a model are checked before its weights are fetched. Of a repository, only the config, the tokenizer and the
+safetensors files are downloaded.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from models.huggingface.folder import (
     NoTokenizer,
     check_config_is_there,
     check_tokenizer_is_there,
+    inspect_folder,
     is_vocabulary,
-    look_at,
     read_config,
     weights_files,
 )
@@ -40,16 +40,16 @@ NOT_TEXT = ("vision", "audio", "image", "mel_bins", "patch_size")  # in the name
 
 
 def downloads(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether anything may be fetched from the Hub: unless HEADLIGHT_HUB=0. Where not, the Hub is not even asked."""
+    """Return whether anything may be fetched from the Hub: HEADLIGHT_HUB=0 forbids it, and then the Hub is not even asked."""
     return environment.get("HEADLIGHT_HUB", "1").strip().lower() not in ("0", "no", "off", "false")
 
 
 def fetch(name: HubName, device: str | None, report: Report, weights: bool = True, dtype: str | None = None) -> tuple[Path, str]:
-    """A folder that holds the model, and where it is from: "Hugging Face Hub, revision abc1234". weights: False for config and
-    tokenizer alone. dtype: what it is to calculate with, where somebody said so.
+    """Return a folder that holds the model, and its source: "Hugging Face Hub, revision abc1234".
 
-    Without network the cache will do if the model is complete there; where downloads are switched off, it is all that is looked
-    at. Errors: ModelError; Cancelled, when `report` raises it (what has been downloaded until then is kept, and used the next
+    weights: False for config and tokenizer alone. dtype: the precision that was asked for, if any.
+    Without network, a model that is complete in the cache is taken from there; where downloads are switched off, nothing else is
+    tried. Errors: ModelError; Cancelled, when `report` raises it (what has been downloaded until then is kept, and used the next
     time).
     """
     from huggingface_hub import HfApi, ModelInfo, constants
@@ -60,7 +60,7 @@ def fetch(name: HubName, device: str | None, report: Report, weights: bool = Tru
         return from_cache(name, "Downloads are switched off here (HEADLIGHT_HUB=0)")
     if constants.HF_HUB_OFFLINE:
         return from_cache(name, "HF_HUB_OFFLINE is set")
-    # The Hub is asked for the model and told nothing of who asks; its client would also fetch a list to tell agents by.
+    # The Hub learns nothing of who asks. Its client would also fetch a list of agents to recognise.
     constants.HF_HUB_DISABLE_TELEMETRY = True
 
     def ask() -> ModelInfo:
@@ -76,14 +76,14 @@ def fetch(name: HubName, device: str | None, report: Report, weights: bool = Tru
         return from_cache(name, "The Hugging Face Hub cannot be reached", error)
     files = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
     commit = info.sha
-    assert commit is not None, "the Hub names the commit of what it tells of"
+    assert commit is not None, "the Hub names the commit of each answer"
     if weights:
         folder = download(name, commit, files, device, report, dtype)
     else:
         folder = download_tokenizer(name, commit, files, report)
     reference = storage(name) / "refs" / (name.revision or "main")
     if name.revision != commit and weights:
-        # Only now that all is there: who is offline later finds the last complete one.
+        # Only now that all is there, so that the last complete one is found when there is no network.
         reference.parent.mkdir(parents=True, exist_ok=True)
         reference.write_text(commit)
     return folder, source(commit)
@@ -94,7 +94,7 @@ def source(commit: str) -> str:
 
 
 def storage(name: HubName) -> Path:
-    """Return the cache folder of a repository (https://huggingface.co/docs/huggingface_hub/guides/manage-cache)."""
+    """Return the folder where the cache keeps a repository (https://huggingface.co/docs/huggingface_hub/guides/manage-cache)."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE) / f"models--{name.repository.replace('/', '--')}"
@@ -104,29 +104,29 @@ def download(
     name: HubName, commit: str, files: dict[str, int], device: str | None, report: Report, dtype: str | None = None
 ) -> Path:
     """Fetch what is needed of `files` (sizes in bytes by name), once it is clear that it can be opened."""
-    shown = name.repository
-    check_config_is_there(files, shown)
+    repository = name.repository
+    check_config_is_there(files, repository)
     folder = storage(name) / "snapshots" / commit
 
-    def get(wanted: Iterable[str], total: int = 0, before: int = 0) -> None:
-        get_files(name, commit, wanted, total, before, report)
+    def get(names: Iterable[str], total: int = 0, before: int = 0) -> None:
+        get_files(name, commit, names, total, before, report)
 
     get([file for file in (CONFIG, INDEX) if file in files])
-    weights = weights_files(files, folder / INDEX, shown)
+    weights = weights_files(files, folder / INDEX, repository)
     if absent := [file for file in weights if file not in files]:
-        raise ModelError(f"{quoted(shown)} is not complete: its weights file {quoted(absent[0])} is missing.")
+        raise ModelError(f"{quoted(repository)} is not complete: its weights file {quoted(absent[0])} is missing.")
     try:
-        check_tokenizer_is_there(files, shown)
+        check_tokenizer_is_there(files, repository)
     except NoTokenizer:
-        confined("try_kind", folder / CONFIG, shown, report)
+        confined("try_kind", folder / CONFIG, repository, report)
         raise
-    check_it_fits(folder / CONFIG, shown, device, report, dtype)
-    wanted = [*(file for file in files if is_vocabulary(file) or file in BESIDE), *weights]
-    ahead = [file for file in wanted if not (folder / file).exists()]
+    check_it_fits(folder / CONFIG, repository, device, report, dtype)
+    needed = [*(file for file in files if is_vocabulary(file) or file in BESIDE), *weights]
+    ahead = [file for file in needed if not (folder / file).exists()]
     if ahead:
-        total = sum(files[file] for file in wanted)
+        total = sum(files[file] for file in needed)
         missing = sum(files[file] for file in ahead)
-        check_disk(shown, missing, folder)
+        check_disk(repository, missing, folder)
         get(ahead, total, total - missing)
     return folder
 
@@ -135,18 +135,18 @@ def download_tokenizer(name: HubName, commit: str, files: dict[str, int], report
     """Fetch the config and the tokenizer of `files` (sizes in bytes by name)."""
     check_config_is_there(files, name.repository)
     check_tokenizer_is_there(files, name.repository)
-    wanted = [file for file in files if file == CONFIG or is_vocabulary(file) or file in BESIDE]
-    total = sum(files[file] for file in wanted)
+    needed = [file for file in files if file == CONFIG or is_vocabulary(file) or file in BESIDE]
+    total = sum(files[file] for file in needed)
     folder = storage(name) / "snapshots" / commit
     check_disk(name.repository, total, folder)
-    get_files(name, commit, [file for file in wanted if not (folder / file).exists()], total, 0, report)
+    get_files(name, commit, [file for file in needed if not (folder / file).exists()], total, 0, report)
     return folder
 
 
 def check_it_fits(config_file: Path, name: str, device: str | None, report: Report, dtype: str | None = None) -> None:
     raw = read_config(config_file, name)
     elements = confined("try_config", config_file, name, report)
-    place(name, elements, str(raw.get("dtype") or raw.get("torch_dtype") or "float32"), device, wanted=dtype)
+    place(name, elements, str(raw.get("dtype") or raw.get("torch_dtype") or "float32"), device, required=dtype)
 
 
 def get_files(name: HubName, commit: str, files: Iterable[str], total: int, before: int, report: Report) -> None:
@@ -184,7 +184,7 @@ def get_files(name: HubName, commit: str, files: Iterable[str], total: int, befo
 
 
 class Bar:
-    """Stands where huggingface_hub expects a progress bar's class: counts bytes, and stops the download when told."""
+    """A counter in the place of huggingface_hub's progress bar class: it counts bytes, and can stop the download."""
 
     def __init__(self, done: int):
         self.done = done
@@ -213,7 +213,7 @@ class Bar:
 
 
 def in_background(task: Callable[[], T], tell: Callable[[], None]) -> T:
-    """What the task gives or raises; `tell` is called meanwhile, and when it raises, the task is left to itself."""
+    """Return or raise what the task does in a thread. `tell` is called meanwhile; when it raises, the task is left to itself."""
     ended: list[T] = []
     failed: list[BaseException] = []
 
@@ -234,11 +234,11 @@ def in_background(task: Callable[[], T], tell: Callable[[], None]) -> T:
 
 
 def from_cache(name: HubName, why: str, cause: Exception | None = None) -> tuple[Path, str]:
-    """The snapshot that the cache has of a revision, if it is complete. Errors: ModelError: how to bring the model here."""
+    """Return the cached snapshot of a revision, if it is complete. Errors: ModelError, which says how to bring the model here."""
     if commit := cached_commit(name):
         folder = storage(name) / "snapshots" / commit
         try:
-            look_at(folder, name.repository)
+            inspect_folder(folder, name.repository)
             return folder, source(commit)
         except ModelError as error:
             cause = cause or error
@@ -259,60 +259,60 @@ def cached_commit(name: HubName) -> str | None:
 
 
 def cached_models() -> tuple[str, ...]:
-    """The names on the Hub of the models in the cache that can be opened without network, in alphabetical order.
+    """Return the names on the Hub of the models in the cache that open without network, in alphabetical order.
 
-    Each is complete and, as far as its config tells, reads text. Neither torch nor transformers is imported.
+    Each is complete and, as far as its config shows, reads text. Neither torch nor transformers is imported.
     """
     from huggingface_hub import constants
 
-    found = []
+    names = []
     try:
-        kept = sorted(Path(constants.HF_HUB_CACHE).glob("models--*"))
+        folders = sorted(Path(constants.HF_HUB_CACHE).glob("models--*"))
     except OSError:
-        kept = []
-    for folder in kept:
+        folders = []
+    for folder in folders:
         try:
             name = HubName.parse(folder.name.removeprefix("models--").replace("--", "/"))
             commit = cached_commit(name)
-            config = look_at(folder / "snapshots" / commit, name.repository).config if commit else {}
+            config = inspect_folder(folder / "snapshots" / commit, name.repository).config if commit else {}
         except ModelError:
             continue
-        seen = " ".join(config)
+        settings = " ".join(config)
         if (
             isinstance(config.get("model_type"), str)
             and "quantization_config" not in config
-            and not any(s in seen for s in NOT_TEXT)
+            and not any(s in settings for s in NOT_TEXT)
         ):
-            found.append(name.repository)
-    return tuple(found)
+            names.append(name.repository)
+    return tuple(names)
 
 
 def refusal(error: HfHubHTTPError, name: HubName) -> ModelError:
     """Return the Hub's refusal as a sentence for the person who typed the name."""
     from huggingface_hub.errors import DisabledRepoError, GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
-    shown = quoted(name.repository)
+    title = quoted(name.repository)
     status = error.response.status_code
     if isinstance(error, GatedRepoError):
         return ModelError(
-            f"{shown} is gated: its owner asks you to accept terms. Do so on its page at huggingface.co, and set HF_TOKEN to "
+            f"{title} is gated: its owner asks you to accept terms. Do so on its page at huggingface.co, and set HF_TOKEN to "
             "your access token before you start Headlight."
         )
     if isinstance(error, RevisionNotFoundError):
-        return ModelError(f"{shown} has no revision {quoted(name.revision or 'main')}. Check what comes after the @.")
+        return ModelError(f"{title} has no revision {quoted(name.revision or 'main')}. Check what comes after the @.")
     if isinstance(error, DisabledRepoError):
-        return ModelError(f"{shown} has been disabled on the Hugging Face Hub.")
-    # The Hub says 401 for a model that is not there too, so as not to tell which private ones are.
+        return ModelError(f"{title} has been disabled on the Hugging Face Hub.")
+    # The Hub answers 401 for a missing model too, so as not to reveal which private ones exist.
     bad_token = "credentials" in (error.response.headers.get("X-Error-Message") or "")
     if isinstance(error, RepositoryNotFoundError) or status == 404 or (status == 401 and not bad_token):
         return ModelError(
-            f"The Hugging Face Hub has no model {shown} that you may see. Check the spelling; if it is private, set HF_TOKEN to "
+            f"The Hugging Face Hub has no model {title} that you may see. Check the spelling; if it is private, set HF_TOKEN to "
             "your access token before you start Headlight."
         )
     if status == 401:
         return ModelError("The Hugging Face Hub does not accept your access token. Check HF_TOKEN, or unset it.")
     if status == 403:
-        return ModelError(f"Your access token does not let you read {shown}. Give it that permission on huggingface.co.")
+        return ModelError(f"Your access token does not let you read {title}. Give it that permission on huggingface.co.")
     if status == 429:
         return ModelError("The Hugging Face Hub has had too many requests from here. Wait some minutes and try again.")
-    return ModelError(f"The Hugging Face Hub answered with error {status} for {shown}.")
+    return ModelError(f"The Hugging Face Hub answered with error {status} for {title}.")

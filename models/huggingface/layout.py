@@ -1,9 +1,9 @@
-"""Finds the attention and the residual stream of a network by watching it read a few tokens, whatever its parts' names.
+"""The places of attention and residual stream in a network, found by letting it read a few tokens, whatever its parts' names.
 
 A block is what a stack of layers repeats: the outermost element of a ModuleList that holds a single self-attention. A stack
 may hold layers without attention beside them (state spaces, convolutions). Each layer gets one wrapper, which notes the stream
-when somebody records, and which can be told to skip the layer. With all layers skipped and the stream given, what is left of the
-forward pass is the model's own way from the stream to the logits: final norm, projections, soft-capping and all.
+while a recorder is active, and can skip the layer. With all layers skipped and the stream given, the rest of the forward pass is
+the model's own way from the stream to the logits: final norm, projections, soft-capping and all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from models.editing import Plan
 from models.errors import ModelError
 from models.recorder import Record, active, recording
 
-_given: contextvars.ContextVar[Given | None] = contextvars.ContextVar("headlight_given", default=None)
+_replacement: contextvars.ContextVar[Replacement | None] = contextvars.ContextVar("headlight_given", default=None)
 
 CHOOSE = "Choose a model of another architecture, such as GPT-2, Llama, BERT or T5."
 SOURCE, TARGET = 7, 5  # tokens to probe with: different numbers, so that shapes tell cross-attention from self-attention
@@ -28,7 +28,9 @@ SOURCE, TARGET = 7, 5  # tokens to probe with: different numbers, so that shapes
 
 @dataclass(frozen=True)
 class Layout:
-    """calls: for each attention call of a forward pass, in order, its kind: "self", or "encoder", "decoder", "cross".
+    """The calls, blocks and layers of a network, in the order in which they run.
+
+    calls: for each attention call of a forward pass, in order, its kind: "self", or "encoder", "decoder", "cross".
 
     blocks: the blocks of each stack ("self", or "encoder" and "decoder"), in order; layers: all layers of these stacks in the
     order in which they run, those without attention too.
@@ -45,18 +47,18 @@ class Layout:
         return sum(len(stack) - len(self.blocks[name]) for name, stack in self.layers.items())
 
     def numbers(self, stack: str) -> tuple[int, ...]:
-        """Which of all layers of a stack each of its blocks is; () where every layer is one."""
+        """Return the number of each block among all layers of its stack; () where every layer is a block."""
         places = {id(layer): number for number, layer in reversed(list(enumerate(self.layers[stack])))}
         numbers = tuple(places[id(block)] for block in self.blocks[stack])
         return numbers if len(self.layers[stack]) > len(numbers) and len(set(numbers)) == len(numbers) else ()
 
     def tail(self, stack: str) -> list[nn.Module]:
-        """The layers of a stack after its last block."""
+        """Return the layers of a stack after its last block."""
         last = max(i for i, layer in enumerate(self.layers[stack]) if layer is self.blocks[stack][-1])
         return self.layers[stack][last + 1 :]
 
     def hidden(self, record: Record, stack: str) -> list[Tensor]:
-        """Of what the layers of a stack noted: the stream after the embedding, then after each block [position, d_model].
+        """Return the recorded stream after the embedding, then after each block of a stack: [position, d_model] each.
 
         Errors: RuntimeError when they are not as many as in the probe.
         """
@@ -68,12 +70,12 @@ class Layout:
 
     @property
     def places(self) -> dict[str, list[int]]:
-        """Of each stack, after which of its layers the stream after the embedding (0) and after each block stands."""
-        found = {}
+        """The number of layers that ran before each state of a stack's stream: after the embedding (0), then after each block."""
+        places = {}
         for stack, layers in self.layers.items():
             blocks = {id(block) for block in self.blocks[stack]}
-            found[stack] = [0, *(i + 1 for i, layer in enumerate(layers) if id(layer) in blocks)]
-        return found
+            places[stack] = [0, *(i + 1 for i, layer in enumerate(layers) if id(layer) in blocks)]
+        return places
 
     @property
     def order(self) -> list[tuple[str, int]]:
@@ -81,22 +83,22 @@ class Layout:
         return [(kind, self.calls[:i].count(kind)) for i, kind in enumerate(self.calls)]
 
     def split(self, record: Record, without: str | None = None, of: list | None = None) -> dict[str, list]:
-        """The calls of a forward pass by their kind, or the values `of` them. without: a kind that was not run this time.
+        """Return the calls of a forward pass by their kind, or the values `of` them. without: a kind that did not run.
 
         Errors: RuntimeError when they are not as many as in the probe.
         """
         kinds = [kind for kind in self.calls if kind != without]
         if len(record.calls) != len(kinds):
             raise RuntimeError(f"{len(record.calls)} attention calls where the probe found {len(kinds)}.")
-        found: dict[str, list] = {}
+        by_kind: dict[str, list] = {}
         for kind, call in zip(kinds, record.calls if of is None else of, strict=True):
-            found.setdefault(kind, []).append(call)
-        return found
+            by_kind.setdefault(kind, []).append(call)
+        return by_kind
 
 
 @dataclass
 class Visit:
-    """One execution of a module: which attention calls happened inside it."""
+    """One execution of a module, with the numbers of the first attention call inside it and of the first after it."""
 
     name: str
     module: nn.Module
@@ -105,7 +107,7 @@ class Visit:
 
 
 def find(network: nn.Module, run: Callable[[], object], pairs: bool) -> Layout:
-    """Probe a network. run: a forward pass over SOURCE tokens (and TARGET ones in the decoder when `pairs`).
+    """Probe a network and return its layout. run: a forward pass over SOURCE tokens (with `pairs`, TARGET in the decoder).
 
     Errors: ModelError when no attention of the expected shape, or no repeated blocks around it, can be found.
     """
@@ -115,19 +117,22 @@ def find(network: nn.Module, run: Callable[[], object], pairs: bool) -> Layout:
     kinds = {(SOURCE, SOURCE): "encoder", (TARGET, TARGET): "decoder", (TARGET, SOURCE): "cross"} if pairs else {}
     kinds = kinds or {(SOURCE, SOURCE): "self"}
     _check_shapes(type(network).__name__, calls, kinds)
-    named = tuple(kinds[shape] for shape in calls)
+    call_kinds = tuple(kinds[shape] for shape in calls)
     blocks: dict[str, list[nn.Module]] = {}
-    for i, kind in enumerate(named):
+    for i, kind in enumerate(call_kinds):
         if kind != "cross":
-            blocks.setdefault(kind, []).append(_block(network, visits, named, i))
+            blocks.setdefault(kind, []).append(_block(network, visits, call_kinds, i))
     counts = {
-        kind: tuple(call.shape[0] for name, call in zip(named, record.calls, strict=True) if name == kind) for kind in named
+        kind: tuple(call.shape[0] for name, call in zip(call_kinds, record.calls, strict=True) if name == kind)
+        for kind in call_kinds
     }
-    return Layout(named, blocks, counts, {stack: _layers(network, visits, found) for stack, found in blocks.items()})
+    return Layout(
+        call_kinds, blocks, counts, {stack: _layers(network, visits, stack_blocks) for stack, stack_blocks in blocks.items()}
+    )
 
 
 def _check_shapes(title: str, calls: list[tuple[int, int]], kinds: dict[tuple[int, int], str]) -> None:
-    """Errors: ModelError, with what it is that cannot be shown."""
+    """Check the shapes of attention calls. Errors: ModelError, which says what cannot be shown."""
     if not calls:
         raise ModelError(
             f"{title} has no attention in which every token has a weight for every other: its layers bring tokens together in "
@@ -139,21 +144,21 @@ def _check_shapes(title: str, calls: list[tuple[int, int]], kinds: dict[tuple[in
             f"In {title}, attention does not run from token to token: of {SOURCE} tokens it made {queries} that look at {keys}. "
             f"It joins tokens, cuts the text into pieces or adds some of its own, and Headlight could not name them. {CHOOSE}"
         )
-    if lost := set(kinds.values()) - {kinds[shape] for shape in calls}:
+    if missing := set(kinds.values()) - {kinds[shape] for shape in calls}:
         raise ModelError(
-            f"The {sorted(lost)[0]} attention of {title} could not be found, so what it does cannot be shown. {CHOOSE}"
+            f"The {sorted(missing)[0]} attention of {title} could not be found, so what it does cannot be shown. {CHOOSE}"
         )
 
 
 def _layers(network: nn.Module, visits: list[Visit], blocks: list[nn.Module]) -> list[nn.Module]:
-    """What stands beside the blocks in their lists, in the order in which it ran."""
-    lists = [{id(one) for one in part} for part in network.modules() if isinstance(part, (nn.ModuleList, nn.Sequential))]
+    """Return all modules in the lists that hold the blocks, in the order in which they ran."""
+    lists = [{id(element) for element in part} for part in network.modules() if isinstance(part, (nn.ModuleList, nn.Sequential))]
     beside = set().union(*(part for part in lists if any(id(block) in part for block in blocks)))
     return [visit.module for visit in visits if id(visit.module) in beside]
 
 
 def _block(network: nn.Module, visits: list[Visit], kinds: tuple[str, ...], call: int) -> nn.Module:
-    """The outermost element of a ModuleList around this call that holds no other self-attention."""
+    """Return the outermost element of a ModuleList around this call that holds no other self-attention."""
     for visit in visits:  # in order of entry, so the outermost comes first
         if visit.start <= call < visit.end:
             inside = [kind for kind in kinds[visit.start : visit.end] if kind != "cross"]
@@ -168,7 +173,7 @@ def _block(network: nn.Module, visits: list[Visit], kinds: tuple[str, ...], call
 
 @contextlib.contextmanager
 def visiting(network: nn.Module, record: Record) -> Iterator[list[Visit]]:
-    """Collects every execution of a module inside the `with` block."""
+    """Collect every execution of a module inside the `with` block."""
     visits: list[Visit] = []
     handles = []
     open_: list[Visit] = []
@@ -191,8 +196,8 @@ def visiting(network: nn.Module, record: Record) -> Iterator[list[Visit]]:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What is given in the place of layers: this stream [1, position, d_model], by all layers but those that are to run."""
+class Replacement:
+    """A stream [1, position, d_model] that all layers return instead of running, except those in `but` (by id)."""
 
     stream: Tensor
     but: frozenset[int] = frozenset()
@@ -200,36 +205,36 @@ class Given:
 
 @dataclass
 class Stream:
-    """What the layers of a network are told and tell: installed once, inert when nobody records."""
+    """The wrappers of a network's layers, which note, replace or edit their stream: installed once, inert without a recorder."""
 
     layout: Layout
     shape: dict[int, int] = field(default_factory=dict)  # layer -> how many values it returns; 0: a bare tensor
-    turned: set[int] = field(default_factory=set)  # layers whose stream is [position, batch, d_model] (FSMT, XLNet)
+    transposed: set[int] = field(default_factory=set)  # layers whose stream is [position, batch, d_model] (FSMT, XLNet)
 
     def like(self, copied: Layout) -> Stream:
-        """The same for a copy of the network, with what is known of its layers."""
+        """Return the same for a copy of the network, with what is known of its layers."""
         pairs = [(id(a), id(b)) for stack, layers in self.layout.layers.items() for a, b in zip(layers, copied.layers[stack])]  # noqa: B905
         shape = {new: self.shape[old] for old, new in pairs if old in self.shape}
-        return Stream(copied, shape, {new for old, new in pairs if old in self.turned})
+        return Stream(copied, shape, {new for old, new in pairs if old in self.transposed})
 
     def install(self) -> None:
         for stack, layers in self.layout.layers.items():
             for layer in {id(layer): layer for layer in layers}.values():  # ALBERT has one block in all layers
-                layer.forward = self._around(layer, layer.forward, stack)
+                layer.forward = self._wrap(layer, layer.forward, stack)
 
-    def _around(self, layer: nn.Module, forward: Callable, stack: str) -> Callable:
+    def _wrap(self, layer: nn.Module, forward: Callable, stack: str) -> Callable:
         def around(*args: Any, **kwargs: Any) -> Any:
-            given = _given.get()
-            if given is not None and id(layer) not in given.but:
+            replacement = _replacement.get()
+            if replacement is not None and id(layer) not in replacement.but:
                 values = self.shape[id(layer)]
-                stream = given.stream.transpose(0, 1) if id(layer) in self.turned else given.stream
+                stream = replacement.stream.transpose(0, 1) if id(layer) in self.transposed else replacement.stream
                 return (stream,) + (None,) * (values - 1) if values else stream
             record = active()
             if record is not None and record.plan is not None:
-                return self._edited(record.plan, record, layer, forward, stack, args, kwargs)
+                return self._run_edited(record.plan, record, layer, forward, stack, args, kwargs)
             record = record if record is not None and record.streams else None
             if record is not None:
-                # What it is given is the stream after the one before and whatever came between (DeBERTa's convolution).
+                # Its input is the stream after the layer before and whatever came between (DeBERTa's convolution).
                 noted = record.hidden.setdefault(stack, [])
                 noted[-1:] = [_positions(args[0] if args else kwargs["hidden_states"])]
             out = forward(*args, **kwargs)
@@ -237,39 +242,39 @@ class Stream:
                 several = isinstance(out, (tuple, list))
                 self.shape[id(layer)], stream = (len(out), out[0]) if several else (0, out)
                 if len(stream) > 1 == stream.shape[1]:
-                    self.turned.add(id(layer))
+                    self.transposed.add(id(layer))
                 noted.append(_positions(stream))
             return out
 
         return around
 
-    def _edited(
+    def _run_edited(
         self, plan: Plan, record: Record, layer: nn.Module, forward: Callable, stack: str, args: tuple, kwargs: dict
     ) -> object:
-        """The layer with what a plan changes of its stream; the whole batch is noted."""
-        turned = id(layer) in self.turned
+        """Run a layer with a plan's changes of its stream, which is noted for the whole batch."""
+        transposed = id(layer) in self.transposed
 
         def turn(stream: Tensor) -> Tensor:
-            return stream.transpose(0, 1) if turned else stream
+            return stream.transpose(0, 1) if transposed else stream
 
-        entered = turn(plan.enter(record, stack, turn(args[0] if args else kwargs["hidden_states"]), turned))
+        entered = turn(plan.enter(record, stack, turn(args[0] if args else kwargs["hidden_states"]), transposed))
         out = forward(entered, *args[1:], **kwargs) if args else forward(**kwargs | {"hidden_states": entered})
         several = isinstance(out, tuple | list)
         last = plan.first + len(record.hidden[stack]) == len(self.layout.layers[stack])
-        left = turn(plan.leave(record, stack, turn(out[0] if several else out), last))
-        return type(out)([left, *out[1:]]) if several else left
+        new_stream = turn(plan.leave(record, stack, turn(out[0] if several else out), last))
+        return type(out)([new_stream, *out[1:]]) if several else new_stream
 
 
 @contextlib.contextmanager
 def skipping(stream: Tensor, but: frozenset[int] = frozenset()) -> Iterator[None]:
-    """Inside the `with` block every layer gives this stream [1, position, d_model] instead of computing, but those (by id)."""
-    token = _given.set(Given(stream, but))
+    """Let every layer return this stream [1, position, d_model] inside the `with` block, without running, except `but` (ids)."""
+    token = _replacement.set(Replacement(stream, but))
     try:
         yield
     finally:
-        _given.reset(token)
+        _replacement.reset(token)
 
 
 def _positions(stream: Tensor) -> Tensor:
-    """[position, d_model] of a batch of one, wherever the network puts its batch dimension."""
+    """Return the stream [position, d_model] of a batch of one, wherever the network puts its batch dimension."""
     return stream.flatten(0, 1) if 1 in stream.shape[:2] else stream[0]

@@ -1,4 +1,4 @@
-"""Where a network fits, and in which precision: decided from counts alone, before a weight is read or downloaded."""
+"""The device and precision in which a network fits, chosen from counts alone before a weight is read or downloaded."""
 
 from __future__ import annotations
 
@@ -18,22 +18,27 @@ UNLIMITED = 1 << 60  # cgroup v1 writes about 2**63 where there is no limit
 
 @dataclass(frozen=True)
 class Placement:
-    """device: "cpu", "cuda:0", "mps", or "auto" (spread over all of them); dtype: "float32" | "bfloat16" | "float16"."""
+    """A device and a precision for a network, and its size in bytes.
+
+    device: "cpu", "cuda:0", "mps", or "auto" (spread over all of them); dtype: "float32" | "bfloat16" | "float16".
+    """
 
     device: str
     dtype: str
     bytes: int
 
 
-def place(name: str, parameters: int, stored: str, device: str | None, passing: int = 0, wanted: str | None = None) -> Placement:
-    """Find room for so many parameters: float32 where it fits, else 16 bits. passing: numbers held besides while reading.
+def place(
+    name: str, parameters: int, stored: str, device: str | None, passing: int = 0, required: str | None = None
+) -> Placement:
+    """Find room for the parameters: in float32 where it fits, else in 16 bits. passing: numbers held besides while reading.
 
     stored: the dtype in the files, as safetensors or a config spells it. device: where it must go; None: a GPU if there is one.
-    wanted: a dtype that it must be.
+    required: a dtype that it must be.
     Errors: ModelError with the figures when there is no room, or when there is no such device.
     """
     choices = [(device, free_on(device))] if device else places()
-    for dtype in (wanted,) if wanted else ("float32", HALVES.get(stored, "bfloat16")):
+    for dtype in (required,) if required else ("float32", HALVES.get(stored, "bfloat16")):
         needed = parameters * SIZES[dtype]
         for choice, free in choices:
             if needed + passing * SIZES[dtype] <= free:
@@ -47,39 +52,39 @@ def place(name: str, parameters: int, stored: str, device: str | None, passing: 
 
 
 def places() -> list[tuple[str, int]]:
-    """The devices to try and the bytes free on each, the best first."""
+    """Return the devices to try and the bytes free on each, the best first."""
     import torch
 
-    found = []
+    devices = []
     if torch.cuda.is_available():
         free = [(f"cuda:{index}", free_on(f"cuda:{index}")) for index in range(torch.cuda.device_count())]
-        found.append(max(free, key=lambda each: each[1]))
-        found.append(("auto", sum(bytes for _, bytes in free) + free_on("cpu")))
+        devices.append(max(free, key=lambda each: each[1]))
+        devices.append(("auto", sum(bytes for _, bytes in free) + free_on("cpu")))
     elif torch.backends.mps.is_available():
-        found.append(("mps", free_on("mps")))
-    return [*found, ("cpu", free_on("cpu"))]
+        devices.append(("mps", free_on("mps")))
+    return [*devices, ("cpu", free_on("cpu"))]
 
 
 def free_on(device: str) -> int:
-    """Bytes that a network may take on a device, the reserve taken off. Errors: ModelError when there is no such device."""
+    """Return the bytes that a network may take on a device, less the reserve. Errors: ModelError when there is no such device."""
     import torch
 
     try:
-        wanted = torch.device(device)
+        torch_device = torch.device(device)
     except (RuntimeError, TypeError) as error:
         raise ModelError(
             f"{quoted(str(device))} is not a device. There is “cpu”, and where the machine has them “cuda” and “mps”."
         ) from error
-    if wanted.type == "cuda" and torch.cuda.is_available() and (wanted.index or 0) < torch.cuda.device_count():
-        return max(torch.cuda.mem_get_info(wanted)[0] - RESERVE, 0)
+    if torch_device.type == "cuda" and torch.cuda.is_available() and (torch_device.index or 0) < torch.cuda.device_count():
+        return max(torch.cuda.mem_get_info(torch_device)[0] - RESERVE, 0)
     # A Mac's GPU works in the main memory.
-    if wanted.type == "cpu" or (wanted.type == "mps" and torch.backends.mps.is_available()):
+    if torch_device.type == "cpu" or (torch_device.type == "mps" and torch.backends.mps.is_available()):
         return max(free_memory() - RESERVE, 0)
     raise ModelError(f"This machine has no device {quoted(device)}, or torch was installed without it.")
 
 
 def free_memory(cgroup: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")) -> int:
-    """Return the free bytes of main memory: of the machine, or of the container's limit if that leaves less."""
+    """Return the free bytes of main memory: those of the machine, or of the container's limit if that leaves less."""
     import psutil
 
     free = [psutil.virtual_memory().available]
@@ -104,7 +109,7 @@ def free_memory(cgroup: Path = Path("/sys/fs/cgroup"), membership: Path = Path("
 
 
 def left_in(group: Path, limit: str, usage: str) -> int | None:
-    """What a control group leaves; None where it sets no limit. Pages of files that can be dropped count as free."""
+    """Return the bytes that a control group leaves; None without a limit. Pages of files that can be dropped count as free."""
     try:
         most = (group / limit).read_text().strip()
         if most == "max" or int(most) > UNLIMITED:
@@ -117,7 +122,7 @@ def left_in(group: Path, limit: str, usage: str) -> int | None:
 
 
 def check_disk(name: str, needed: int, folder: Path) -> None:
-    """Errors: ModelError when a download of so many bytes does not fit on the disk that holds `folder`."""
+    """Check that a download of `needed` bytes fits on the disk that holds `folder`. Errors: ModelError."""
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free

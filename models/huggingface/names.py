@@ -1,4 +1,4 @@
-"""Names that a person may type for a model: a name on the Hub or a folder's path; and how strangers' words are shown."""
+"""Names that a person may type for a model, on the Hub or the path of a folder; and strangers' words made fit to show."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class HubName:
 
     @classmethod
     def parse(cls, name: str) -> HubName:
-        """From "name", "owner/name" or "owner/name@revision". Errors: ModelError for anything else."""
+        """Parse "name", "owner/name" or "owner/name@revision". Errors: ModelError for anything else."""
         repository, at, revision = name.partition("@")
         if not REPOSITORY.fullmatch(repository) or len(repository) > 96 or ".." in repository or "--" in repository:
             raise ModelError(
@@ -39,7 +39,7 @@ class HubName:
 
 
 def is_folder_name(name: str) -> bool:
-    """Whether a name is a path ("/x", "./x", "../x", "~/x", "C:\\x", "\\\\x"), or that of a folder with a model below this one.
+    """Return whether a name is a path ("/x", "./x", "../x", "~/x", "C:\\x", "\\\\x"), or a folder with a model below this one.
 
     Everything else is a name on the Hub.
     """
@@ -54,7 +54,7 @@ def _is_there(name: str) -> bool:
 
 
 def tidied(name: str) -> str:
-    """One name for what people write in several ways: the address of a model's page or file on the Hub becomes its name.
+    """Return one name for what people write in several ways: the address of a model's page or file on the Hub becomes its name.
 
     A branch, a tag or a commit in the address stands after an "@". Errors: ModelError for the address of something else.
     """
@@ -73,11 +73,11 @@ def tidied(name: str) -> str:
 
 
 def short(text: object, length: int = 60) -> str:
-    """Words of a stranger, fit for a sentence: one line, nothing that cannot be printed, `length` characters at most."""
+    """Return a stranger's words fit for a sentence: one line, nothing that cannot be printed, `length` characters at most."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in str(text)[: 20 * length]).split())
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
 def quoted(text: object) -> str:
-    """`short` in quotation marks."""
+    """Return `short` in quotation marks."""
     return f"“{short(text)}”"

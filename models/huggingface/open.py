@@ -1,4 +1,4 @@
-"""From a name to a network in memory: a model of the Hugging Face Hub, or of a local folder in its format."""
+"""Opens a model of the Hugging Face Hub, or of a local folder in its format, by name: files to a network in memory."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from models.errors import ModelError
 from models.huggingface.classes import OTHER_TASKS, Candidate, candidates, config_of
 from models.huggingface.confined import confined
-from models.huggingface.folder import ADAPTER, CONFIG, Folder, NoTokenizer, look_at, read_json
+from models.huggingface.folder import ADAPTER, CONFIG, Folder, NoTokenizer, inspect_folder, read_json
 from models.huggingface.guard import guard_of
 from models.huggingface.memory import place
 from models.huggingface.names import HubName, is_folder_name, quoted, short, tidied
 from models.huggingface.text import TextTokens
 from models.huggingface.trial import label, open_tokenizer, plainly, text_of, tokenizer_of
-from models.huggingface.weights import passing, read
+from models.huggingface.weights import passing_numbers, read
 from models.outcomes import Labels
 from models.precision import note
 from models.progress import Progress, Report, silent
@@ -44,7 +44,7 @@ TIED = "The files name no language-model head; predictions use the input embeddi
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenModel:
     """A network in memory, in evaluation mode and without gradients, with its tokenizer.
 
     kind: "decoder" | "encoder" | "encoder-decoder". predicts: it has a language-model head, and its weights were in the files.
@@ -64,7 +64,7 @@ class Opened:
     labels: Labels | None = None
 
 
-def open_model(name: str, device: str | None = None, report: Report = silent, dtype: str | None = None) -> Opened:
+def open_model(name: str, device: str | None = None, report: Report = silent, dtype: str | None = None) -> OpenModel:
     """Open a model by its name on the Hub ("gpt2", "owner/name", "owner/name@revision") or by the path of a folder.
 
     device: "cpu", "cuda", "cuda:1", "mps"; None: a GPU where there is one and the model fits. Weights are float32 where they
@@ -84,7 +84,7 @@ def open_model(name: str, device: str | None = None, report: Report = silent, dt
 
 
 def open_vocabulary(name: str, report: Report = silent) -> TextTokens:
-    """The tokenizer of a model alone, named as for `open_model`: no weight is fetched or read. Errors: as there."""
+    """Open the tokenizer of a model alone, named as for `open_model`. No weight is fetched or read. Errors: as there."""
     with plainly(name):
         name = tidied(name)
         if is_folder_name(name):
@@ -100,20 +100,20 @@ def open_vocabulary(name: str, report: Report = silent) -> TextTokens:
         return TextTokens(tokenizer)
 
 
-def open_folder(path: Path, name: str, source: str, device: str | None, report: Report, dtype: str | None = None) -> Opened:
+def open_folder(path: Path, name: str, source: str, device: str | None, report: Report, dtype: str | None = None) -> OpenModel:
     report(Progress("prepare"))
-    folder = looked_at(path, name, report)
-    tried = confined("try_folder", path, name, report)  # before transformers sees a file of it in this process
+    folder = read_folder(path, name, report)
+    trial = confined("try_folder", path, name, report)  # before transformers sees a file of it in this process
     config = config_of(folder.config, name)
     tokenizer = open_tokenizer(folder, config, name)
     check_repetitions(tokenizer, name)
     choices = candidates(config, folder.config.get("architectures"), name)
-    labels, chosen = label(config, choices[0], folder.config, name), choices[tried["choice"]]
+    labels, chosen = label(config, choices[0], folder.config, name), choices[trial["choice"]]
     config = text_of(config, choices[0])
-    used = {key: folder.tensors[key] for key in tried["used"]}
+    used = {key: folder.tensors[key] for key in trial["used"]}
     dtypes = [stored.dtype for stored in used.values()]
     check_precision(dtypes, name)
-    placement = place(name, tried["elements"], max(set(dtypes), key=dtypes.count), device, passing(used), dtype)
+    placement = place(name, trial["elements"], max(set(dtypes), key=dtypes.count), device, passing_numbers(used), dtype)
     files = files_now(stored.file for stored in folder.tensors.values())
     network = read(chosen.cls, config, used, placement, report)
     report(Progress("prepare"))
@@ -125,13 +125,13 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
         notes += note(dtype)
     elif placement.dtype != "float32":
         notes += (f"Its weights are in {placement.dtype}, because float32 would not fit in memory.",)
-    notes += notes_on_files(tried, chosen, folder)
+    notes += notes_on_files(trial, chosen, folder)
     labels = labels if chosen.labels else None
-    return Opened(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files, labels=labels)
+    return OpenModel(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files, labels=labels)
 
 
 def check_repetitions(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
-    """Errors: ModelError for a tokenizer that takes too long for a text in which something is repeated."""
+    """Check that a tokenizer reads texts that repeat something in a short time. Errors: ModelError."""
     try:
         guard_of(tokenizer).try_repetitions()
     except ValueError as error:
@@ -141,10 +141,10 @@ def check_repetitions(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
         ) from error
 
 
-def looked_at(path: Path, name: str, report: Report) -> Folder:
-    """As `look_at`; of a folder without a tokenizer it is said what else than text the model reads, if it does."""
+def read_folder(path: Path, name: str, report: Report) -> Folder:
+    """Inspect a folder. Without a tokenizer, the error says what the model reads, if not text."""
     try:
-        return look_at(path, name)
+        return inspect_folder(path, name)
     except NoTokenizer:
         confined("try_kind", path / CONFIG, name, report)
         raise
@@ -156,26 +156,28 @@ def check_precision(dtypes: list[str], name: str) -> None:
 
 
 def add_special_ids(network: PreTrainedModel, folder: Folder) -> None:
-    """Which ids begin and end a text, and which are never to be said: from generation_config.json, or as older folders have it
-    from config.json."""
+    """Set which ids begin and end a text and which are never generated, from generation_config.json or, in older folders,
+    config.json."""
     if getattr(network, "generation_config", None) is None:
         return
     file = folder.path / "generation_config.json"
-    said = folder.config | (read_json(file, "generation_config.json") if file.is_file() else {})
-    for key, value in said.items():
+    settings = folder.config | (read_json(file, "generation_config.json") if file.is_file() else {})
+    for key, value in settings.items():
         if (key.endswith("_token_id") and (isinstance(value, int) or value is None)) or (key in LISTS and _are_ids(value)):
             setattr(network.generation_config, key, value)
 
 
 def _are_ids(value: object) -> bool:
-    return isinstance(value, list) and all(_are_ids(one) if isinstance(one, list) else isinstance(one, int) for one in value)
+    return isinstance(value, list) and all(
+        _are_ids(element) if isinstance(element, list) else isinstance(element, int) for element in value
+    )
 
 
 def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tuple[str, ...]:
     if chosen.labels:
         return ()
-    said = folder.config.get("architectures")
-    named = str(said[0]) if isinstance(said, list) and said else ""
+    architectures = folder.config.get("architectures")
+    named = str(architectures[0]) if isinstance(architectures, list) and architectures else ""
     if not chosen.head:
         other = next((task for name, task in OTHER_TASKS.items() if named.endswith(name)), "")
         return (PERMUTED if config.model_type == "xlnet" else NO_HEAD, *([ANOTHER_TASK.format(other)] if other else []))
@@ -183,10 +185,10 @@ def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tup
     return (TIED,) if bare and "LMHead" not in named else ()
 
 
-def notes_on_files(tried: dict, chosen: Candidate, folder: Folder) -> tuple[str, ...]:
-    """Notes on what the folder holds and the network does not: weights that it has no place for, and an adapter."""
+def notes_on_files(trial: dict, chosen: Candidate, folder: Folder) -> tuple[str, ...]:
+    """Return notes on what the folder holds and the network does not: weights that it has no place for, and an adapter."""
     notes = []
-    (inside, *first_inside), (unread, *first) = tried["inside"], tried["unread"]
+    (inside, *first_inside), (unread, *first) = trial["inside"], trial["unread"]
     if inside:
         notes.append(UNREAD.format(count=_weights(inside), cls=chosen.cls.__name__, name=quoted(first_inside[0])))
     elif unread:

@@ -1,4 +1,4 @@
-"""What a network of transformers is given in a forward pass, and what it gives; which of it there is depends on the network."""
+"""The inputs and the answer of a forward pass of transformers. Which of their fields exist depends on the network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 
 class Inputs(TypedDict, total=False):
-    """Ids are int64 [batch, position]; encoder_outputs: what the encoder made of the source, where that is known already."""
+    """The inputs of a forward pass. Ids are int64 [batch, position]; encoder_outputs: the encoded source, if already computed."""
 
     input_ids: Tensor
     decoder_input_ids: Tensor
@@ -23,7 +23,7 @@ class Inputs(TypedDict, total=False):
 
 
 class Answer(Protocol):
-    """Streams are [batch, position, d_model]; logits [batch, position, vocabulary]."""
+    """The answer of a forward pass. Streams are [batch, position, d_model]; logits [batch, position, vocabulary]."""
 
     logits: Tensor
     last_hidden_state: Tensor

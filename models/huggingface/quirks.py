@@ -1,4 +1,4 @@
-"""Special settings of single architectures, made before they read."""
+"""Switches that single architectures need before they read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from transformers import PreTrainedModel
 
 
 def read_fully(network: PreTrainedModel) -> int | None:
-    """BigBird reads texts up to a length with full attention, and longer ones sparsely; a short text switches it for good.
+    """Switch BigBird to full attention, and return the longest text in tokens that it reads so; None for all other models.
 
-    Switches it to full attention, so that what it does depends on no earlier text. Returns the longest text in tokens that it
-    reads so, None for all other models. Source: Zaheer et al. 2020, "Big Bird", and transformers, `BigBirdModel.forward`.
+    It reads longer texts with sparse attention, and a short text would switch it for good: its answers would depend on earlier
+    texts. Source: Zaheer et al. 2020, "Big Bird", and transformers, `BigBirdModel.forward`.
     """
     config = network.config
     if getattr(config, "attention_type", None) != "block_sparse":

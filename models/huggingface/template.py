@@ -7,7 +7,7 @@ from threading import Lock
 
 from transformers import PreTrainedTokenizerBase
 
-from models.huggingface.asking import Asking, Exceeded
+from models.huggingface.answerer import Answerer, LimitExceeded
 from models.huggingface.names import short
 from models.sizes import size
 
@@ -20,28 +20,28 @@ class ChatTemplate:
     """The chat template of a tokenizer. Safe to use from many threads."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
-        self._tokenizer, self._asking, self._lock = tokenizer, Asking("render", MEMORY), Lock()
-        self._rendered: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._tokenizer, self._answerer, self._lock = tokenizer, Answerer("render", MEMORY), Lock()
+        self._remembered: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._refusal = ""
 
-    def rendered(self, text: str) -> str:
-        """Return the text rendered as a user's turn, with the beginning of the answer. Errors: ValueError, a sentence."""
+    def render(self, text: str) -> str:
+        """Return the text as what somebody says, with the beginning of an answer to it. Errors: ValueError, a sentence."""
         with self._lock:
             if self._refusal:
                 raise ValueError(self._refusal)
             key = str(self._tokenizer.chat_template), text
-            if key not in self._rendered:
-                self._rendered[key] = self._render(text)
-            self._rendered.move_to_end(key)
-            while len(self._rendered) > REMEMBERED:
-                self._rendered.popitem(last=False)
-            return self._rendered[key]
+            if key not in self._remembered:
+                self._remembered[key] = self._render_now(text)
+            self._remembered.move_to_end(key)
+            while len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+            return self._remembered[key]
 
-    def _render(self, text: str) -> str:
+    def _render_now(self, text: str) -> str:
         try:
             template = self._tokenizer.get_chat_template()
-            return self._asking.ask([template, self._tokenizer.special_tokens_map, text], SECONDS + EACH * len(text))
-        except Exceeded:
+            return self._answerer.ask([template, self._tokenizer.special_tokens_map, text], SECONDS + EACH * len(text))
+        except LimitExceeded:
             self._refusal = (
                 f"The chat template of this model takes more than {SECONDS:g} s or {size(MEMORY)} for a text, so it is not used. "
                 "Switch the chat turn off."

@@ -27,7 +27,7 @@ Placed = list[tuple[int, tuple[int, int]]]  # the id of a token, and the start a
 
 
 class TextTokens:
-    """A Hugging Face tokenizer that tells for each token what it is and where it stood.
+    """A Hugging Face tokenizer that gives each token its text and its offsets.
 
     size: tokens in the vocabulary, added ones included. mask: the mask token as one types it, "" when there is none. pairs:
     whether it joins two texts with special tokens between, as encoders read them. special: the ids of special tokens, the
@@ -68,16 +68,16 @@ class TextTokens:
 
         An id that no token has, because the model's vocabulary is larger than the tokenizer's, is "<unused 50300>".
         """
-        found = self._texts.get(id)
-        if found is None:
-            found = self._texts[id] = self._text(id)
-        return found
+        spelling = self._texts.get(id)
+        if spelling is None:
+            spelling = self._texts[id] = self._text(id)
+        return spelling
 
     @panics_caught()
     def _text(self, id: int) -> tuple[str, bool]:
         piece = self._added.get(id)
         if piece is not None and id in self.special:
-            return self._named(id, piece), False
+            return self._name_special(id, piece), False
         if piece is None:
             piece = self._piece(id)
             if piece is None:
@@ -93,12 +93,12 @@ class TextTokens:
 
     @cached_property
     def template(self) -> ChatTemplate:
-        """The chat template, for a tokenizer that has one."""
+        """The chat template of a tokenizer that has one."""
         return ChatTemplate(self.tokenizer)
 
     @cached_property
     def rules(self) -> Rules | None:
-        """How a text becomes these tokens; None for a tokenizer in Python, or with parts in Python."""
+        """The rules by which a text becomes these tokens; None for a tokenizer in Python, or with parts in Python."""
         from models.pieces.rules import Rules
 
         if not self.tokenizer.is_fast:
@@ -110,7 +110,7 @@ class TextTokens:
 
     @panics_caught()
     def tokens(self, text: str, second: str | None = None) -> list[Token]:
-        """The tokens of a text, or of a pair of texts, special tokens included; the ids are those of `tokenizer(text, second)`.
+        """Return the tokens of a text or a pair of texts, with special tokens; their ids are those of `tokenizer(text, second)`.
 
         Offsets count in `text`, those of segment 1 in `second`. Lone surrogates are read as U+FFFD. A text that names its
         language at its front (see `models.languages`) is read as one in that language, without the sign.
@@ -126,24 +126,26 @@ class TextTokens:
             before = tokenizer.src_lang
             try:
                 tokenizer.src_lang = language
-                return _later(self._read(tokenizer(*rest, verbose=False), rest), at)
+                return _shift(self._read(tokenizer(*rest, verbose=False), rest), at)
             finally:
                 tokenizer.src_lang = before
 
     def types(self, tokens: Sequence[Token]) -> list[int] | None:
-        """The token types that the tokenizer gives these tokens: not always their segments. None where it gives no types."""
+        """Return the token types that the tokenizer gives these tokens, not always their segments; None if it gives none."""
         if self.known_types is None:
             return None
-        known = self.known_types
+        types_by_token = self.known_types
         return [
-            known.get((token.id if _is_added(token) else None, token.segment), known.get((None, token.segment), 0))
+            types_by_token.get(
+                (token.id if _is_added(token) else None, token.segment), types_by_token.get((None, token.segment), 0)
+            )
             for token in tokens
         ]
 
     @cached_property
     def known_types(self) -> dict[tuple[int | None, int], int] | None:
-        """The token type by the id of an added token, None for typed ones, and its segment; from a text and a pair of texts."""
-        known: dict[tuple[int | None, int], int] = {}
+        """The token types by the id of an added token (None for typed ones) and its segment, read from a text and a pair."""
+        types_by_token: dict[tuple[int | None, int], int] = {}
         for texts in (["a"], ["a", "a"])[: 1 + self.pairs]:
             with self._lock:
                 encoding = self.tokenizer(*texts, verbose=False)
@@ -151,12 +153,12 @@ class TextTokens:
                     return None
                 tokens = self._read(encoding, texts)
             for token, type in zip(tokens, encoding["token_type_ids"], strict=True):
-                known.setdefault((token.id if _is_added(token) else None, token.segment), type)
-        return known
+                types_by_token.setdefault((token.id if _is_added(token) else None, token.segment), type)
+        return types_by_token
 
     @panics_caught()
     def target(self, text: str) -> list[Token]:
-        """The tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos.
+        """Return the tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos.
 
         A translator of many languages is to write the one that the text names at its front, or else `target_language`; without
         either no token says what the language is.
@@ -172,7 +174,7 @@ class TextTokens:
                 encoding = self.tokenizer(text_target=rest, verbose=False)
                 with self._target_mode():
                     tokens = self._read(encoding, [rest])
-        return _later(tokens[:-1] if tokens and tokens[-1].id == self.tokenizer.eos_token_id else tokens, at)
+        return _shift(tokens[:-1] if tokens and tokens[-1].id == self.tokenizer.eos_token_id else tokens, at)
 
     @contextmanager
     def _writing(self, language: str) -> Iterator[None]:
@@ -188,7 +190,7 @@ class TextTokens:
             tokenizer.tgt_lang = before
 
     def placed(self, text: str, split: bool = False) -> Placed:
-        """The tokens of a text with nothing added, for a caller that holds the lock.
+        """Return the tokens of a text with nothing added, for a caller that holds the lock.
 
         Special tokens written in the text are special tokens; with `split` they are read letter by letter.
         """
@@ -217,12 +219,12 @@ class TextTokens:
             sequences, spans = self._reconstruct(ids, texts)
         tokens = []
         for id, segment, (start, end) in zip(ids, _segments(sequences, types), spans, strict=True):
-            shown, fragment = self.text(id)
-            tokens.append(Token(id, shown, start, end, id in self.special, fragment, segment, id == self.unknown))
+            token_text, fragment = self.text(id)
+            tokens.append(Token(id, token_text, start, end, id in self.special, fragment, segment, id == self.unknown))
         for which, text in enumerate(texts):
             own = [i for i, sequence in enumerate(sequences) if sequence == which]
             for i, (start, end) in zip(own, settle([tokens[i] for i in own], text), strict=True):
-                tokens[i] = _moved(tokens[i], start, end)
+                tokens[i] = _move(tokens[i], start, end)
         seen: set[int] = set()
         for i, (token, sequence) in enumerate(zip(tokens, sequences, strict=True)):
             if sequence is None:
@@ -233,7 +235,7 @@ class TextTokens:
         return tokens
 
     def _reconstruct(self, ids: list[int], texts: list[str]) -> tuple[list[int | None], list[tuple[int, int]]]:
-        """Which text each token came from (None: added) and where it stood, for a tokenizer that says neither."""
+        """Return the text of each token (None: added) and its offsets, for a tokenizer that reports neither."""
         sequences: list[int | None] = [None] * len(ids)
         spans = [(0, 0)] * len(ids)
         at = 0
@@ -255,13 +257,13 @@ class TextTokens:
         body = [i for i, id in enumerate(ids) if id == unknown or id not in self.special]
         sequences: list[int | None] = [None] * len(ids)
         spans = [(0, 0)] * len(ids)
-        found = align([None if ids[i] == unknown else self._surface(self._piece(ids[i]) or "") for i in body], text)
-        for i, span in zip(body, found, strict=True):
+        body_spans = align([None if ids[i] == unknown else self._surface(self._piece(ids[i]) or "") for i in body], text)
+        for i, span in zip(body, body_spans, strict=True):
             sequences[i], spans[i] = 0, span
         return sequences, spans
 
     def _fronts(self, texts: int) -> list[int]:
-        """How many special tokens a slow tokenizer puts before each of its texts."""
+        """Return how many special tokens a slow tokenizer puts before each of its texts."""
         layout = self.tokenizer.build_inputs_with_special_tokens(*([-1 - which] for which in range(texts)))
         places = [-1, *(layout.index(-1 - which) for which in range(texts))]
         return [after - before - 1 for before, after in pairwise(places)]
@@ -277,8 +279,8 @@ class TextTokens:
         except (IndexError, KeyError, ValueError, OverflowError):  # each family has its own way to say no
             return None
 
-    def _named(self, id: int, piece: str) -> str:
-        """The name of a special token: Canine's are characters for private use, which have names besides."""
+    def _name_special(self, id: int, piece: str) -> str:
+        """Return the name of a special token. Canine's are characters for private use, which have names besides."""
         name = None if piece.isprintable() else getattr(self.tokenizer, "_convert_id_to_token", lambda _: None)(id)
         return name or piece
 
@@ -291,7 +293,7 @@ class TextTokens:
             getattr(self.tokenizer, "_switch_to_input_mode", lambda: None)()
 
     def _separates(self) -> bool:
-        """Whether special tokens end the first text of a pair; a start token before the second (Llama) only starts again."""
+        """Return whether special tokens end the first text of a pair; a start token before the second (Llama) is not an end."""
         try:
             tokens = self.tokens("a", "a")
         except (TypeError, ValueError, NotImplementedError):
@@ -304,7 +306,7 @@ class TextTokens:
 
 
 class _Spelling:
-    """How a vocabulary writes its tokens. The tokenizer itself is asked, by what it makes of a few of them."""
+    """The spelling of a vocabulary's tokens, found by what the tokenizer makes of a few of them."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         def joins(pieces: list[str], text: str) -> bool:
@@ -314,32 +316,32 @@ class _Spelling:
                 return False
 
         backend = getattr(tokenizer, "backend_tokenizer", None)
-        # Without a decoder, what splits the text tells.
+        # Without a decoder, the pre-tokenizer shows it.
         before = repr(backend.pre_tokenizer) if backend is not None and backend.decoder is None else ""
         self.byte_level = joins(["a", "Ġb"], "a b") or "ByteLevel" in before
         self.metaspace = not self.byte_level and (
             joins(["a", "▁b"], "a b") or "Metaspace" in before or hasattr(tokenizer, "sp_model")
         )
         self.bytes = not self.byte_level and joins(["Ã", "©"], "é")
-        self.byte_fallback = not self.byte_level and _has(tokenizer, "<0xF0>")
+        self.byte_fallback = not self.byte_level and _has_piece(tokenizer, "<0xF0>")
         self.prefix = "##" if joins(["a", "##b"], "ab") else ""
         self.suffix = getattr(getattr(backend, "model", None), "end_of_word_suffix", None) or (
             "@@" if joins(["a@@", "b"], "ab") else "</w>" if joins(["a</w>", "b</w>"], "a b") else ""
         )
 
     def text(self, piece: str, added: bool = False) -> tuple[str, bool]:
-        """What a piece stands for, and whether it is a fragment of a character; an added token is literally itself."""
+        """Return what a piece stands for, and whether it is a fragment of a character; an added token is literally itself."""
         if added:
             return piece.replace("▁", " ") if self.metaspace else piece, False
         suffix = self.suffix if self.suffix and piece.endswith(self.suffix) else ""
-        spelt = self._bytes(piece.removesuffix(suffix))
+        raw_bytes = self._bytes(piece.removesuffix(suffix))
         try:
-            return spelt.decode("utf-8") + suffix, False
+            return raw_bytes.decode("utf-8") + suffix, False
         except UnicodeDecodeError:
-            return spelt.decode("utf-8", "headlight_spell") + suffix, True
+            return raw_bytes.decode("utf-8", "headlight_spell") + suffix, True
 
     def surface(self, piece: str) -> bytes:
-        """The bytes of the text that a piece came from: without the marks for where words end."""
+        """Return the bytes of the text that a piece came from, without the marks for the ends of words."""
         return self._bytes(piece.removeprefix(self.prefix).removesuffix(self.suffix))
 
     def _bytes(self, piece: str) -> bytes:
@@ -359,7 +361,7 @@ def _is_added(token: Token) -> bool:
     return token.special and token.start == token.end
 
 
-def _has(tokenizer: PreTrainedTokenizerBase, piece: str) -> bool:
+def _has_piece(tokenizer: PreTrainedTokenizerBase, piece: str) -> bool:
     try:
         return tokenizer.convert_tokens_to_ids(piece) not in (None, tokenizer.unk_token_id)
     except (KeyError, ValueError):
@@ -367,41 +369,41 @@ def _has(tokenizer: PreTrainedTokenizerBase, piece: str) -> bool:
 
 
 def _segments(sequences: Sequence[int | None], types: Sequence[int]) -> Iterator[int]:
-    """0 or 1 for each token. An added one goes by the token types where these tell the texts apart, else with its left."""
-    told = 1 in types and 1 in sequences
+    """Yield 0 or 1 for each token. An added one goes by its token type where types differ, else by its left neighbour."""
+    types_differ = 1 in types and 1 in sequences
     last = 0
     for sequence, type in zip(sequences, types, strict=True):
         if sequence is not None:
             last = sequence
-        elif told and type in (0, 1):
+        elif types_differ and type in (0, 1):
             last = type
         yield last
 
 
 def _locate(body: list[int], ids: list[int], at: int, likely: int) -> int | None:
-    """Where the ids of a text begin among all; from `at` on, and first of all where they are likely."""
+    """Return where the ids of a text begin among all, from `at` on. The likely place is tried first."""
     places = [likely, *range(at, len(ids) - len(body) + 1)]
     return next((place for place in places if ids[place : place + len(body)] == body), None)
 
 
 def _languages(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """The ids of the languages that a tokenizer puts around its texts, by their codes; none of most tokenizers."""
+    """Return the ids of the languages that a tokenizer puts around its texts, by their codes; most tokenizers have none."""
     if not hasattr(tokenizer, "set_tgt_lang_special_tokens"):
         return {}
-    known = getattr(tokenizer, "lang_code_to_id", None)
-    if known is None:  # NLLB has them among its special tokens, and nowhere else
+    codes = getattr(tokenizer, "lang_code_to_id", None)
+    if codes is None:  # NLLB has them among its special tokens, and nowhere else
         named = {str(token) for token in tokenizer.special_tokens_map.values() if not isinstance(token, list)}
         special = {str(token): id for id, token in tokenizer.added_tokens_decoder.items() if token.special}
-        known = {text: id for text, id in special.items() if "_" in text and text not in named}
-    return dict(known)
+        codes = {text: id for text, id in special.items() if "_" in text and text not in named}
+    return dict(codes)
 
 
-def _later(tokens: list[Token], at: int) -> list[Token]:
-    """Tokens of what stands in a text from a character on; what was added in front stays in front."""
-    return [token if token.special and token.end == 0 else _moved(token, token.start + at, token.end + at) for token in tokens]
+def _shift(tokens: list[Token], at: int) -> list[Token]:
+    """Return the tokens of a text's rest with offsets in the whole text; tokens that were added in front stay there."""
+    return [token if token.special and token.end == 0 else _move(token, token.start + at, token.end + at) for token in tokens]
 
 
-def _moved(token: Token, start: int, end: int) -> Token:
+def _move(token: Token, start: int, end: int) -> Token:
     if (token.start, token.end) == (start, end):
         return token
     return Token(token.id, token.text, start, end, token.special, token.fragment, token.segment, token.unknown)

@@ -1,7 +1,7 @@
-"""Tries a model's files before they are used: their class, their size, and whether the tokenizer reads.
+"""Trials of a model's files before they are used: the class that fits them, its size, and whether its tokenizer reads.
 
 A stranger's config.json or tokenizer.json of a few lines may ask for more memory and time than there is: `confined` runs these
-functions in a process of their own. What they give is plain JSON.
+functions in a process of their own. They return plain JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from models.huggingface.folder import (
     Folder,
     check_config_is_there,
     check_tokenizer_is_there,
-    look_at,
+    inspect_folder,
     read_config,
 )
 from models.huggingface.growth import growth
@@ -39,7 +39,7 @@ SAMPLE = "".join(map(chr, range(32, 127))) + "éß日本Ω🙂"
 
 
 def try_config(file: str, name: str) -> int:
-    """Parameters and buffers, in numbers of elements, of the network that a config.json asks for. Errors: ModelError."""
+    """Return the number of elements in the parameters and buffers that a config.json asks for. Errors: ModelError."""
     with plainly(name):
         raw = read_config(Path(file), name)
         config = config_of(raw, name)
@@ -48,16 +48,16 @@ def try_config(file: str, name: str) -> int:
 
 
 def try_kind(file: str, name: str) -> bool:
-    """Whether a config.json is that of a model of text. Errors: ModelError, which says what it is instead."""
+    """Check that a config.json is that of a model of text. Errors: ModelError, which says what it is instead."""
     with plainly(name):
         raw = read_config(Path(file), name)
         return bool(candidates(config_of(raw, name), raw.get("architectures"), name))
 
 
 def try_folder(path: str, name: str) -> dict:
-    """Which candidate fits the files, its elements, and the names of the tensors that it uses. Errors: ModelError."""
+    """Return which candidate fits the files, its elements, and the names of the tensors that it uses. Errors: ModelError."""
     with plainly(name):
-        folder = look_at(Path(path), name)
+        folder = inspect_folder(Path(path), name)
         config = config_of(folder.config, name)
         choices = candidates(config, folder.config.get("architectures"), name)
         check_reading(open_tokenizer(folder, config, name), name)
@@ -73,14 +73,14 @@ def try_folder(path: str, name: str) -> dict:
 
 
 def try_tokenizer(path: str, name: str) -> bool:
-    """Whether the tokenizer of a folder reads. Errors: ModelError."""
+    """Check that the tokenizer of a folder reads. Errors: ModelError."""
     with plainly(name):
         check_reading(tokenizer_of(Path(path), name), name)
         return True
 
 
 def check_reading(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
-    """Errors: ModelError for a tokenizer that would make a flood of a short text, or that reads no plain text."""
+    """Check that a tokenizer reads plain text, and makes no flood of a short one. Errors: ModelError."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     steps = [step for step in (getattr(backend, "normalizer", None), getattr(backend, "decoder", None)) if step is not None]
     tokens = 0
@@ -94,10 +94,10 @@ def check_reading(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
 
 
 def check_plain_text(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
-    """Errors: ModelError for a tokenizer that needs more than a text, such as a table or the places of words on a page."""
+    """Check that a tokenizer needs no more than a text, such as a table or the places of words on a page. Errors: ModelError."""
     try:
         TextTokens(tokenizer).tokens("a")
-    except Exception as error:  # each family has its own way to say so
+    except Exception as error:  # each family raises its own error
         raise ModelError(f"The tokenizer of {quoted(name)} does not read a plain text: {short(error, 120)}") from error
 
 
@@ -111,7 +111,7 @@ def open_tokenizer(folder: Folder, config: PreTrainedConfig, name: str) -> PreTr
 
 
 def tokenizer_of(path: Path, name: str) -> PreTrainedTokenizerBase:
-    """The tokenizer of a folder that need not hold weights. Errors: ModelError."""
+    """Open the tokenizer of a folder, which need not hold weights. Errors: ModelError."""
     try:
         files = [file.name for file in path.iterdir() if file.is_file()]
     except (OSError, ValueError) as error:
@@ -123,31 +123,34 @@ def tokenizer_of(path: Path, name: str) -> PreTrainedTokenizerBase:
 
 
 def label(config: PreTrainedConfig, choice: Candidate, raw: dict, name: str) -> Labels | None:
-    """The labels of a classifier, with which its config makes a head as wide; None for another model. Errors: ModelError."""
+    """Set the labels of a classifier in its config, so that its head is as wide, and return them; None for another model.
+
+    Errors: ModelError.
+    """
     if not choice.labels:
         return None
     try:
-        found = labels_of(raw, each=choice.labels == "token")
+        labels = labels_of(raw, each=choice.labels == "token")
     except ValueError as error:
         raise ModelError(f"The config.json of {quoted(name)} {error}, so nobody could tell what it says of a text.") from error
-    config.id2label = dict(enumerate(found.names))
-    config.label2id = {one: i for i, one in enumerate(found.names)}
-    return found
+    config.id2label = dict(enumerate(labels.names))
+    config.label2id = {text: i for i, text in enumerate(labels.names)}
+    return labels
 
 
 def text_of(config: PreTrainedConfig, choice: Candidate) -> PreTrainedConfig:
-    """The part of a config that a class takes: of a model that also sees, the half that reads text."""
+    """Return the part of a config that a class takes: of a model that also sees, the half that reads text."""
     text, own = config.get_text_config(), choice.cls.config_class
     return text if own is not None and not isinstance(config, own) and isinstance(text, own) else config
 
 
 def choose(choices: list[Candidate], config: PreTrainedConfig, folder: Folder, name: str) -> tuple[Candidate, Rehearsal]:
-    """The first class for which the files hold every weight, in its shape. Errors: ModelError when there is none."""
+    """Return the first class for which the files hold every weight, in its shape. Errors: ModelError when there is none."""
     # transformers ties the head of every T5; where the config says that it has its own, it must be in the files.
     own = folder.config.get("tie_word_embeddings") is False and getattr(config, "tie_word_embeddings", False)
     if own and "lm_head.weight" not in folder.tensors:
         choices = [choice for choice in choices if not choice.head]
-    tried = []
+    rehearsals = []
     # An encoder alone, of files that hold a decoder too, means that the decoder is broken.
     decodes = any(re.search(r"(^|\.)decoder\.(block|layers?)\.", key) for key in folder.tensors)
     decodes = decodes and any(choice.kind == "encoder-decoder" for choice in choices)
@@ -157,8 +160,8 @@ def choose(choices: list[Candidate], config: PreTrainedConfig, folder: Folder, n
         if not (rehearsal.missing or rehearsal.mismatched or cut):
             return choice, rehearsal
         if not cut:
-            tried.append(rehearsal)
-    best = min(tried, key=lambda rehearsal: len(rehearsal.missing) + len(rehearsal.mismatched))
+            rehearsals.append(rehearsal)
+    best = min(rehearsals, key=lambda rehearsal: len(rehearsal.missing) + len(rehearsal.mismatched))
     if best.mismatched:
         raise ModelError(
             f"The weights of {quoted(name)} do not fit its config.json: {len(best.mismatched)} have another shape, "
@@ -171,7 +174,7 @@ def choose(choices: list[Candidate], config: PreTrainedConfig, folder: Folder, n
 
 @contextmanager
 def plainly(name: str) -> Iterator[None]:
-    """What nobody expected becomes a ModelError too."""
+    """Turn every unexpected error inside the `with` block into a ModelError, a sentence with the model's name."""
     try:
         with panics_caught():
             yield
@@ -179,7 +182,7 @@ def plainly(name: str) -> Iterator[None]:
         raise
     except MemoryError as error:
         raise ModelError(f"There was not enough memory for {quoted(name)}.") from error
-    except OSError as error:  # its own words would tell where the file lies
+    except OSError as error:  # its own words would reveal the path of the file
         why = "the disk of the server is full" if is_full(error) else short(error.strerror or type(error).__name__)
         raise ModelError(f"{quoted(name)} could not be opened: {why}.") from error
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Finds how a Hugging Face model rotates its queries and keys, by watching it read one token many times.
+"""The rotary positions of a Hugging Face model, found by watching it read one token many times.
 
 Where the same token stands at every position, and the model knows positions only by turning, what every layer reads is the
 same everywhere: values are alike, so any mixture of them is. Queries then differ by the turning alone, and of the ways of
@@ -22,20 +22,20 @@ COUNT = 12  # how often the token is read
 ALIKE = 1e-3  # of a query's length
 
 
-def turns(network: PreTrainedModel, read: Callable[[int], Sequence[Call]]) -> list[Rotary | None]:
-    """How each layer turns its queries; None where it does not, or in no way that is known.
+def find_rotaries(network: PreTrainedModel, read: Callable[[int], Sequence[Call]]) -> list[Rotary | None]:
+    """Return how each layer turns its queries; None where it does not, or in no known way.
 
     read(count): the self-attention calls, layer by layer, of a forward pass over one token `count` times.
     """
     if _depends_on_length(network):
         return [None] * len(read(2))
-    seen: list[np.ndarray] = []
+    step_angles: list[np.ndarray] = []
 
     def notice(module: nn.Module, _: object, out: object) -> None:
-        if isinstance(out, tuple) and len(out) == 2 and all(isinstance(one, torch.Tensor) for one in out):
-            found = [one.detach().float().cpu().numpy().reshape(-1, *one.shape[-2:])[0] for one in out if one.dim() >= 2]
-            if len(found) == 2 and found[0].shape == found[1].shape and len(found[0]) == COUNT:
-                seen.extend(_frequencies(*found))
+        if isinstance(out, tuple) and len(out) == 2 and all(isinstance(part, torch.Tensor) for part in out):
+            tables = [part.detach().float().cpu().numpy().reshape(-1, *part.shape[-2:])[0] for part in out if part.dim() >= 2]
+            if len(tables) == 2 and tables[0].shape == tables[1].shape and len(tables[0]) == COUNT:
+                step_angles.extend(_frequencies(*tables))
 
     leaves = [module for module in network.modules() if not any(True for _ in module.children())]
     hooks = [module.register_forward_hook(notice) for module in leaves]
@@ -44,35 +44,35 @@ def turns(network: PreTrainedModel, read: Callable[[int], Sequence[Call]]) -> li
     finally:
         for hook in hooks:
             hook.remove()
-    return [_way(call, seen) for call in calls]
+    return [_rotary_of(call, step_angles) for call in calls]
 
 
-def _way(call: Call, seen: list[np.ndarray]) -> Rotary | None:
+def _rotary_of(call: Call, step_angles: list[np.ndarray]) -> Rotary | None:
     if call.query is None:
         return None
     queries = call.query.float().cpu().numpy()  # [heads, position, d_head]
     if _alike(queries):
         return None  # this layer knows no positions
-    for one in _ways(seen, queries.shape[-1]):
-        if _alike(np.stack([one.undone(head, np.arange(COUNT)) for head in queries])):
-            return one
+    for rotary in _candidates(step_angles, queries.shape[-1]):
+        if _alike(np.stack([rotary.undone(head, np.arange(COUNT)) for head in queries])):
+            return rotary
     return None
 
 
-def _ways(seen: list[np.ndarray], d_head: int) -> Iterator[Rotary]:
-    for frequencies, pairs in product(seen, ("halves", "neighbours")):
+def _candidates(step_angles: list[np.ndarray], d_head: int) -> Iterator[Rotary]:
+    for frequencies, pairs in product(step_angles, ("halves", "neighbours")):
         spare = d_head - 2 * len(frequencies)
         for start in sorted({0, spare}) if spare >= 0 else ():
             yield Rotary(frequencies, pairs, start)
 
 
 def _alike(queries: np.ndarray) -> bool:
-    """Whether queries [heads, position, d_head] are the same at every position."""
+    """Return whether queries [heads, position, d_head] are the same at every position."""
     return bool(np.abs(queries - queries[:, :1]).max() <= ALIKE * np.abs(queries).max())
 
 
 def _frequencies(cos: np.ndarray, sin: np.ndarray) -> list[np.ndarray]:
-    """The angles of one step by cosines and sines [position, column]: as they are, or each written twice in a row or round."""
+    """Return the angles of one step by cosines and sines [position, column]: as they are, or without their repetitions."""
     length = np.hypot(cos, sin)
     if not np.allclose(length, length[0, 0], rtol=1e-2):
         return []
@@ -85,8 +85,8 @@ def _frequencies(cos: np.ndarray, sin: np.ndarray) -> list[np.ndarray]:
 
 
 def _depends_on_length(network: PreTrainedModel) -> bool:
-    """Whether the angles change with the length of the text: one short reading then tells nothing of a long one."""
+    """Return whether the angles change with the length of the text: a short reading then says nothing about a long one."""
     config = network.config.get_text_config()
     rope = getattr(config, "rope_parameters", None) or {}
-    kinds = [one.get("rope_type") for one in (rope, *rope.values()) if isinstance(one, dict)]
+    kinds = [parameters.get("rope_type") for parameters in (rope, *rope.values()) if isinstance(parameters, dict)]
     return any(kind in ("dynamic", "longrope") for kind in kinds)

@@ -1,4 +1,4 @@
-"""Classifiers of two stacks (BART, T5): the decoder reads the text too, a place later, and the label is read at its end."""
+"""Classifiers of two stacks (BART, T5): the decoder reads the text too, shifted by one, and the label is read at its end."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from transformers import PreTrainedModel
 from models.huggingface.passes import Answer
 
 
-class EachPosition:
-    """A classifier that gives its scores at every position of its decoder, of which its own answer is one."""
+class PositionClassifier:
+    """A classifier that computes its scores at every position of its decoder; its own answer is one of them."""
 
     def forward(self: Any, **inputs: Any) -> Answer:
         out = self.base_model(**inputs)
@@ -20,32 +20,36 @@ class EachPosition:
         return out
 
 
-def at_each_position(network: PreTrainedModel) -> None:
-    """Make it answer so. The class is changed, and no attribute, so that copies of the network answer in the same way."""
-    if not isinstance(network, EachPosition) and hasattr(network, "classification_head"):
-        network.__class__ = type(type(network).__name__, (EachPosition, type(network)), {})
+def score_each_position(network: PreTrainedModel) -> None:
+    """Make a network a `PositionClassifier`. Its class is changed, and no attribute, so that copies of it do the same."""
+    if not isinstance(network, PositionClassifier) and hasattr(network, "classification_head"):
+        network.__class__ = type(type(network).__name__, (PositionClassifier, type(network)), {})
 
 
-def read_by_decoder(network: PreTrainedModel, ids: Sequence[int]) -> list[int]:
-    """What the decoder is given of a text: its start, then all but the last token."""
+def decoder_inputs(network: PreTrainedModel, ids: Sequence[int]) -> list[int]:
+    """Return what the decoder reads of a text: the start token, then all but the last token."""
     return [network.config.decoder_start_token_id, *ids[:-1]]
 
 
-def end_of(network: PreTrainedModel, ids: Sequence[int]) -> int:
-    """Where the label is read: at the last sign of an end, without one at the last token."""
+def label_position(network: PreTrainedModel, ids: Sequence[int]) -> int:
+    """Return where the label is read: at the last end token, without one at the last token."""
     ends = [i for i, id in enumerate(ids) if id == network.config.eos_token_id]
     return ends[-1] if ends else len(ids) - 1
 
 
 @torch.inference_mode()
-def agrees(network: PreTrainedModel, ids: Sequence[int], close: float) -> bool:
-    """Whether the scores at the end of a text are those that transformers gives it."""
-    if not isinstance(network, EachPosition) or network.config.decoder_start_token_id is None:
+def matches_transformers(network: PreTrainedModel, ids: Sequence[int], close: float) -> bool:
+    """Return whether the scores at the end of a text are those of transformers."""
+    if not isinstance(network, PositionClassifier) or network.config.decoder_start_token_id is None:
         return False
     text = [*ids, network.config.eos_token_id]
-    given = torch.tensor([text], device=network.device)
-    original: Any = super(EachPosition, network)
-    its = original.forward(input_ids=given, attention_mask=torch.ones_like(given), use_cache=False).logits[0].float()
-    said = torch.tensor([read_by_decoder(network, text)], device=network.device)
-    ours = network(input_ids=given, decoder_input_ids=said, use_cache=False).logits[0, end_of(network, text)].float()
-    return bool((ours - its).abs().max() <= close * its.abs().max().clamp_min(1e-6))
+    input_ids = torch.tensor([text], device=network.device)
+    original: Any = super(PositionClassifier, network)
+    expected = original.forward(input_ids=input_ids, attention_mask=torch.ones_like(input_ids), use_cache=False).logits[0].float()
+    decoder_ids = torch.tensor([decoder_inputs(network, text)], device=network.device)
+    ours = (
+        network(input_ids=input_ids, decoder_input_ids=decoder_ids, use_cache=False)
+        .logits[0, label_position(network, text)]
+        .float()
+    )
+    return bool((ours - expected).abs().max() <= close * expected.abs().max().clamp_min(1e-6))

@@ -1,8 +1,7 @@
-"""From tensors in files to a network of transformers.
+"""Makes a network of transformers from tensors in files.
 
-transformers renames, fuses and ties the tensors. It gets them as things that are read when it indexes them, which is what it
-makes of safetensors files itself; so a network can be rehearsed with tensors that hold nothing, and a reading can be watched
-and stopped.
+transformers renames, fuses and ties the tensors. It gets them as objects that are read when it indexes them, as it does with
+safetensors files itself; so a network can be rehearsed with tensors that hold nothing, and reading can be reported and stopped.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from models.errors import Cancelled, ModelError
-from models.huggingface.folder import Stored
+from models.huggingface.folder import StoredTensor
 from models.huggingface.memory import Placement
 from models.huggingface.names import quoted, short
 from models.progress import Progress, Report
@@ -38,86 +37,86 @@ EXPERT = re.compile(r"\.experts\.\d+\.")  # a tensor of one expert; transformers
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What would happen: parameters and buffers in numbers of elements, and which tensors of the files are used or lacking.
+    """The outcome of a rehearsal: elements of parameters and buffers, and the tensors of the files that are used or missing.
 
     unread: the tensors of the files that the network has no place for; inside: those of them within layers that it has.
     """
 
     elements: int
-    used: dict[str, Stored]
+    used: dict[str, StoredTensor]
     missing: list[str]
     mismatched: list[str]
     unread: list[str]
     inside: list[str]
 
 
-def rehearse(cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict[str, Stored], report: Report) -> Rehearsal:
+def rehearse(cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict[str, StoredTensor], report: Report) -> Rehearsal:
     """Load a network without a single byte of weights (torch's meta device). tensors may be empty, to count parameters only."""
-    used: dict[str, Stored] = {}
+    used: dict[str, StoredTensor] = {}
 
     def empty(key: str) -> torch.Tensor:
         used[key] = tensors[key]
-        return blank(tensors[key])
+        return empty_tensor(tensors[key])
 
-    with alone(report):
-        network, info = make(cls, config, {key: Lazy(key, empty) for key in tensors}, "meta", "float32")
+    with hold_the_maker(report):
+        network, info = make(cls, config, {key: LazyTensor(key, empty) for key in tensors}, "meta", "float32")
     counted = [*network.parameters(), *network.buffers()]
     unread = sorted(key for key in info["unexpected_keys"] if not TABLES.search(key))
-    layers = {found[0] for key in network.state_dict() if (found := NUMBERED.match(key))}
+    layers = {match[0] for key in network.state_dict() if (match := NUMBERED.match(key))}
     return Rehearsal(
         elements=sum(tensor.numel() for tensor in counted),
         used=used,
-        missing=lacking(info, cls),
+        missing=missing_weights(info, cls),
         mismatched=sorted(entry[0] for entry in info["mismatched_keys"]),
         unread=unread,
-        inside=[key for key in unread if (found := NUMBERED.match(key)) and found[0] in layers],
+        inside=[key for key in unread if (match := NUMBERED.match(key)) and match[0] in layers],
     )
 
 
-def blank(stored: Stored) -> torch.Tensor:
+def empty_tensor(stored: StoredTensor) -> torch.Tensor:
     import torch
 
     return torch.empty(stored.shape, device="meta")
 
 
 def read(
-    cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict[str, Stored], placement: Placement, report: Report
+    cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict[str, StoredTensor], placement: Placement, report: Report
 ) -> PreTrainedModel:
     """Read the weights into a network for use. `report` may stop it by raising Cancelled at any tensor.
 
     Errors: ModelError for a file that cannot be read.
     """
-    with alone(report), ExitStack() as stack:
-        reading = Reading(tensors, report, stack)
-        lazy = {key: Lazy(key, reading.tensor) for key in tensors}
-        if passing(tensors):
-            stack.enter_context(one_by_one())
+    with hold_the_maker(report), ExitStack() as stack:
+        reading = TensorReader(tensors, report, stack)
+        lazy = {key: LazyTensor(key, reading.tensor) for key in tensors}
+        if passing_numbers(tensors):
+            stack.enter_context(without_read_ahead())
         try:
             network, info = make(cls, config, lazy, placement.device, placement.dtype)
         finally:
-            # transformers catches what is raised inside a conversion and goes on; the first cause is the one to tell.
+            # transformers catches what is raised inside a conversion and goes on; the first cause is the one to report.
             if reading.failure:
                 raise reading.failure
-    if missing := lacking(info, cls):
+    if missing := missing_weights(info, cls):
         raise ModelError(f"{len(missing)} weights could not be read, such as {quoted(missing[0])}.")
     return network.requires_grad_(False).eval()
 
 
-def passing(tensors: dict[str, Stored]) -> int:
-    """Numbers that are held besides the network while experts are put together: measured, three layers' experts."""
+def passing_numbers(tensors: dict[str, StoredTensor]) -> int:
+    """Return how many numbers are held besides the network while experts are put together: measured, three layers' experts."""
     experts = {key: EXPERT.search(key) for key in tensors}
-    layers = {key[: found.start()] for key, found in experts.items() if found}
-    numbers = sum(math.prod(tensors[key].shape) for key, found in experts.items() if found)
+    layers = {key[: match.start()] for key, match in experts.items() if match}
+    numbers = sum(math.prod(tensors[key].shape) for key, match in experts.items() if match)
     return 3 * numbers // len(layers) if layers else 0
 
 
-def lacking(info: dict, cls: type[PreTrainedModel]) -> list[str]:
-    """The weights that were not in the files, without the pooler's where nothing but a label of the text is made of it."""
+def missing_weights(info: dict, cls: type[PreTrainedModel]) -> list[str]:
+    """Return the weights that were not in the files, without the pooler's unless a label of the text is made of it."""
     pools = cls.__name__.endswith("ForSequenceClassification")
     return sorted(key for key in info["missing_keys"] if pools or not re.search(r"(^|\.)pooler\.", key))
 
 
-class Lazy:
+class LazyTensor:
     """A tensor that is read when it is indexed."""
 
     def __init__(self, key: str, read: Callable[[str], torch.Tensor]):
@@ -127,10 +126,10 @@ class Lazy:
         return self.read(self.key)[index]
 
 
-class Reading:
-    """Reads tensors for several threads and reports how far it is. After a failure nothing more is read."""
+class TensorReader:
+    """Reads tensors for several threads and reports its progress. After a failure nothing more is read."""
 
-    def __init__(self, tensors: dict[str, Stored], report: Report, stack: ExitStack):
+    def __init__(self, tensors: dict[str, StoredTensor], report: Report, stack: ExitStack):
         self.tensors, self.report, self.stack = tensors, report, stack
         self.total = sum(stored.bytes for stored in tensors.values())
         self.done = 0
@@ -161,13 +160,13 @@ class Reading:
         from safetensors import safe_open
 
         if file not in self.files:
-            # pread: the bytes are read now, in our sight, and a file that shrinks meanwhile is an error and not a crash.
+            # pread: the bytes are read now, and a file that shrinks meanwhile is an error and not a crash.
             self.files[file] = self.stack.enter_context(safe_open(file, framework="pt", backend="pread"))
         return self.files[file]
 
 
 def make(
-    cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict[str, Lazy], device: str, dtype: str
+    cls: type[PreTrainedModel], config: PreTrainedConfig, tensors: dict[str, LazyTensor], device: str, dtype: str
 ) -> tuple[PreTrainedModel, dict]:
     import torch
 
@@ -189,8 +188,8 @@ def make(
 
 
 @contextmanager
-def alone(report: Report) -> Iterator[None]:
-    """One network is made at a time, with transformers' own reports and bars off; who waits can still be cancelled."""
+def hold_the_maker(report: Report) -> Iterator[None]:
+    """Let one thread at a time make a network, with transformers' own reports and bars off. A waiting thread can be cancelled."""
     from transformers.utils import logging
 
     while not MAKING.acquire(timeout=0.2):
@@ -208,8 +207,8 @@ def alone(report: Report) -> Iterator[None]:
 
 
 @contextmanager
-def one_by_one() -> Iterator[None]:
-    """transformers reads ahead in threads, which holds all experts twice at the end; without, they pass layer by layer."""
+def without_read_ahead() -> Iterator[None]:
+    """Keep transformers from reading ahead in threads, which holds all experts twice at the end, instead of layer by layer."""
     name = "HF_DEACTIVATE_ASYNC_LOAD"
     before = os.environ.get(name)
     os.environ[name] = "1"

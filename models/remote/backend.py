@@ -1,4 +1,4 @@
-"""Where models read: in this process (embedded), or on replicas (HEADLIGHT_BACKEND=ray://host:port, or ray://local)."""
+"""The place where models run: this process (embedded), or replicas (HEADLIGHT_BACKEND=ray://host:port, or ray://local)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from models.progress import Progress, Report, silent
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
-    from models.remote.far import Far
+    from models.remote.client import ReplicaClient
 
 EMBEDDED, LOCAL = "embedded", "ray://local"
 TICK = 0.5  # seconds between two reports of a model that is being opened elsewhere
@@ -38,72 +38,72 @@ WRONG = (
 
 @dataclass(frozen=True)
 class Backend:
-    """far: the replicas; None where models are read here. wrong: what is wrong with the setting, in a sentence."""
+    """The place where models run. far: the replicas, None for this process; wrong: a sentence about a wrong setting, or ""."""
 
-    far: Far | None = None
+    far: ReplicaClient | None = None
     wrong: str = ""
 
 
 def asked_for(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether models are to be read elsewhere."""
+    """Return whether the setting asks for models that run elsewhere."""
     return environment.get("HEADLIGHT_BACKEND", "").strip() not in ("", EMBEDDED)
 
 
 def backend(environment: Mapping[str, str] = os.environ) -> Backend:
-    """The one that HEADLIGHT_BACKEND names."""
+    """Return the backend that HEADLIGHT_BACKEND names."""
     return _backend(environment.get("HEADLIGHT_BACKEND", "").strip() or EMBEDDED)
 
 
 @cache
-def _backend(given: str) -> Backend:
-    if given == EMBEDDED:
+def _backend(setting: str) -> Backend:
+    if setting == EMBEDDED:
         return Backend()
-    from models.remote.far import Far
+    from models.remote.client import ReplicaClient
 
-    if given == LOCAL:
-        return Backend(Far("127.0.0.1", start())) if find_spec("ray") else _refused(MISSING)
+    if setting == LOCAL:
+        return Backend(ReplicaClient("127.0.0.1", start())) if find_spec("ray") else _refuse(MISSING)
     try:
-        parts = urlsplit(given)
+        parts = urlsplit(setting)
         host, port = parts.hostname, parts.port
     except ValueError:
-        return _refused(WRONG)
+        return _refuse(WRONG)
     if parts.scheme != "ray" or not host or port is None or parts.path.strip("/"):
-        return _refused(WRONG)
-    return Backend(Far(host, port))
+        return _refuse(WRONG)
+    return Backend(ReplicaClient(host, port))
 
 
-def _refused(sentence: str) -> Backend:
+def _refuse(sentence: str) -> Backend:
     logging.getLogger(__name__).warning(sentence)
     return Backend(wrong=sentence)
 
 
 def start_for_all(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Where several processes ask for replicas beside themselves, start these once, and tell the processes where they are."""
+    """Start the replicas once where several processes ask for their own, and write their address into the setting."""
     if environment.get("HEADLIGHT_BACKEND", "").strip() == LOCAL and find_spec("ray"):
         environment["HEADLIGHT_BACKEND"] = f"ray://127.0.0.1:{start()}"
 
 
 def start() -> int:
-    """Start replicas on this machine, which end with this process; the port where they will answer, in half a minute or later."""
+    """Start replicas on this machine, which end with this process. Return their port; they answer in half a minute or later."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", f"{models.__name__}.remote", "--port", str(port), "--with-parent"]
-    begun = subprocess.Popen(
+    process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     )
-    atexit.register(begun.terminate)
+    atexit.register(process.terminate)
     return port
 
 
 def trouble() -> str:
-    """Why models are not read by the machines that should, in a sentence; "" where all is as it should be."""
-    found = backend()
-    return found.wrong or (found.far.trouble if found.far else "")
+    """Return a sentence on why models are not read by the machines that should; "" where they are."""
+    current = backend()
+    return current.wrong or (current.far.trouble if current.far else "")
 
 
 def opened(name: str, report: Report = silent) -> LanguageModel | None:
-    """A model that replicas read with; None where it is read here: by the setting, or because it is a folder of this machine.
+    """Return a model that runs on replicas; None where it runs here, by the setting or because it is a folder of this machine.
 
     report: as for `models.load`. Errors: ModelError where it cannot be had, or no replica answers and it does not ship.
     """

@@ -17,10 +17,10 @@ from models.language_model import LanguageModel, check_text
 from models.opening import facts_of
 from models.prefix import reader_now
 from models.remote.answers import Answers, tokens_of
-from models.remote.elsewhere import Elsewhere
-from models.remote.far import Far, Unreachable
+from models.remote.client import ReplicaClient, Unreachable
 from models.remote.far_trace import FarAttention, FarTrace, Parts, Streams
 from models.remote.parts import Part, split
+from models.remote.remote_model import RemoteModel
 from models.tokens import Token, Turn
 from models.trace import Trace
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-READERS = 1000  # of whom it is remembered what they asked of their last text
+READERS = 1000  # whose wishes of their last text are remembered
 PATIENCE = (60.0, 2.0)  # seconds that an answer may take; the second where the model here answers then
 OPENS_IN = 1800.0  # seconds that a replica may take to download and read a model
 
 
 class FarVocabulary:
-    """The vocabulary of a model elsewhere. Its tokens are here; a text becomes tokens there. How, its tokenizer does not say."""
+    """The vocabulary of a model elsewhere. Its tokens are here; texts become tokens there, so there are no rules."""
 
     rules = None
 
-    def __init__(self, said: dict[str, Any], tokens: Callable[[str], list[Token]]) -> None:
-        self.size, self.special, self.tokens = int(said["size"]), frozenset(said["special"]), tokens
-        self._texts, self._fragments = list(said["texts"]), frozenset(said["fragments"])
+    def __init__(self, facts: dict[str, Any], tokens: Callable[[str], list[Token]]) -> None:
+        self.size, self.special, self.tokens = int(facts["size"]), frozenset(facts["special"]), tokens
+        self._texts, self._fragments = list(facts["texts"]), frozenset(facts["fragments"])
 
     def text(self, id: int) -> tuple[str, bool]:
         """What a token stands for, and whether it is a fragment of a character."""
@@ -50,61 +50,61 @@ class FarVocabulary:
         return self._texts[id], id in self._fragments
 
 
-class FarModel(Elsewhere):
-    """A model that replicas read with. Safe to share between threads.
+class FarModel(RemoteModel):
+    """A model that runs on replicas. Safe to share between threads.
 
-    What somebody asked of their last text is asked of the next one together with it, so that a key press is one question.
-    here: the same model in this process, where it ships with Headlight: it answers where no replica does, and does what does not
-    cross (see `Elsewhere`). `bytes`: what is held here.
+    The parts that a reader needed of the last text are fetched together with the next one, so that a key press is one question.
+    here: the same model in this process, where it ships with Headlight: it answers where no replica does, and does what replicas
+    cannot (see `RemoteModel`). `bytes`: what is held here.
     """
 
-    def __init__(self, name: str, far: Far, here: LanguageModel | None = None) -> None:
-        """Errors, where the model is not here: Unreachable, and ModelError as the replica has it."""
+    def __init__(self, name: str, far: ReplicaClient, here: LanguageModel | None = None) -> None:
+        """Ask for the facts of a model that is not here. Errors, then: Unreachable; ModelError as the replica raises it."""
         self.name, self.far, self.here, self._lock = name, far, here, threading.Lock()
-        self._wanted: OrderedDict[Hashable, set[str]] = OrderedDict()
-        self._said: dict[str, Any] = {}
+        self._wishes_by_reader: OrderedDict[Hashable, set[str]] = OrderedDict()
+        self._facts: dict[str, Any] = {}
         self._here = None if here is None else Answers(here)
         if here is not None:
             self.info, self.vocabulary, self.files = here.info, here.vocabulary, here.files
             self.bytes = 4 * here.info.parameters
             return
-        self._said = far.ask(name, {"asked": "open"}, self._opened, patience=OPENS_IN)
+        self._facts = far.ask(name, {"asked": "open"}, self._take_facts, patience=OPENS_IN)
         self.bytes = 100 * self.info.vocabulary
 
-    def _opened(self, said: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:
-        self.info, self.vocabulary = facts_of(said["info"]), FarVocabulary(said, self.tokenize)
+    def _take_facts(self, facts: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:
+        self.info, self.vocabulary = facts_of(facts["info"]), FarVocabulary(facts, self.tokenize)
         names = "weights", "ids", "shares_layers", "has_other_layers", "device", "chats"
-        return {name: said[name] for name in names}
+        return {name: facts[name] for name in names}
 
     # What is known of it
 
     @property
     def weights(self) -> str:
-        return self.here.weights if self.here else str(self._said["weights"])
+        return self.here.weights if self.here else str(self._facts["weights"])
 
     @property
     def ids(self) -> int:
-        return self.here.ids if self.here else int(self._said["ids"])
+        return self.here.ids if self.here else int(self._facts["ids"])
 
     @property
     def condition(self) -> int | None:
-        return 0  # what replicas read with does not change
+        return 0  # the weights of replicas do not change
 
     @property
     def shares_layers(self) -> bool:
-        return self.here.shares_layers if self.here else bool(self._said["shares_layers"])
+        return self.here.shares_layers if self.here else bool(self._facts["shares_layers"])
 
     @property
     def has_other_layers(self) -> bool:
-        return self.here.has_other_layers if self.here else bool(self._said["has_other_layers"])
+        return self.here.has_other_layers if self.here else bool(self._facts["has_other_layers"])
 
     @property
     def device(self) -> str:
-        return self.here.device if self.here else str(self._said["device"])
+        return self.here.device if self.here else str(self._facts["device"])
 
     @property
     def chats(self) -> bool:
-        return self.here.chats if self.here else bool(self._said["chats"])
+        return self.here.chats if self.here else bool(self._facts["chats"])
 
     # Text and tokens
 
@@ -112,7 +112,7 @@ class FarModel(Elsewhere):
         check_text(text)
         if self.here:
             return self.here.tokenize(text)
-        return self._ask({"asked": "tokenize", "text": text}, lambda said, _: tokens_of(said["tokens"]))
+        return self._ask({"asked": "tokenize", "text": text}, lambda answer, _: tokens_of(answer["tokens"]))
 
     def token_text(self, id: int) -> str:
         return self.vocabulary.text(id)[0]
@@ -123,14 +123,14 @@ class FarModel(Elsewhere):
     def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
         if self.here:
             return self.here.spell(ids, after)
-        said = {"asked": "spell", "ids": [int(id) for id in ids], "after": [int(id) for id in after]}
-        return self._ask(said, lambda said, _: str(said["text"]))
+        question = {"asked": "spell", "ids": [int(id) for id in ids], "after": [int(id) for id in after]}
+        return self._ask(question, lambda answer, _: str(answer["text"]))
 
     def as_chat(self, text: str) -> Turn:
         if self.here or not self.chats:
             return super().as_chat(text)
         question = {"asked": "turn", "text": text}
-        return self._ask(question, lambda said, _: Turn(str(said["written"]), tuple(tokens_of(said["tokens"]))))
+        return self._ask(question, lambda answer, _: Turn(str(answer["written"]), tuple(tokens_of(answer["tokens"]))))
 
     # Reading
 
@@ -146,32 +146,32 @@ class FarModel(Elsewhere):
     def _read(self, text: str, target: str, remember: bool) -> Trace:
         reader = reader_now()
         question = {
-            "asked": "read", "text": _crossing(text), "target": _crossing(target), "reader": str(reader or ""),
+            "asked": "read", "text": _as_sent(text), "target": _as_sent(target), "reader": str(reader or ""),
             "at_most": self.at_most, "remember": remember,
         }  # fmt: skip
-        wanted, used = self._wishes(reader) if remember else ([], set())
-        return self._ask({**question, "tokens": True, "parts": wanted}, partial(self._traced, text, question, used))
+        wishes, used = self._wishes(reader) if remember else ([], set())
+        return self._ask({**question, "tokens": True, "parts": wishes}, partial(self._traced, text, question, used))
 
     def _traced(
-        self, text: str, question: dict[str, Any], used: set[str], said: dict[str, Any], tensors: dict[str, Tensor]
+        self, text: str, question: dict[str, Any], used: set[str], answer: dict[str, Any], tensors: dict[str, Tensor]
     ) -> FarTrace:
-        """The trace of an answer; what is asked for of it is noted in `used`."""
-        read = said["trace"]
-        tokens, among = tokens_of(read["tokens"]), tokens_of(read["target"])
-        parts = Parts(partial(self._part, question), split(said, tensors), used)
+        """Return the trace of an answer. The names of its parts that are needed are added to `used`."""
+        facts = answer["trace"]
+        tokens, target_tokens = tokens_of(facts["tokens"]), tokens_of(facts["target"])
+        parts = Parts(partial(self._part, question), split(answer, tensors), used)
         attention = {
-            kind: FarAttention(among if kind in ("decoder", "cross") else tokens, among if kind == "decoder" else tokens,
-                               kind, parts, size)
-            for kind, size in read["attention"].items()
+            kind: FarAttention(target_tokens if kind in ("decoder", "cross") else tokens,
+                               target_tokens if kind == "decoder" else tokens, kind, parts, size)
+            for kind, size in facts["attention"].items()
         }  # fmt: skip
-        made: dict[str, Callable[[np.ndarray], np.ndarray] | None] = {
+        functions: dict[str, Callable[[np.ndarray], np.ndarray] | None] = {
             "tail": self._scores_of_tail, "label": self._label, "unembed": self._unembed,
         }  # fmt: skip
-        ways = {way: made[way] for way in read["ways"]}
-        streams = cast(dict[str, np.ndarray], Streams(parts, read["hidden"]))
-        return FarTrace(text, tokens, dict(attention), streams, read["cut"], ways.get("unembed"), among, ways.get("tail"),
-                        label=ways.get("label"), parts_of=parts, size=read["bytes"],
-                        places=tuple(read["places"]))  # fmt: skip
+        ways = {way: functions[way] for way in facts["ways"]}
+        streams = cast(dict[str, np.ndarray], Streams(parts, facts["hidden"]))
+        return FarTrace(text, tokens, dict(attention), streams, facts["cut"], ways.get("unembed"), target_tokens,
+                        ways.get("tail"), label=ways.get("label"), parts_of=parts, size=facts["bytes"],
+                        places=tuple(facts["places"]))  # fmt: skip
 
     def places(self, trace: Trace) -> list[int]:
         if isinstance(trace, FarTrace):
@@ -179,18 +179,18 @@ class FarModel(Elsewhere):
         return self.here.places(trace) if self.here else super().places(trace)
 
     def _wishes(self, reader: Hashable) -> tuple[list[str], set[str]]:
-        """What was asked of this reader's last text, and where it is noted what is asked of this one."""
+        """Return the parts that this reader needed of the last text, and a set for those of this one."""
         used: set[str] = set()
         with self._lock:
-            wanted = sorted(self._wanted.pop(reader, set()))
-            self._wanted[reader] = used
-            while len(self._wanted) > READERS:
-                self._wanted.popitem(last=False)
-        return wanted, used
+            wishes = sorted(self._wishes_by_reader.pop(reader, set()))
+            self._wishes_by_reader[reader] = used
+            while len(self._wishes_by_reader) > READERS:
+                self._wishes_by_reader.popitem(last=False)
+        return wishes, used
 
     def _part(self, question: dict[str, Any], name: str) -> Part:
-        """A part of a text that was read. Where another replica answers it reads the text first."""
-        return self._ask({**question, "parts": [name]}, lambda said, tensors: split(said, tensors)[name])
+        """Fetch a part of a text that was read. A replica that has not read it reads it first."""
+        return self._ask({**question, "parts": [name]}, lambda answer, tensors: split(answer, tensors)[name])
 
     def _unembed(self, hidden: np.ndarray) -> np.ndarray:
         return self.here._unembed(hidden) if self.here else self._scores(hidden, "unembed")
@@ -205,32 +205,34 @@ class FarModel(Elsewhere):
         return self._scores(stream, "tail")
 
     def _scores(self, rows: np.ndarray, way: str) -> np.ndarray:
-        asked = {"asked": "scores", "way": way}
-        return self._ask(asked, lambda _, tensors: tensors["made"].numpy(), {"rows": torch.tensor(rows)})
+        question = {"asked": "scores", "way": way}
+        return self._ask(question, lambda _, tensors: tensors["made"].numpy(), {"rows": torch.tensor(rows)})
 
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
         with self._lock:
-            for reader in [one for one in self._wanted if but_for is None or not but_for(one)]:
-                del self._wanted[reader]
+            for reader in [key for key in self._wishes_by_reader if but_for is None or not but_for(key)]:
+                del self._wishes_by_reader[reader]
         if self.here is not None:
             self.here.forget(but_for)
 
     def _ask(
         self,
-        said: dict[str, Any],
+        question: dict[str, Any],
         take: Callable[[dict[str, Any], dict[str, Tensor]], T],
         tensors: dict[str, Tensor] | None = None,
     ) -> T:
-        """What `take` makes of the answer of a replica, or of the model here where none has one. Errors: Unreachable; what the
-        model has."""
+        """Return what `take` makes of a replica's answer, or of that of the model here if none answers.
+
+        Errors: Unreachable; those of the model.
+        """
         try:
-            return self.far.ask(self.name, said, take, tensors, PATIENCE[self.here is not None])
+            return self.far.ask(self.name, question, take, tensors, PATIENCE[self.here is not None])
         except Unreachable:
             if self._here is None:
                 raise
-            return take(*self._here.answer(said, tensors or {}))
+            return take(*self._here.answer(question, tensors or {}))
 
 
-def _crossing(text: str) -> str | list[int]:
-    """A text as it crosses: as it is, or the ids that it was given by."""
+def _as_sent(text: str) -> str | list[int]:
+    """Return a text as it is sent: as it is, or the ids that it was given by."""
     return [token.id for token in text.tokens] if isinstance(text, Spelt) else text

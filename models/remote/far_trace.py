@@ -1,4 +1,4 @@
-"""A trace whose numbers are elsewhere: each part crosses when somebody asks for it, and is kept then."""
+"""A trace whose numbers are elsewhere: each part is fetched when it is needed, and kept."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from models.remote.parts import Part, call_of, rotary_of
 from models.tokens import Token
 from models.trace import Attention, Trace
 
-FEW = 8  # positions whose scores are asked for one by one; of more, the rows that they are made of
+FEW = 8  # positions whose scores are fetched one by one; for more, the rows that they are computed from
 
 
 class Parts:
-    """The parts of one trace that are here, and how another one is had. Safe to use from many threads."""
+    """The parts of one trace that are here; others are fetched when needed. Safe to use from many threads."""
 
-    def __init__(self, ask: Callable[[str], Part], known: Mapping[str, Part], used: set[str]) -> None:
-        """ask: gives a part by its name. used: takes the names of all that was asked for."""
-        self._ask, self._known, self._used, self._lock = ask, dict(known), used, threading.Lock()
+    def __init__(self, ask: Callable[[str], Part], parts: Mapping[str, Part], used: set[str]) -> None:
+        """ask: fetches a part by its name. used: collects the names of all parts that were needed."""
+        self._ask, self._fetched, self._used, self._lock = ask, dict(parts), used, threading.Lock()
 
     def __getitem__(self, name: str) -> Part:
         with self._lock:
             self._used.add(name)
-            if name not in self._known:
-                self._known[name] = self._ask(name)
-            return self._known[name]
+            if name not in self._fetched:
+                self._fetched[name] = self._ask(name)
+            return self._fetched[name]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._known
+        return name in self._fetched
 
 
 class Streams(Mapping[str, np.ndarray]):
-    """`Trace.hidden`, of which a stack crosses when somebody looks at it."""
+    """`Trace.hidden`, of which a stack is fetched when it is read."""
 
     def __init__(self, parts: Parts, names: Sequence[str]) -> None:
         self._parts, self._names = parts, list(names)
@@ -59,7 +59,7 @@ class Streams(Mapping[str, np.ndarray]):
 
 
 class Calls(Sequence[Call]):
-    """What was recorded of each layer, of which one crosses when somebody asks for it."""
+    """The recorded call of each layer, fetched when it is read."""
 
     def __init__(self, parts: Parts, kind: str, layers: int) -> None:
         self._parts, self._kind, self._layers = parts, kind, layers
@@ -73,7 +73,7 @@ class Calls(Sequence[Call]):
     def __getitem__(self, layer: slice) -> list[Call]: ...
     def __getitem__(self, layer: int | slice) -> Call | list[Call]:
         if isinstance(layer, slice):
-            return [self[one] for one in range(self._layers)[layer]]
+            return [self[index] for index in range(self._layers)[layer]]
         return call_of(self.part(layer))
 
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class Calls(Sequence[Call]):
 
 
 class FarAttention(Attention):
-    """The attention of one kind; a layer's weights, or what they follow from, cross when somebody looks at it."""
+    """The attention of one kind. A layer's weights, or what they follow from, are fetched when they are read."""
 
     def __init__(self, queries: Sequence[Token], keys: Sequence[Token], kind: str, parts: Parts, size: Sequence[Any]) -> None:
         """size: layers, heads, whether its rows are named by what they serve to choose, and the heads of each layer."""
@@ -92,17 +92,17 @@ class FarAttention(Attention):
         self._rotary = lambda layer: rotary_of(calls.part(layer))
 
     def _compute(self, layer: int, first: int) -> np.ndarray:
-        if self._named("call", layer) in self._parts:
+        if self._part_name("call", layer) in self._parts:
             return super()._compute(layer, first)
-        part = self._parts[self._named("weights", layer)]
+        part = self._parts[self._part_name("weights", layer)]
         weights = part.tensors.get("weights")
-        found = call_of(part).weights() if weights is None else weights
-        return np.array(found.numpy()[:, first:])
+        tensor = call_of(part).weights() if weights is None else weights
+        return np.array(tensor.numpy()[:, first:])
 
     def formula(self, layer: int) -> str:
-        return self._parts[self._named("weights", layer)].said["formula"]
+        return self._parts[self._part_name("weights", layer)].facts["formula"]
 
-    def _named(self, what: str, layer: int) -> str:
+    def _part_name(self, what: str, layer: int) -> str:
         return f"{what}/{self._kind}/{range(self.layers)[layer]}"
 
 
@@ -110,7 +110,7 @@ class FarAttention(Attention):
 class FarTrace(Trace):
     """A text that was read elsewhere. It answers as `Trace` does.
 
-    parts_of: of it, here and to be had; size: what it holds in memory there; places: as `LanguageModel.places` has them.
+    parts_of: its parts, here and to be fetched; size: its bytes in memory there; places: as `LanguageModel.places` returns them.
     """
 
     parts_of: Parts | None = field(default=None, repr=False, compare=False)
@@ -133,14 +133,14 @@ class FarTrace(Trace):
         places = np.arange(len(self.read))[position]
         if len(places) > FEW or not len(places):
             return super().logits_at(position)
-        rows = [self.scores_at(int(one)) for one in places]
-        return np.stack([one for one in rows if one is not None])
+        rows = [self.scores_at(int(place)) for place in places]
+        return np.stack([row for row in rows if row is not None])
 
     def scores_at(self, position: int) -> np.ndarray | None:
         if not self.predicts:
             return None
         place = range(len(self.read))[position]
-        last = place == len(self.read) - 1  # of the next text, too, the last is likely to be asked for
+        last = place == len(self.read) - 1  # the last is likely to be needed of the next text too
         return self._part(f"scores/{-1 if last else place}", "row")
 
     def _part(self, name: str, key: str) -> np.ndarray:

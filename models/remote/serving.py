@@ -26,7 +26,7 @@ MISSING = (
 )
 
 SLOW = (
-    "Ray did not start in time ({said}). This machine may have too much to do at the moment: wait until less runs on it and "
+    "Ray did not start in time ({reason}). This machine may have too much to do at the moment: wait until less runs on it and "
     "start this again, or ask for fewer replicas with HEADLIGHT_REPLICAS."
 )
 AWAY = (
@@ -34,37 +34,37 @@ AWAY = (
     "this command the RAY_AUTH_TOKEN of the cluster, and RAY_AUTH_MODE=token."
 )
 STOPPED = "Stopped, before models could be read or while the replicas were ending."
-FAILED = "Ray could not start the replicas ({said}). What its parts have noted stands in /tmp/ray/session_latest/logs."
+FAILED = "Ray could not start the replicas ({reason}). What its parts have noted stands in /tmp/ray/session_latest/logs."
 
 
 @dataclass(frozen=True)
 class Settings:
-    """fewest, most: replicas; cpus, gpus: of each, a share of one is allowed; kept: models that each keeps in memory."""
+    """fewest, most: the number of replicas; cpus, gpus: of each, also parts of one; capacity: models in the memory of each."""
 
     fewest: int = 1
     most: int = 1
     cpus: float = 1.0
     gpus: float = 0.0
-    kept: int = 4
+    capacity: int = 4
 
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Return the settings in the environment. Errors: ValueError, a sentence, for an invalid one."""
-    given = environment.get("HEADLIGHT_REPLICAS", "1").strip()
-    fewest, _, most = given.partition("-")
+    """Read the settings from the environment. Errors: ValueError, a sentence, for a setting that is none."""
+    replicas = environment.get("HEADLIGHT_REPLICAS", "1").strip()
+    fewest, _, most = replicas.partition("-")
     if not (fewest.isdecimal() and (most or fewest).isdecimal() and 1 <= int(fewest) <= int(most or fewest)):
         raise ValueError(
-            f"HEADLIGHT_REPLICAS is how many replicas there are, such as 2, or 1-8 for as many as are needed; not {given!r}."
+            f"HEADLIGHT_REPLICAS is how many replicas there are, such as 2, or 1-8 for as many as are needed; not {replicas!r}."
         )
 
     def number(name: str, usual: float, least: float) -> float:
         try:
-            found = float(environment.get(name, usual))
+            amount = float(environment.get(name, usual))
         except ValueError:
-            found = -1.0
-        if not least <= found < 1000:
+            amount = -1.0
+        if not least <= amount < 1000:
             raise ValueError(f"{name} is a number from {least:g} on; not {environment[name]!r}.")
-        return found
+        return amount
 
     return Settings(
         int(fewest), int(most or fewest), number("HEADLIGHT_REPLICA_CPUS", 1, 0.1), number("HEADLIGHT_REPLICA_GPUS", 0, 0),
@@ -72,8 +72,8 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
     )  # fmt: skip
 
 
-def application(asked: Settings) -> Any:
-    """The application as `ray.serve.run` takes it."""
+def application(options: Settings) -> Any:
+    """Return the application as `ray.serve.run` takes it."""
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
     from weakref import WeakSet
@@ -84,15 +84,20 @@ def application(asked: Settings) -> Any:
 
     from models.remote.replica import Replica
 
-    many: dict[str, Any] = {"num_replicas": asked.fewest}
-    if asked.most > asked.fewest:
-        bounds = {"min_replicas": asked.fewest, "max_replicas": asked.most, "target_ongoing_requests": 2, "upscale_delay_s": 5}
+    many: dict[str, Any] = {"num_replicas": options.fewest}
+    if options.most > options.fewest:
+        bounds = {
+            "min_replicas": options.fewest,
+            "max_replicas": options.most,
+            "target_ongoing_requests": 2,
+            "upscale_delay_s": 5,
+        }
         many = {"autoscaling_config": bounds}
 
     @serve.deployment(
-        name="models", **many, max_ongoing_requests=ONGOING, max_queued_requests=WAITING * asked.most,
+        name="models", **many, max_ongoing_requests=ONGOING, max_queued_requests=WAITING * options.most,
         graceful_shutdown_timeout_s=5,
-        ray_actor_options={"num_cpus": asked.cpus, "num_gpus": asked.gpus, "runtime_env": {"env_vars": _environment()}},
+        ray_actor_options={"num_cpus": options.cpus, "num_gpus": options.gpus, "runtime_env": {"env_vars": _environment()}},
     )  # fmt: skip
     class Models:
         async def __init__(self) -> None:  # type: ignore[misc]  # Ray waits for it
@@ -100,16 +105,16 @@ def application(asked: Settings) -> Any:
 
             self.here: WeakSet[Replica] = WeakSet()
             self.thread = ThreadPoolExecutor(1)
-            self.thread.submit(torch.set_num_threads, max(1, int(asked.cpus))).result()
+            self.thread.submit(torch.set_num_threads, max(1, int(options.cpus))).result()
             self.loading = ThreadPoolExecutor(1)
-            for name in models.names()[: asked.kept]:  # small, and asked for by everybody
+            for name in models.names()[: options.capacity]:  # small, and asked for by everybody
                 await self.model(name)
 
-        @serve.multiplexed(max_num_models_per_replica=asked.kept)
+        @serve.multiplexed(max_num_models_per_replica=options.capacity)
         async def model(self, name: str) -> Replica:
-            found = await asyncio.get_running_loop().run_in_executor(self.loading, Replica, name)
-            self.here.add(found)
-            return found
+            replica = await asyncio.get_running_loop().run_in_executor(self.loading, Replica, name)
+            self.here.add(replica)
+            return replica
 
         async def __call__(self, request: Request) -> Response:
             message = await request.body()
@@ -126,7 +131,7 @@ def application(asked: Settings) -> Any:
 
 
 def _environment() -> dict[str, str]:
-    """What replicas are told: where Headlight is, if it is nowhere that Python looks; and which settings of here hold."""
+    """Return the environment of replicas: a Python path that finds Headlight, and the settings that hold here."""
     top = sys.modules[models.__name__.partition(".")[0]].__file__
     root = str(Path(str(top)).parents[1])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -136,12 +141,12 @@ def _environment() -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(paths)} | ours
 
 
-def serve_models(address: str, host: str, port: int, asked: Settings) -> None:
-    """Start the replicas and come back when they answer. address: "local" for a Ray of its own on this machine, "auto" for the
-    one that runs here, or that of another one's head. host, port: where questions are heard.
+def serve_models(address: str, host: str, port: int, options: Settings) -> None:
+    """Start the replicas and return when they answer.
 
-    Nothing is sent to who makes Ray, and no dashboard is started. Errors: ImportError without Ray; ConnectionError without a
-    cluster there.
+    address: "local" for a Ray of its own on this machine, "auto" for the one that runs here, or the address of another one's
+    head. host, port: where questions arrive. Nothing is sent to the makers of Ray, and no dashboard is started.
+    Errors: ImportError without Ray; ConnectionError without a cluster there.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     import ray
@@ -150,24 +155,24 @@ def serve_models(address: str, host: str, port: int, asked: Settings) -> None:
     if address == "local":
         ray.init(  # "local": without it Ray looks for one that runs here, or ran
             address="local", include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1",
-            object_store_memory=100 * 2**20, num_cpus=max(os.cpu_count() or 1, round(asked.most * asked.cpus)),
+            object_store_memory=100 * 2**20, num_cpus=max(os.cpu_count() or 1, round(options.most * options.cpus)),
         )  # fmt: skip
     else:
         ray.init(address=address, log_to_driver=False)
     serve.start(proxy_location="HeadOnly" if heard_here(host) else "EveryNode", http_options={"host": host, "port": port})
     serve.run(
-        application(asked), name=NAME, route_prefix="/",
+        application(options), name=NAME, route_prefix="/",
         logging_config={"enable_access_log": False, "log_level": "WARNING"},
     )  # fmt: skip
 
 
 def heard_here(host: str) -> bool:
-    """Whether questions come from this machine alone, so that no other node of a cluster needs to hear them."""
+    """Return whether questions come from this machine alone, so that no other node of a cluster needs to listen."""
     return host == "localhost" or host.startswith("127.") or host == "::1"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command; what it gives is the exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser("python -m models.remote", description="Have models read by replicas behind Ray Serve.")
     parser.add_argument(
         "--address", default="local", help="local: a Ray of its own; auto: the one that runs here; or a head's host:port"
@@ -175,12 +180,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="where questions are heard; keep it inside a private network")
     parser.add_argument("--port", type=int, choices=range(1, 65536), metavar="PORT", default=8000)
     parser.add_argument("--with-parent", action="store_true", help="end when the process that started this one has ended")
-    given = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
     try:
-        serve_models(given.address, given.host, given.port, settings())
-        print(f"Models are read at ray://{given.host}:{given.port}", flush=True)
-        if given.address == "local":
-            _wait(os.getppid() if given.with_parent else None)
+        serve_models(arguments.address, arguments.host, arguments.port, settings())
+        print(f"Models are read at ray://{arguments.host}:{arguments.port}", flush=True)
+        if arguments.address == "local":
+            _wait(os.getppid() if arguments.with_parent else None)
     except KeyboardInterrupt:  # while Ray starts, which takes a while, or ends
         print(STOPPED, file=sys.stderr)
         return 130
@@ -191,24 +196,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except ConnectionError:
-        print(AWAY.format(address=given.address), file=sys.stderr)
+        print(AWAY.format(address=arguments.address), file=sys.stderr)
         return 1
     except Exception as error:  # Ray raises nothing narrower where its own node is too slow
-        print(told(error), file=sys.stderr)
+        print(explain(error), file=sys.stderr)
         return 1
     return 0
 
 
-def told(error: Exception) -> str:
-    """What went wrong while Ray started, and what to do. Ray Serve raises TimeoutError (also `GetTimeoutError`) where it is
-    too slow, and a node an error of any kind that says so."""
-    said = next((line.strip().rstrip(".:") for line in str(error).splitlines() if line.strip()), type(error).__name__)
+def explain(error: Exception) -> str:
+    """Return a sentence on why Ray did not start, and what to do.
+
+    Ray Serve raises TimeoutError (also `GetTimeoutError`) where it is too slow, and a node an error of any kind that says so.
+    """
+    reason = next((line.strip().rstrip(".:") for line in str(error).splitlines() if line.strip()), type(error).__name__)
     slow = isinstance(error, TimeoutError) or "timed out" in str(error).lower()
-    return (SLOW if slow else FAILED).format(said=said)
+    return (SLOW if slow else FAILED).format(reason=reason)
 
 
 def _wait(parent: int | None) -> None:
-    """Until somebody ends this process, or its parent has gone."""
+    """Wait until this process is ended, or its parent has gone."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())

@@ -1,4 +1,4 @@
-"""The messages between a server and its replicas: safetensors with numbers and text, never code."""
+"""The messages between replicas and the app: safetensors, which carry numbers and text and never code."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-SAID = "headlight"
+KEY = "headlight"
 
 
-def pack(said: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None) -> bytes:
-    """A message: what is said, as JSON can hold it, and tensors of any type by name."""
+def pack(content: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None) -> bytes:
+    """Pack a message: content that JSON can hold, and tensors of any type by name."""
     alone = {
-        name: one.detach().cpu().clone(memory_format=torch.contiguous_format) for name, one in (tensors or {}).items()
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in (tensors or {}).items()
     }  # a view would bring all that it is a view of
-    return save(alone, {SAID: json.dumps(said)})
+    return save(alone, {KEY: json.dumps(content)})
 
 
 def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What `pack` was given. Errors: ValueError for anything else."""
+    """Return the content and tensors of a message of `pack`. Errors: ValueError for anything else."""
     try:
         head = json.loads(message[8 : 8 + int.from_bytes(message[:8], "little")])
-        said = json.loads(head["__metadata__"][SAID])
+        content = json.loads(head["__metadata__"][KEY])
         tensors = load(message)
     except (SafetensorError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise ValueError("This is no message of Headlight.") from error
-    if not isinstance(said, dict):
+    if not isinstance(content, dict):
         raise ValueError("This is no message of Headlight.")
-    return said, tensors
+    return content, tensors

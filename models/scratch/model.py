@@ -258,14 +258,14 @@ class ScratchModel(LanguageModel):
     def _pass_edited(
         self,
         texts: Sequence[Sequence[Token]],
-        said: Sequence[Sequence[Token]],
+        targets: Sequence[Sequence[Token]],
         plan: Plan,
         outs: bool = False,
         stream: Tensor | None = None,
     ) -> Record:
         with plan.running(outs) as record:
             if stream is None:
-                self._stream(self._ids(texts), self._ids(said))
+                self._stream(self._ids(texts), self._ids(targets))
             else:
                 stack = self._stack
                 reading = stack.reading(0, stream.shape[1], None, None)

@@ -175,8 +175,8 @@ def test_value_weights_are_the_lengths_of_what_is_added(name):
     trace, _, _ = read(model)
     for kind, attention in trace.attention.items():
         for layer in range(attention.layers):
-            call = [i for i, call_kind in enumerate(model._layout.calls) if call_kind == kind][layer]
-            module = model._outputs.found[call]
+            call = [i for i, call_kind in enumerate(model.followed.layout.calls) if call_kind == kind][layer]
+            module = model.followed.output_maps.maps[call]
             weights, values = torch.tensor(attention[layer]), torch.tensor(attention.v(layer))
             heads, keys, width = values.shape
             brought = torch.zeros(heads, keys, heads, width)
@@ -196,8 +196,8 @@ def test_heads_through_their_weights_are_what_attention_adds(name):
     kind = next(iter(trace.attention))
     attention = trace.attention[kind]
     for layer in range(attention.layers):
-        call = [i for i, call_kind in enumerate(model._layout.calls) if call_kind == kind][layer]
-        module, out = model._outputs.found[call], attention._calls[layer].out
+        call = [i for i, call_kind in enumerate(model.followed.layout.calls) if call_kind == kind][layer]
+        module, out = model.followed.output_maps.maps[call], attention._calls[layer].out
         with torch.no_grad():
             expected = module(out.clone().flatten(1)) - module(torch.zeros(out[0].numel()))
         sums = np.einsum("hqk,hkd,hdm->qm", attention[layer], attention.v(layer), model.output_weights(kind, layer))

@@ -41,7 +41,7 @@ def test_a_step_of_a_hub_model_passes_each_weight_once_and_each_key_twice(name):
         parameter.numel() for parameter in network.parameters() if parameter.dim() == 2 and id(parameter) not in tables
     )
     matrices += last.numel() if last is table else 0
-    head_size = model._outputs.weights("self", 0).shape[1] if model.info.queries else 16
+    head_size = model.output_weights("self", 0).shape[1] if model.info.queries else 16
     assert cost.token == 2 * matrices
     assert cost.key == cost.pair == 4 * model.info.layers * model.info.heads * head_size
     assert cost.unkept(30) == cost.pair * 900 + 30 * 2 * (matrices - last.numel()) + 2 * last.numel()

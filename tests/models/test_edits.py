@@ -60,8 +60,8 @@ class without_rows:
             weight = body.layer[layer].rel_attn.o if name == "XLNet" else body.h[layer].self_attention.dense.weight
             axis = 1
         else:
-            call = [i for i, call_kind in enumerate(subject._layout.calls) if call_kind == kind][layer]
-            module = subject._outputs.found[call]
+            call = [i for i, call_kind in enumerate(subject.followed.layout.calls) if call_kind == kind][layer]
+            module = subject.followed.output_maps.maps[call]
             weight, axis = module.weight, 0 if isinstance(module, Conv1D) else 1
         size = weight.shape[axis] // read(name).attention[kind].heads
         self.rows = weight.narrow(axis, head * size, size)

@@ -67,7 +67,9 @@ def ours(kind: str, **choices) -> DecoderModel | EncoderDecoderModel:
 
 
 def its_ids(model: HuggingFaceModel, text: str = TEXT) -> torch.Tensor:
-    return torch.tensor([[token.id for token in (model._tokens if model.kind == "decoder" else model.vocabulary.tokens)(text)]])
+    return torch.tensor(
+        [[token.id for token in (model.texts.tokens if model.kind == "decoder" else model.vocabulary.tokens)(text)]]
+    )
 
 
 def theirs(model: HuggingFaceModel, sample: bool = False, **options) -> T.generation.GenerateDecoderOnlyOutput:
@@ -232,8 +234,8 @@ def read_again(model, step) -> dict[str, list[Call]]:
     if isinstance(model, HuggingFaceModel):
         inputs = {"input_ids": source, "decoder_input_ids": ids} if step.source else {"input_ids": ids}
         with torch.inference_mode():
-            record, _ = model._pass(network, recording(), **inputs, use_cache=False)
-        calls = model._layout.split(record)
+            record, _ = model.followed.forward(network, recording(), **inputs, use_cache=False)
+        calls = model.followed.layout.split(record)
     else:
         with torch.inference_mode(), recording() as record:
             network(source, ids) if step.source else network(ids)

@@ -39,7 +39,7 @@ def test_turned_back_a_token_asks_the_same_wherever_it_stands(name):
     rotary, places = attention.rotary(0), np.arange(len(attention.queries))
     assert rotary is not None
     alone = [
-        model._run(model.network.base_model, input_ids=torch.tensor([[token.id]]))[0]["self"][0] for token in attention.queries
+        model.followed.run(model.followed.base, input_ids=torch.tensor([[token.id]]))[0]["self"][0] for token in attention.queries
     ]
     firsts = ([call.query for call in alone], [call.expanded("key") for call in alone])
     for rotated, first in zip((attention.q(0), attention.k(0)), firsts, strict=True):

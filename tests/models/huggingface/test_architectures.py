@@ -85,16 +85,16 @@ def test_its_gradients_are_those_of_eager_attention(hybrid):
     model, network = hybrid
     trace = model.trace(SHORT)
     token = int(trace.logits_at(1).argmax())
-    found = model.gradients(trace, 1, token)["self"]
-    read = network.get_input_embeddings()(torch.tensor([[one.id for one in trace.tokens]])).detach().requires_grad_()
-    out = network(inputs_embeds=read, output_attentions=True)
+    gradients = model.gradients(trace, 1, token)["self"]
+    embedded = network.get_input_embeddings()(torch.tensor([[token.id for token in trace.tokens]])).detach().requires_grad_()
+    out = network(inputs_embeds=embedded, output_attentions=True)
     count = len(trace.tokens)
-    weights = [one for one in out.attentions if one is not None and one.shape[-2:] == (count, count)]
+    weights = [weights for weights in out.attentions if weights is not None and weights.shape[-2:] == (count, count)]
     expected = torch.autograd.grad(out.logits[0, 1, token], weights)
-    assert found.layers == len(expected)
+    assert gradients.layers == len(expected)
     for layer, slopes in enumerate(expected):
-        seen = weights[layer][0].detach().numpy() > 0
-        np.testing.assert_allclose(found[layer][seen], slopes[0].numpy()[seen], atol=1e-4, rtol=1e-3)
+        looks = weights[layer][0].detach().numpy() > 0
+        np.testing.assert_allclose(gradients[layer][looks], slopes[0].numpy()[looks], atol=1e-4, rtol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_decoder_that_sees_both_ways_does_not_predict():
 
 
 @pytest.mark.parametrize(
-    ("kind", "choices", "said"),
+    ("kind", "choices", "sentence"),
     [
         ("gemma3n_text", {"vocab_size_per_layer_input": 2100}, "more from layer to layer than one vector a token"),
         ("funnel", {}, "joins tokens"),
@@ -155,9 +155,9 @@ def test_a_decoder_that_sees_both_ways_does_not_predict():
         ("diffllama", {}, "attends more than once"),
     ],
 )
-def test_what_cannot_be_shown_is_said(kind, choices, said, tmp_path):
+def test_what_cannot_be_shown_is_said(kind, choices, sentence, tmp_path):
     save(tmp_path, kind, **choices)
-    with pytest.raises(ModelError, match=said) as caught:
+    with pytest.raises(ModelError, match=sentence) as caught:
         models.load(str(tmp_path), device="cpu")
     assert "Choose" in str(caught.value) and str(caught.value).isprintable()
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
-from models.huggingface.chat import as_chat, chats
+from models.huggingface.chat import as_chat, has_chat_template
 from models.huggingface.model import HuggingFaceModel
 from models.huggingface.text import TextTokens
 from models.strategy import Strategy
@@ -37,16 +37,16 @@ def opened(kind: str) -> HuggingFaceModel:
 
 def theirs(model: HuggingFaceModel, text: str) -> list[int]:
     """What transformers itself makes of it."""
-    said = [{"role": "user", "content": text}]
-    found = model.vocabulary.tokenizer.apply_chat_template(said, add_generation_prompt=True, return_dict=True)
-    return list(found["input_ids"])
+    conversation = [{"role": "user", "content": text}]
+    encoding = model.vocabulary.tokenizer.apply_chat_template(conversation, add_generation_prompt=True, return_dict=True)
+    return list(encoding["input_ids"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(text=WORDS)
 def test_the_tokens_are_those_of_transformers(kind, text):
     if not any(sign in text for sign in (*SIGNS, "<s>", "</s>", "<pad>", "<unk>")):
-        assert [one.id for one in opened(kind).as_chat(text).tokens] == theirs(opened(kind), text)
+        assert [token.id for token in opened(kind).as_chat(text).tokens] == theirs(opened(kind), text)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -60,10 +60,10 @@ def test_what_is_typed_never_becomes_a_sign(kind, text):
         assert kind == "signs that are added only" and "has a sign in it" in str(error) and any(sign in text for sign in SIGNS)
         return
     signs = {*model.vocabulary.special, *model.vocabulary.tokenizer.convert_tokens_to_ids(list(SIGNS))}
-    put = [one for one in theirs(model, "") if one in signs]
-    assert [one.id for one in turn.tokens if one.id in signs] == put, "the template's own signs alone"
-    read = model.vocabulary.tokenizer.decode([one.id for one in turn.tokens], clean_up_tokenization_spaces=False)
-    assert read == turn.written, "and no letter is lost"
+    put = [id for id in theirs(model, "") if id in signs]
+    assert [token.id for token in turn.tokens if token.id in signs] == put, "the template's own signs alone"
+    decoded = model.vocabulary.tokenizer.decode([token.id for token in turn.tokens], clean_up_tokenization_spaces=False)
+    assert decoded == turn.written, "and no letter is lost"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -73,34 +73,36 @@ def test_each_typed_token_stands_where_it_was_typed(kind, text):
         turn = opened(kind).as_chat(text)
     except ValueError:
         return
-    typed = [one for one in turn.tokens if one.start < one.end]
-    assert [one.start for one in typed] == sorted(one.start for one in typed) and not any(one.special for one in typed)
-    covered = {place for one in typed for place in range(one.start, one.end)}
+    typed = [token for token in turn.tokens if token.start < token.end]
+    assert [token.start for token in typed] == sorted(token.start for token in typed) and not any(
+        token.special for token in typed
+    )
+    covered = {place for token in typed for place in range(token.start, token.end)}
     assert covered >= {place for place, letter in enumerate(text) if not letter.isspace()}, "every letter belongs to a token"
-    for one in typed:
-        if not one.fragment and one.text.strip():
-            assert one.text.strip() in text[one.start : one.end] or one.text.strip() in turn.written
+    for token in typed:
+        if not token.fragment and token.text.strip():
+            assert token.text.strip() in text[token.start : token.end] or token.text.strip() in turn.written
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_kind_of_tokenizer_with_a_template_keeps_it(family, tmp_path_factory):
-    made = FAMILIES[family](folder(tmp_path_factory.getbasetemp()))
-    made.add_tokens([T.AddedToken(sign, special=True, normalized=False) for sign in SIGNS], special_tokens=True)
-    made.chat_template = CHATML
-    vocabulary = TextTokens(made)
-    assert chats(vocabulary)
+    family_tokenizer = FAMILIES[family](folder(tmp_path_factory.getbasetemp()))
+    family_tokenizer.add_tokens([T.AddedToken(sign, special=True, normalized=False) for sign in SIGNS], special_tokens=True)
+    family_tokenizer.chat_template = CHATML
+    vocabulary = TextTokens(family_tokenizer)
+    assert has_chat_template(vocabulary)
     for text in ("the cat", "naïve café 猫"):
-        said = [{"role": "user", "content": text}]
-        expected = made.apply_chat_template(said, add_generation_prompt=True, return_dict=True)["input_ids"]
+        conversation = [{"role": "user", "content": text}]
+        expected = family_tokenizer.apply_chat_template(conversation, add_generation_prompt=True, return_dict=True)["input_ids"]
         turn = as_chat(vocabulary, text)
         assert [token.id for token in turn.tokens] == list(expected)
         covered = {place for token in turn.tokens for place in range(token.start, token.end)}
         assert covered <= set(range(len(text))) and covered >= {0, len(text) - 1}
-    signs = {*vocabulary.special, *made.convert_tokens_to_ids(list(SIGNS))} - {made.unk_token_id}
-    read, empty = (
+    signs = {*vocabulary.special, *family_tokenizer.convert_tokens_to_ids(list(SIGNS))} - {family_tokenizer.unk_token_id}
+    turn_signs, empty = (
         [token.id for token in as_chat(vocabulary, some).tokens if token.id in signs] for some in (f"the {SIGNS[0]} cat", "")
     )
-    assert read == empty, "what is typed never becomes a sign"
+    assert turn_signs == empty, "what is typed never becomes a sign"
 
 
 def test_it_answers_as_transformers_does():
@@ -108,23 +110,23 @@ def test_it_answers_as_transformers_does():
     ids = torch.tensor([theirs(model, text)])
     expected = model.network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=new, do_sample=False)
     steps = list(model.generate(text, Strategy(), new, chat=True))
-    found = tuple(expected[0, ids.shape[1] :].tolist())
-    assert steps[-1].said == found[: len(steps)] and steps[0].ids == tuple(ids[0].tolist())
+    generated = tuple(expected[0, ids.shape[1] :].tolist())
+    assert steps[-1].said == generated[: len(steps)] and steps[0].ids == tuple(ids[0].tolist())
     plain = next(model.generate(text))
     assert plain.ids != steps[0].ids and abs(plain.logits - steps[0].logits).max() > 1e-3
     again = list(model.generate(text, Strategy(), new, chat=True, cache=False))
-    assert [one.said for one in again] == [one.said for one in steps]
+    assert [step.said for step in again] == [step.said for step in steps]
     np.testing.assert_allclose(again[-1].logits, steps[-1].logits, atol=1e-4)
 
 
 def test_what_is_opened_elsewhere_is_read_as_the_same_tokens():
     model = opened("ChatML")
     turn = model.as_chat("The cat sat")
-    assert [one.id for one in model.tokenize(turn.written)] == [one.id for one in turn.tokens]
+    assert [token.id for token in model.tokenize(turn.written)] == [token.id for token in turn.tokens]
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "sentence"),
     [
         ("{{ raise_exception('No chat today') }}", "cannot be used: .*No chat today"),
         ("{{ messages[0]['content'] | upper }}", "changes the text"),
@@ -133,8 +135,8 @@ def test_what_is_opened_elsewhere_is_read_as_the_same_tokens():
         ("{{ no end", "cannot be used"),
     ],
 )
-def test_a_template_that_cannot_be_used_is_a_sentence(template, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_template_that_cannot_be_used_is_a_sentence(template, sentence):
+    with pytest.raises(ValueError, match=sentence):
         chat_model(template).as_chat("The cat")
 
 

@@ -78,8 +78,8 @@ def test_a_tokenizer_that_adds_a_flood(folder):
         start = {"SpecialToken": {"id": "<s>", "type_id": 0}}
         text = {"Sequence": {"id": "A", "type_id": 0}}
         known = {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}
-        one = {"single": [start] * 20_000 + [text], "pair": [text], "special_tokens": known}
-        content["post_processor"] = {"type": "TemplateProcessing"} | one
+        pieces = {"single": [start] * 20_000 + [text], "pair": [text], "special_tokens": known}
+        content["post_processor"] = {"type": "TemplateProcessing"} | pieces
 
     edit(folder / "tokenizer.json", flood)
     assert "makes a flood of text" in refusal(folder)
@@ -112,9 +112,9 @@ def ends(trials: psutil.Process, others: Sequence[psutil.Process] = ()) -> bool:
 
 def test_who_gives_up_ends_the_trial_and_others_open_models_meanwhile(tmp_path_factory, monkeypatch):
     good, bad = tmp_path_factory.mktemp("good"), tmp_path_factory.mktemp("bad")
-    for one in (good, bad):
-        network("Llama, grouped-query").save_pretrained(one)
-        tokenizer("decoder").save_pretrained(one)
+    for folder in (good, bad):
+        network("Llama, grouped-query").save_pretrained(folder)
+        tokenizer("decoder").save_pretrained(folder)
     (bad / "config.json").write_text(json.dumps(BOMBS["Switch experts"]))
     monkeypatch.setattr(confined, "MEMORY", 4_000_000_000)
     open_model(str(good))  # the process that waits is there from now on

@@ -56,7 +56,7 @@ def test_after_some_texts_it_is_not_asked_again(monkeypatch):
     for count in range(FAILURES):
         with pytest.raises(ValueError, match="takes more than"):
             vocabulary.tokens(TEXT + "!" * count)
-    monkeypatch.setattr(vocabulary.guard._asking, "ask", lambda *_: pytest.fail("it was asked again"))
+    monkeypatch.setattr(vocabulary.guard._answerer, "ask", lambda *_: pytest.fail("it was asked again"))
     with pytest.raises(ValueError, match="has taken too long for several texts"):
         vocabulary.tokens("another text")
     assert vocabulary.tokens(QUICK), "which was tried before"

@@ -43,7 +43,9 @@ def test_the_effect_of_every_head_is_that_of_a_reading_without_it():
     assert effects.shape == (4, MOST) and (np.isfinite(effects) == THERE).all()
     for layer, head in ((0, 3), (1, 7), (3, 5)):
         off = laguna().trace(TEXT, edits=[Head(layer, head)])
-        change = np.diff([one.logits[-1].astype(float)[token] - np.logaddexp.reduce(one.logits[-1]) for one in (trace, off)])[0]
+        change = np.diff(
+            [row[token] - np.logaddexp.reduce(row) for row in (trace.logits[-1].astype(float), off.logits[-1].astype(float))]
+        )[0]
         assert effects[layer, head] == pytest.approx(change, abs=1e-4)
 
 
@@ -126,10 +128,10 @@ def test_orders_take_every_place_once_and_blank_ones_last():
 
 
 def test_heads_are_taken_away_in_orders_of_those_that_there_are():
-    found = head_importance(laguna(), TEXTS)
-    left = prune(laguna(), found, TEXTS, orders=2)
-    assert left.counts[-1] == sum(COUNTS) and np.isfinite([*left.orders.values(), *left.random]).all()
-    together = lost_together(laguna(), found, TEXTS)
+    importance = head_importance(laguna(), TEXTS)
+    pruning = prune(laguna(), importance, TEXTS, orders=2)
+    assert pruning.counts[-1] == sum(COUNTS) and np.isfinite([*pruning.orders.values(), *pruning.random]).all()
+    together = lost_together(laguna(), importance, TEXTS)
     assert len(together.heads) == sum(COUNTS)
 
 

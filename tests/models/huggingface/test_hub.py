@@ -64,8 +64,8 @@ class Answer(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
         path = urlsplit(self.path).path.removeprefix("/").replace("%2F", "/")
-        asked = path.removeprefix("api/models/")
-        name = next((name for name in self.server.repositories | self.server.refuse if asked.startswith(name)), None)
+        path_asked = path.removeprefix("api/models/")
+        name = next((name for name in self.server.repositories | self.server.refuse if path_asked.startswith(name)), None)
         if name is None:
             return self.say(401, b"{}", {"X-Error-Message": "Invalid username or password."})
         if name in self.server.refuse:
@@ -73,7 +73,7 @@ class Answer(BaseHTTPRequestHandler):
             if everything or "/resolve/" in path:
                 return self.say(status, b"{}", headers)
         revisions = self.server.repositories[name]
-        rest = asked.removeprefix(name).strip("/")
+        rest = path_asked.removeprefix(name).strip("/")
         if path.startswith("api/"):
             revision = rest.removeprefix("revision/") or "main"
             if revision not in revisions:
@@ -169,35 +169,35 @@ def same(opened, name: str) -> None:
 
 
 def test_a_name_becomes_the_network_that_was_uploaded(hub):
-    seen = []
-    opened = open_model("owner/llama", report=seen.append)
+    reports = []
+    opened = open_model("owner/llama", report=reports.append)
     same(opened, "Llama, grouped-query")
     first = hub.repositories["owner/llama"]["main"]
     assert opened.source == f"Hugging Face Hub, revision {commit(first)[:7]}"
-    loading = [progress for progress in seen if progress.stage == "download"]
+    loading = [progress for progress in reports if progress.stage == "download"]
     tokens = [file for file in first.iterdir() if "token" in file.name]
     size = sum(file.stat().st_size for file in [first / "model.safetensors", first / "generation_config.json", *tokens])
     assert {progress.total for progress in loading} == {size} and loading[-1].done == size
     assert [progress.done for progress in loading] == sorted(progress.done for progress in loading)
-    stages = list(dict.fromkeys(progress.stage for progress in seen))
-    assert stages == ["prepare", "download", "read"] and seen[-1].stage == "prepare"
+    stages = list(dict.fromkeys(progress.stage for progress in reports))
+    assert stages == ["prepare", "download", "read"] and reports[-1].stage == "prepare"
 
 
 def test_only_what_is_needed_is_fetched(hub):
     open_model("owner/llama")
-    asked = set(hub.sent)
-    assert "model.safetensors" in asked and "config.json" in asked
+    files = set(hub.sent)
+    assert "model.safetensors" in files and "config.json" in files
     assert all("owner/llama" in path for path in hub.asked)
-    assert not [file for file in asked if file.endswith((".bin", ".h5", ".onnx", ".py", ".md")) or "/" in file]
+    assert not [file for file in files if file.endswith((".bin", ".h5", ".onnx", ".py", ".md")) or "/" in file]
 
 
 def test_of_a_tokenizer_alone_no_weight_is_fetched_or_needed(hub, monkeypatch):
-    found = open_vocabulary("owner/llama")
+    vocabulary = open_vocabulary("owner/llama")
     assert set(hub.sent) >= {"config.json", "tokenizer.json"} and not [name for name in hub.sent if "safetensors" in name]
     first = hub.repositories["owner/llama"]["main"]
-    assert found.tokens("The cat sat") == TextTokens(open_model(str(first)).tokenizer).tokens("The cat sat")
+    assert vocabulary.tokens("The cat sat") == TextTokens(open_model(str(first)).tokenizer).tokens("The cat sat")
     (first / "model.safetensors").unlink()
-    assert open_vocabulary(str(first)).tokens("The cat sat") == found.tokens("The cat sat")
+    assert open_vocabulary(str(first)).tokens("The cat sat") == vocabulary.tokens("The cat sat")
     assert cached_models() == (), "a model without its weights is not one that can be opened"
     with pytest.raises(ModelError, match="There is no folder"):
         open_vocabulary(str(first / "nothing"))
@@ -213,8 +213,8 @@ def test_a_chat_template_beside_the_tokenizer_comes_with_it(hub, tmp_path):
     hub.repositories["owner/chat"] = {"main": folder}
     for opened in (open_model("owner/chat").tokenizer, open_vocabulary("owner/chat").tokenizer):
         assert opened.chat_template == chatting.CHATML
-    written = {file.name for file in folder.iterdir() if file.suffix in (".json", ".jinja")}
-    assert written <= set(hub.sent), "all that the library reads of the folder is fetched"
+    names = {file.name for file in folder.iterdir() if file.suffix in (".json", ".jinja")}
+    assert names <= set(hub.sent), "all that the library reads of the folder is fetched"
 
 
 def test_a_folder_asks_nobody(hub):
@@ -430,10 +430,10 @@ def test_the_cache_lists_what_can_be_opened(hub, tmp_path, monkeypatch):
         "cut": lambda folder: os.truncate(folder / "model.safetensors", 1000),
         "no-tokens": lambda folder: [file.unlink() for file in folder.glob("tokenizer*")],
     }.items():
-        kept = tmp_path / "other cache" / f"models--me--{name}"
-        folder = Path(shutil.copytree(hub.repositories["owner/llama"]["main"], kept / "snapshots" / ("a" * 40)))
-        (kept / "refs").mkdir()
-        (kept / "refs" / "main").write_text("a" * 40)
+        cached = tmp_path / "other cache" / f"models--me--{name}"
+        folder = Path(shutil.copytree(hub.repositories["owner/llama"]["main"], cached / "snapshots" / ("a" * 40)))
+        (cached / "refs").mkdir()
+        (cached / "refs" / "main").write_text("a" * 40)
         change(folder)
     assert cached_models() == ("me/whole",)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
@@ -444,5 +444,5 @@ def test_the_cache_lists_what_can_be_opened(hub, tmp_path, monkeypatch):
 
 def test_looking_into_the_cache_is_light():
     check = "import sys; from models.huggingface.hub import cached_models; cached_models(); print(*sys.modules)"
-    said = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert "models.huggingface.hub" in said.split() and not {"torch", "transformers"} & set(said.split())
+    modules = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "models.huggingface.hub" in modules.split() and not {"torch", "transformers"} & set(modules.split())

@@ -39,8 +39,8 @@ def pieces(tmp: Path) -> list[tuple[str, float]]:
 
 
 def m2m_of_no_language(tmp: Path) -> T.M2M100Tokenizer:
-    made = m2m(tmp)
-    return T.M2M100Tokenizer(made.vocab_file, made.spm_file)
+    tokenizer = m2m(tmp)
+    return T.M2M100Tokenizer(tokenizer.vocab_file, tokenizer.spm_file)
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,15 @@ def opened(tmp_path_factory) -> Callable[..., tuple[LanguageModel, T.PreTrainedT
 
     def open(name: str, forced: str = "") -> tuple[LanguageModel, T.PreTrainedTokenizerBase]:
         family = FAMILIES[name]
-        made = family.make(tmp)
+        tokenizer = family.make(tmp)
         torch.manual_seed(0)
         settings = getattr(T, f"{family.network}Config")(vocab_size=300, **SMALL, **family.config)
         network = getattr(T, f"{family.network}ForConditionalGeneration")(settings)
         if forced:
-            network.generation_config.forced_bos_token_id = made.convert_tokens_to_ids(forced)
+            network.generation_config.forced_bos_token_id = tokenizer.convert_tokens_to_ids(forced)
         home = tmp / f"{name} {forced}"
         network.save_pretrained(home)
-        made.save_pretrained(home)
+        tokenizer.save_pretrained(home)
         return models.load(str(home)), T.AutoTokenizer.from_pretrained(home)
 
     return open
@@ -98,19 +98,19 @@ def test_a_text_is_read_and_written_in_the_language_that_is_asked_for(name, open
     assert [token.id for token in begun][1:] == body and (not start or begun[0].id == 2)
 
     theirs.src_lang = family.source
-    asked = model.trace("the cat", "the cat", source_language=family.source, target_language=family.target)
-    assert [token.id for token in asked.tokens] == theirs("the cat")["input_ids"]
-    assert [token.id for token in asked.target] == [*start, code, *body]
-    written = model.trace("the cat", f"{family.written} the cat", source_language=family.source)
-    assert [token.id for token in written.target] == [*start, code, *body]
-    typed = [token for token in written.target if not token.special]
+    trace = model.trace("the cat", "the cat", source_language=family.source, target_language=family.target)
+    assert [token.id for token in trace.tokens] == theirs("the cat")["input_ids"]
+    assert [token.id for token in trace.target] == [*start, code, *body]
+    named = model.trace("the cat", f"{family.written} the cat", source_language=family.source)
+    assert [token.id for token in named.target] == [*start, code, *body]
+    typed = [token for token in named.target if not token.special]
     place = len(family.written) + 1
     assert (typed[0].start, typed[-1].end) == (place, place + len("the cat")), "tokens stand where they were typed"
     with torch.no_grad():
         logits = model.network(
             input_ids=torch.tensor([theirs("the cat")["input_ids"]]), decoder_input_ids=torch.tensor([[*start, code, *body]])
         ).logits[0]
-    np.testing.assert_allclose(asked.logits, logits, atol=1e-4)
+    np.testing.assert_allclose(trace.logits, logits, atol=1e-4)
     again = model.trace("the cat")
     assert [token.id for token in again.tokens] == [token.id for token in bare.tokens], "the next text is in its own language"
 
@@ -126,11 +126,11 @@ def test_it_generates_in_that_language_as_transformers_does(name, opened):
     expected = model.network.generate(**ids, **start, max_new_tokens=6, num_beams=1, do_sample=False, forced_eos_token_id=None)[
         0
     ].tolist()
-    asked = {"source_language": family.source, "target_language": family.target}
-    steps = list(model.generate("the cat", max_new_tokens=5, **asked))
+    languages = {"source_language": family.source, "target_language": family.target}
+    steps = list(model.generate("the cat", max_new_tokens=5, **languages))
     begun = expected.index(code) + 1
     assert list(steps[-1].said) == expected[begun : begun + len(steps)]
-    assert model.predict("the cat", top=1, **asked)[0].id == steps[0].said[0]
+    assert model.predict("the cat", top=1, **languages)[0].id == steps[0].said[0]
 
 
 def test_a_model_that_was_made_for_one_language_writes_it(opened):

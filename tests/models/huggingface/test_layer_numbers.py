@@ -34,16 +34,16 @@ def hybrid(family: str) -> HuggingFaceModel:
 
 @pytest.mark.parametrize("family", HYBRIDS)
 def test_each_layer_is_the_one_of_the_network_that_its_attention_stands_in(family):
-    made = hybrid(family)
-    assert made.info.layers == 2 and made.info.layer_numbers == (1, 3)
-    assert [made.info.number_of(layer) for layer in range(2)] == [1, 3]
-    assert made.info.numbering == "L0 and L1 are layers 1 and 3 of the network (counted from 0)."
-    came: list[np.ndarray] = []
-    block = made.network.base_model.layers[3]
-    handle = block.register_forward_hook(lambda module, args, out: came.append((out[0] if isinstance(out, tuple) else out)[0]))
-    trace = made.trace("The cat sat", remember=False)
+    model = hybrid(family)
+    assert model.info.layers == 2 and model.info.layer_numbers == (1, 3)
+    assert [model.info.number_of(layer) for layer in range(2)] == [1, 3]
+    assert model.info.numbering == "L0 and L1 are layers 1 and 3 of the network (counted from 0)."
+    streams: list[np.ndarray] = []
+    block = model.network.base_model.layers[3]
+    handle = block.register_forward_hook(lambda module, args, out: streams.append((out[0] if isinstance(out, tuple) else out)[0]))
+    trace = model.trace("The cat sat", remember=False)
     handle.remove()
-    np.testing.assert_allclose(trace.hidden["self"][2], came[-1].float().numpy(), atol=1e-5)
+    np.testing.assert_allclose(trace.hidden["self"][2], streams[-1].float().numpy(), atol=1e-5)
 
 
 def test_a_model_of_one_kind_of_layer_has_the_same_numbers():
@@ -87,5 +87,5 @@ def test_sentences_and_captions_name_the_layer_of_the_network(folder):
 
 def test_a_page_says_which_layer_of_the_network_is_shown(folder):
     app = open_link("heads", f"model={folder}&level=expert&text=The+cat+sat&layer=L1&head=H0")
-    told = said(app)
-    assert "L1 is layer 3 of the network" in told and "L1 H0 (layer 3 of the network)" in told
+    words = said(app)
+    assert "L1 is layer 3 of the network" in words and "L1 H0 (layer 3 of the network)" in words

@@ -22,7 +22,7 @@ from tests.models.networks import NETWORKS, network, tokenizer
 
 TEXT = "The cat sat on the mat, and the dog sat on the cat."
 DECODERS, ENCODERS, BOTH = (
-    [name for name, (kind, *_) in NETWORKS.items() if kind == wanted] for wanted in ("decoder", "encoder", "encoder-decoder")
+    [name for name, (kind, *_) in NETWORKS.items() if kind == group] for group in ("decoder", "encoder", "encoder-decoder")
 )
 PAIRS = [name for name in ENCODERS if name != "XLNet"]
 SHUT = ("BLOOM", "GPT-J", "Falcon", "MPT", "GPT-Neo", "XGLM", "MPNet", "DeBERTa-v2", "XLNet")  # they show no queries and keys
@@ -99,9 +99,9 @@ def test_facts(name):
     assert (info.kind, info.d_model, info.heads, info.predicts) == (kind, 64, 4, predicts(name))
     assert info.layers == (4 if name == "GPT-Neo" else 3) and info.decoder_layers == (2 if kind == "encoder-decoder" else 0)
     assert info.kv_heads == choices.get("num_key_value_heads", 4)
-    assert info.parameters == sum(one.numel() for one in network(name).parameters())
+    assert info.parameters == sum(parameter.numel() for parameter in network(name).parameters())
     assert info.queries or any("queries" in note for note in info.notes)
-    assert info.queries == (name not in SHUT) and (name not in DECODERS or model(name)._reusable == (name not in ANEW))
+    assert info.queries == (name not in SHUT) and (name not in DECODERS or model(name).followed.reusable == (name not in ANEW))
 
 
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name not in SHUT])
@@ -114,10 +114,10 @@ def test_weights_are_what_the_block_does_with_queries_keys_and_values(name):
         assert k.shape[:2] == v.shape[:2] == (attention.heads, len(attention.keys))
         assert q.shape[2] == k.shape[2]
         assert scores.shape == attention[0].shape
-        seen = (attention[0] > 1e-6).all(-1)  # where no key is masked, the softmax of the scores is the row, up to a sink
+        visible = (attention[0] > 1e-6).all(-1)  # where no key is masked, the softmax of the scores is the row, up to a sink
         raised = np.exp(scores - scores.max(-1, keepdims=True))
         shares = attention[0] / attention[0].sum(-1, keepdims=True)
-        np.testing.assert_allclose((raised / raised.sum(-1, keepdims=True))[seen], shares[seen], atol=1e-5)
+        np.testing.assert_allclose((raised / raised.sum(-1, keepdims=True))[visible], shares[visible], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "T5", "Gemma 2, soft-capped", "GPT-OSS, sinks", "GPT-J"])
@@ -135,10 +135,10 @@ def test_the_formula_on_screen_is_the_one_that_gives_the_weights(name):
         scores = 2.0 * np.tanh(scores / 2.0)
     plain = "bias" not in formula and "sink" not in formula
     raised = np.exp(scores - scores.max(-1, keepdims=True))
-    given = attention[0][:, -1:]
-    same = np.allclose(raised / raised.sum(-1, keepdims=True), given, atol=1e-4)
-    seen = (given > 0).all()
-    assert same == (plain and seen) or not seen
+    weights = attention[0][:, -1:]
+    same = np.allclose(raised / raised.sum(-1, keepdims=True), weights, atol=1e-4)
+    all_seen = (weights > 0).all()
+    assert same == (plain and all_seen) or not all_seen
     assert ("bias" in formula) == (name == "T5") and ("sink" in formula) == ("sinks" in name)
 
 
@@ -152,10 +152,10 @@ def test_weights_that_are_no_numbers_are_refused():
 def test_a_token_without_a_vector_is_a_sentence():
     tokens = tokenizer("decoder")
     tokens.add_tokens(["zebra"])
-    one = HuggingFaceModel(network("GPT-2"), tokens, "decoder", True, "small")
-    assert one.predict("a horse")
+    small = HuggingFaceModel(network("GPT-2"), tokens, "decoder", True, "small")
+    assert small.predict("a horse")
     with pytest.raises(ValueError, match="no vector for “zebra”"):
-        one.predict("a zebra")
+        small.predict("a zebra")
 
 
 def test_queries_that_cannot_be_had_are_a_sentence():
@@ -166,8 +166,8 @@ def test_queries_that_cannot_be_had_are_a_sentence():
 @pytest.mark.parametrize("name", [name for name in ENCODERS + DECODERS if name not in SHUT])
 def test_padding_is_respected(name):
     """A padded row of a batch is read as it is alone: same weights, none on the padding."""
-    one, built = model(name), network(name, "headlight")
-    ids = [token.id for token in one.trace(TEXT[:20]).tokens]
+    ours, built = model(name), network(name, "headlight")
+    ids = [token.id for token in ours.trace(TEXT[:20]).tokens]
     padding = 6
     rows = [([0] * padding + ids) if name in DECODERS else (ids + [0] * padding), list(range(5, 5 + len(ids) + padding))]
     mask = torch.ones(2, len(ids) + padding, dtype=torch.long)
@@ -203,33 +203,33 @@ def test_windows_are_respected(name):
 def test_reading_on_gives_what_reading_anew_gives(name, texts):
     ours, reread = model(name), twin(name)
     for text in texts:
-        read = ours.trace(text)
+        trace = ours.trace(text)
         reread.forget()
         again = reread.trace(text)
-        assert read.tokens == again.tokens
-        np.testing.assert_allclose(read.hidden["self"], again.hidden["self"], atol=1e-4, rtol=1e-4)
-        np.testing.assert_allclose(read.logits, again.logits, atol=1e-4)
-        for layer in range(read.attention["self"].layers):
-            np.testing.assert_allclose(read.attention["self"][layer], again.attention["self"][layer], atol=1e-5)
-            np.testing.assert_allclose(read.attention["self"].scores(layer), again.attention["self"].scores(layer), atol=1e-4)
+        assert trace.tokens == again.tokens
+        np.testing.assert_allclose(trace.hidden["self"], again.hidden["self"], atol=1e-4, rtol=1e-4)
+        np.testing.assert_allclose(trace.logits, again.logits, atol=1e-4)
+        for layer in range(trace.attention["self"].layers):
+            np.testing.assert_allclose(trace.attention["self"][layer], again.attention["self"][layer], atol=1e-5)
+            np.testing.assert_allclose(trace.attention["self"].scores(layer), again.attention["self"].scores(layer), atol=1e-4)
 
 
 def test_most_decoders_read_on():
     """A decoder behind the attention interface reads only what is new."""
     assert {"GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Gemma 3", "GPT-OSS, sinks"} <= {
-        name for name in DECODERS if model(name)._reusable
+        name for name in DECODERS if model(name).followed.reusable
     }
 
 
 def test_two_models_in_eight_threads_answer_as_one_after_the_other():
     names = ["Gemma 2, soft-capped", "BLOOM"]
     work = [(name, TEXT[i : i + 20] + str(i)) for i in range(25) for name in names]
-    alone = {one: fresh(one[0]).trace(one[1]) for one in work}
+    alone = {task: fresh(task[0]).trace(task[1]) for task in work}
     shared = {name: fresh(name) for name in names}
     with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda one: shared[one[0]].trace(one[1]), work * 2))
-    for one, trace in zip(work * 2, together, strict=True):
-        expected = alone[one]
+        together = list(pool.map(lambda task: shared[task[0]].trace(task[1]), work * 2))
+    for task, trace in zip(work * 2, together, strict=True):
+        expected = alone[task]
         assert trace.tokens == expected.tokens
         np.testing.assert_allclose(trace.logits, expected.logits, atol=1e-5)
         for layer in range(3):
@@ -253,17 +253,17 @@ def test_recording_changes_no_logit(name):
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "DeBERTa-v2"])
 def test_an_encoder_predicts_at_every_mask(name):
-    one = model(name)
+    filler = model(name)
     text = "The cat <mask> on the <mask>."
-    trace = one.trace(text)
-    masks = [i for i, token in enumerate(trace.tokens) if token.id == one.vocabulary.tokenizer.mask_token_id]
-    found = one.predict(text, top=4)
-    assert len(masks) == 2 and [prediction.position for prediction in found] == [masks[0]] * 4 + [masks[1]] * 4
+    trace = filler.trace(text)
+    masks = [i for i, token in enumerate(trace.tokens) if token.id == filler.vocabulary.tokenizer.mask_token_id]
+    predictions = filler.predict(text, top=4)
+    assert len(masks) == 2 and [prediction.position for prediction in predictions] == [masks[0]] * 4 + [masks[1]] * 4
     out, _, _ = eager(name, trace)
     expected = out.logits[0, masks[0]].softmax(-1).topk(4)
-    assert [prediction.id for prediction in found[:4]] == expected.indices.tolist()
-    np.testing.assert_allclose([prediction.probability for prediction in found[:4]], expected.values, rtol=1e-4)
-    assert one.predict("No gap here.") == []
+    assert [prediction.id for prediction in predictions[:4]] == expected.indices.tolist()
+    np.testing.assert_allclose([prediction.probability for prediction in predictions[:4]], expected.values, rtol=1e-4)
+    assert filler.predict("No gap here.") == []
 
 
 def test_a_model_without_a_head_says_so():
@@ -273,8 +273,8 @@ def test_a_model_without_a_head_says_so():
 
 def test_the_source_is_encoded_once():
     """While the target is typed, the encoder's part of the trace is the very same."""
-    one = fresh("BART")
-    first, second = one.trace(TEXT, "Once"), one.trace(TEXT, "Once upon")
+    bart = fresh("BART")
+    first, second = bart.trace(TEXT, "Once"), bart.trace(TEXT, "Once upon")
     assert np.shares_memory(first.hidden["encoder"], second.hidden["encoder"])
     agrees("BART", second)
 
@@ -300,19 +300,19 @@ def test_the_decoder_is_given_what_training_gave_it(template, start, expected):
     tokens.backend_tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=special)
     tokens.add_special_tokens({"mask_token": "<mask>"})
     built.config.decoder_start_token_id = start
-    one = HuggingFaceModel(built, tokens, "encoder-decoder", True, "BART")
-    assert [token.id for token in one.trace(TEXT, "").target] == expected
-    assert [token.id for token in one.trace(TEXT, "   ").target][: len(expected)] == expected
+    bart = HuggingFaceModel(built, tokens, "encoder-decoder", True, "BART")
+    assert [token.id for token in bart.trace(TEXT, "").target] == expected
+    assert [token.id for token in bart.trace(TEXT, "   ").target][: len(expected)] == expected
     labels = tokens(text_target="the cat")["input_ids"]
     body = [id for id in labels if id > 4]
-    assert [token.id for token in one.trace(TEXT, "the cat").target] == [*expected, *body]
+    assert [token.id for token in bart.trace(TEXT, "the cat").target] == [*expected, *body]
 
 
 def test_what_does_not_fit_is_left_out_and_said():
-    one = fresh("BERT")
+    bert = fresh("BERT")
     long = "cat " * 900
-    trace = one.trace(long)
-    assert len(trace.tokens) == one.info.context == 512
+    trace = bert.trace(long)
+    assert len(trace.tokens) == bert.info.context == 512
     assert trace.tokens[0].special and trace.tokens[-1].special
     assert 0 < trace.cut < len(long)
     assert long[trace.tokens[1].start : trace.tokens[1].end].strip() == trace.tokens[1].text.strip()
@@ -334,9 +334,9 @@ def test_what_is_computed_of_a_trace_works(name):
 
 @pytest.mark.parametrize("name", ["GPT-2", "BERT", "T5", "BLOOM"])
 def test_heads_are_scored(name):
-    one = model(name)
-    scores = head_scores(one)
-    assert len(scores) == one.info.layers * one.info.heads
+    subject = model(name)
+    scores = head_scores(subject)
+    assert len(scores) == subject.info.layers * subject.info.heads
     assert scores[["previous", "current", "first"]].to_numpy().min() >= 0
 
 

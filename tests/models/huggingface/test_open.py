@@ -240,22 +240,22 @@ def test_a_refusal_holds_nothing_of_a_file_that_a_link_in_the_folder_leads_to(fo
     secret.write_text("heliotrope: marmalade\nheliotrope = marmalade\n")
     (folder / name).unlink()
     (folder / name).symlink_to(secret)
-    said = refusal(folder)
-    assert not any(word in said for word in ("heliotrope", "marmalade", "elsewhere"))
+    sentence = refusal(folder)
+    assert not any(word in sentence for word in ("heliotrope", "marmalade", "elsewhere"))
 
 
 @pytest.mark.parametrize("when", range(2))
 def test_a_folder_that_goes_away_while_it_is_read_is_said(folder, when):
-    told = []
+    reports = []
 
     def report(progress) -> None:
-        told.append(progress)
-        if len(told) == when + 1:
+        reports.append(progress)
+        if len(reports) == when + 1:
             shutil.rmtree(folder, ignore_errors=True)
 
     with pytest.raises(ModelError) as caught:
         open_model(str(folder), report=report)
-    assert str(caught.value).isprintable() and len(str(caught.value)) < 400 and len(told) > when
+    assert str(caught.value).isprintable() and len(str(caught.value)) < 400 and len(reports) > when
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
@@ -268,8 +268,8 @@ def test_what_is_no_file_that_can_be_read_is_refused(folder, name, kind):
         os.mkfifo(folder / name)  # who opens it waits for ever
     else:
         (folder / name).symlink_to("/proc/self/mem")  # whose reading fails, whoever reads
-    said = refusal(folder)
-    assert kind != "a folder" or name == "tokenizer.json" or f"{name} is a folder" in said
+    sentence = refusal(folder)
+    assert kind != "a folder" or name == "tokenizer.json" or f"{name} is a folder" in sentence
 
 
 def test_settings_that_choose_code_are_set_aside(folder):
@@ -464,8 +464,8 @@ def test_no_tokenizer(folder):
 
 def test_weights_that_are_not_there(folder):
     file = folder / "model.safetensors"
-    kept = {key: value for key, value in load_file(file).items() if "layers.2." not in key}
-    save_file(kept, file, {"format": "pt"})
+    tensors = {key: value for key, value in load_file(file).items() if "layers.2." not in key}
+    save_file(tensors, file, {"format": "pt"})
     message = refusal(folder)
     assert "lack 9 of the network’s weights" in message and "layers.2." in message
 
@@ -478,8 +478,8 @@ def test_weights_of_another_shape(folder):
 
 def test_a_decoder_that_is_cut_is_not_taken_for_an_encoder(tmp_path):
     file = save(network("T5"), tmp_path) / "model.safetensors"
-    kept = {key: value for key, value in load_file(file).items() if not key.startswith("decoder.block.1.")}
-    save_file(kept, file, {"format": "pt"})
+    tensors = {key: value for key, value in load_file(file).items() if not key.startswith("decoder.block.1.")}
+    save_file(tensors, file, {"format": "pt"})
     assert "decoder.block.1." in refusal(tmp_path)
 
 
@@ -507,19 +507,19 @@ def giant(folder: Path) -> Path:
         end = offset + 2 * tensor.numel()
         header[key] = {"dtype": "BF16", "shape": list(tensor.shape), "data_offsets": [offset, end]}
         offset = end
-    written = json.dumps(header).encode()
+    header_bytes = json.dumps(header).encode()
     file = folder / "model.safetensors"
-    file.write_bytes(struct.pack("<Q", len(written)) + written)
-    os.truncate(file, 8 + len(written) + offset)
+    file.write_bytes(struct.pack("<Q", len(header_bytes)) + header_bytes)
+    os.truncate(file, 8 + len(header_bytes) + offset)
     return folder
 
 
 def test_what_does_not_fit_is_refused_with_the_figures(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 23_000_000_000)
-    seen = []
-    message = refusal(giant(tmp_path), report=seen.append)
+    reports = []
+    message = refusal(giant(tmp_path), report=reports.append)
     assert "has 70.6 billion parameters: 141 GB in bfloat16, and this machine has 22 GB free" in message
-    assert not [progress for progress in seen if progress.stage == "read"], "no weight is read"
+    assert not [progress for progress in reports if progress.stage == "read"], "no weight is read"
 
 
 def test_sixteen_bits_where_thirty_two_do_not_fit(folder, monkeypatch):
@@ -575,31 +575,31 @@ def test_devices_that_are_not_there(folder, device):
 
 
 def test_the_bytes_that_are_read_are_reported(folder):
-    seen = []
-    open_model(str(folder), report=seen.append)
-    reading = [progress for progress in seen if progress.stage == "read"]
+    reports = []
+    open_model(str(folder), report=reports.append)
+    reading = [progress for progress in reports if progress.stage == "read"]
     stored = sum(tensor.numel() * 4 for tensor in load_file(folder / "model.safetensors").values())
     assert {progress.total for progress in reading} == {stored}
     assert [progress.done for progress in reading] == sorted(progress.done for progress in reading)
     assert (reading[0].done, reading[-1].done) == (0, stored)
-    assert seen[-1].stage == "prepare"
+    assert reports[-1].stage == "prepare"
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Mixtral"])
 @pytest.mark.parametrize("share", [0, 0.4, 0.9])
 def test_a_reading_that_is_cancelled_stops_there(name, share, tmp_path):
     save(network(name), tmp_path)
-    seen = []
+    sizes = []
 
     def report(progress):
         if progress.stage == "read":
-            seen.append(progress.done)
+            sizes.append(progress.done)
             if progress.done >= share * progress.total:
                 raise Cancelled
 
     with pytest.raises(Cancelled):
         open_model(str(tmp_path), report=report)
-    assert all(done < seen[-1] for done in seen[:-1]), "nothing is read after it"
+    assert all(done < sizes[-1] for done in sizes[:-1]), "nothing is read after it"
     assert open_model(str(tmp_path)).predicts, "and the next one is not in its way"
 
 
@@ -616,9 +616,9 @@ def test_two_threads_load_two_models(folder, tmp_path, monkeypatch):
     default, verbosity = torch.get_default_dtype(), T.logging.get_verbosity()
     with ThreadPoolExecutor(4) as pool:
         opened = list(pool.map(open_model, [str(folder), str(other)] * 4))
-    wanted = {str(folder): output(network("Llama, grouped-query")), str(other): output(network("BART"))}
+    expected = {str(folder): output(network("Llama, grouped-query")), str(other): output(network("BART"))}
     for each in opened:
-        torch.testing.assert_close(output(each.network), wanted[each.name])
+        torch.testing.assert_close(output(each.network), expected[each.name])
     assert torch.get_default_dtype() == default and T.logging.get_verbosity() == verbosity
 
 

@@ -13,18 +13,18 @@ from tests.models.networks import NETWORKS, SIZE, tokenizer
 
 
 def without_types() -> T.PreTrainedTokenizerBase:
-    made = tokenizer("encoder")
-    made.model_input_names = ["input_ids", "attention_mask"]
-    return made
+    tokens = tokenizer("encoder")
+    tokens.model_input_names = ["input_ids", "attention_mask"]
+    return tokens
 
 
 def with_a_type_for_the_end() -> T.PreTrainedTokenizerBase:
     """As XLNet has them: the types of two texts, and one of its own for the token at the end."""
-    made = tokenizer("encoder")
-    made.backend_tokenizer.post_processor = processors.TemplateProcessing(
+    tokens = tokenizer("encoder")
+    tokens.backend_tokenizer.post_processor = processors.TemplateProcessing(
         single="$A </s> <s>:2", pair="$A </s> $B:1 </s>:1 <s>:2", special_tokens=[("<s>", 1), ("</s>", 2)]
     )
-    return made
+    return tokens
 
 
 # name: tokenizer, class, config class, choices
@@ -46,15 +46,15 @@ READERS = {
 @pytest.mark.parametrize("name", READERS)
 def test_one_text_and_two_are_read_as_transformers_reads_them(name, tmp_path):
     make, architecture, config, choices = READERS[name]
-    made = make(folder(tmp_path))
-    choices = choices | {"vocab_size": max(len(made), 300)}
+    tokens = make(folder(tmp_path))
+    choices = choices | {"vocab_size": max(len(tokens), 300)}
     torch.manual_seed(0)
     network = getattr(T, architecture)(getattr(T, config)(**choices)).eval()
     for key, weight in network.named_parameters():
         if "token_type" in key or "seg_embed" in key or "r_s_bias" in key:
             torch.nn.init.normal_(weight)
     network.save_pretrained(tmp_path / "model")
-    made.save_pretrained(tmp_path / "model")
+    tokens.save_pretrained(tmp_path / "model")
     model = models.load(str(tmp_path / "model"))
     for texts in (["the cat sat"], ["the cat sat", "on the mat"]):
         with torch.no_grad():

@@ -25,7 +25,7 @@ def test_a_template_that_takes_too_much_is_refused_once_and_for_all(kind, monkey
     model = chat_model(HOSTILE[kind])
     with pytest.raises(ValueError, match=r"takes more than 0.3 s or 200 MB for a text, so it is not used. Switch"):
         model.as_chat("The cat")
-    monkeypatch.setattr(model.vocabulary.template._asking, "ask", lambda *_: pytest.fail("it was tried again"))
+    monkeypatch.setattr(model.vocabulary.template._answerer, "ask", lambda *_: pytest.fail("it was tried again"))
     with pytest.raises(ValueError, match="so it is not used"):
         model.as_chat("The dog")
     assert chat_model(CHATML).as_chat("The cat").written, "and others answer"
@@ -42,14 +42,14 @@ def test_a_template_that_is_slow_for_some_texts_has_said_the_others(monkeypatch)
 def test_a_text_is_rendered_once(monkeypatch):
     model = chat_model(CHATML)
     first = model.as_chat("The cat")
-    asked = []
-    monkeypatch.setattr(model.vocabulary.template._asking, "ask", lambda question, seconds: asked.append(question))
-    assert model.as_chat("The cat") == first and not asked
+    questions = []
+    monkeypatch.setattr(model.vocabulary.template._answerer, "ask", lambda question, seconds: questions.append(question))
+    assert model.as_chat("The cat") == first and not questions
 
 
 def test_a_long_text_of_many_characters_is_rendered():
     text = "the 猫 🙂 " * 20_000
-    assert chat_model(CHATML).vocabulary.template.rendered(text).count(text.strip()) == 1
+    assert chat_model(CHATML).vocabulary.template.render(text).count(text.strip()) == 1
 
 
 def test_its_process_goes_with_the_model():

@@ -348,7 +348,7 @@ def test_what_is_reconstructed_is_what_a_fast_tokenizer_says(make, slow, fast, t
         same = pieces.get(token.end)
         if same is not None and same.text == token.text:
             assert (token.start, token.end) == (same.start, same.end)
-    words = {(found.start(), found.end()) for found in re.finditer(r"\S+", text)}
+    words = {(match.start(), match.end()) for match in re.finditer(r"\S+", text)}
     for start, end in words:
         inside = [token for token in make(slow).tokens(text) if start < token.end <= end and token.start < token.end]
         assert inside and inside[-1].end == end, "the last token of a word ends where the word ends"
@@ -366,12 +366,12 @@ def test_align_finds_each_character_whatever_was_done_to_it(text, form, lower):
 
 
 @examples
-@given(shown=st.lists(st.tuples(st.sampled_from(["cat", "dog", "sat"]), st.booleans()), max_size=12))
-def test_align_gives_the_gap_to_what_is_unknown(shown):
-    words = [word if known else "γάτα" for word, known in shown]
+@given(spelling=st.lists(st.tuples(st.sampled_from(["cat", "dog", "sat"]), st.booleans()), max_size=12))
+def test_align_gives_the_gap_to_what_is_unknown(spelling):
+    words = [word if known else "γάτα" for word, known in spelling]
     text = " ".join(words)
     starts = [len(" ".join(words[:i])) + (i > 0) for i in range(len(words))]
-    surfaces = [word.encode() if known else None for word, known in shown]
+    surfaces = [word.encode() if known else None for word, known in spelling]
     assert align(surfaces, text) == [(start, start + len(word)) for start, word in zip(starts, words, strict=True)]
 
 
@@ -405,9 +405,9 @@ def test_a_ligature_that_becomes_two_tokens_is_the_stretch_of_both(make):
 
 def test_what_a_tokenizer_drops_leaves_the_rest_in_place(make):
     text = "t.h.e.c.a.t.s.a.t"
-    found = stretches(make("SentencePiece in lower case"), text)
-    assert "".join(shown for shown, _ in found).strip() == "thecatsat"
-    assert all(shown.strip() == stretch.replace(".", "") for shown, stretch in found)
+    stretch_pairs = stretches(make("SentencePiece in lower case"), text)
+    assert "".join(piece for piece, _ in stretch_pairs).strip() == "thecatsat"
+    assert all(piece.strip() == stretch.replace(".", "") for piece, stretch in stretch_pairs)
 
 
 def test_an_unknown_word_that_resembles_the_next_keeps_its_place(make):
@@ -427,8 +427,8 @@ def test_an_unknown_word_is_special_and_has_its_place(make):
 def test_a_mask_that_is_typed_is_the_mask_token(make, name, mask, after):
     tokens, text = make(name), f"the {mask}{after}"
     assert tokens.mask == mask
-    [found] = [token for token in tokens.tokens(text) if token.id == tokens.tokenizer.mask_token_id]
-    assert found.special and found.text == text[found.start : found.end] == mask
+    [mask_token] = [token for token in tokens.tokens(text) if token.id == tokens.tokenizer.mask_token_id]
+    assert mask_token.special and mask_token.text == text[mask_token.start : mask_token.end] == mask
 
 
 def test_a_special_token_that_is_typed_is_told_from_one_that_is_added(make):
@@ -555,9 +555,9 @@ def test_gpt2_spells_a_corpus(real_gpt2):
 
 @needs_shared
 def test_gpt2_reads_what_it_wrote(real_gpt2):
-    found = sorted((SHARED / "data" / "gpt2-golden").glob("gpt2_ex*.npz"))
-    assert found
-    for file in found:
+    golden = sorted((SHARED / "data" / "gpt2-golden").glob("gpt2_ex*.npz"))
+    assert golden
+    for file in golden:
         ids = np.load(file)["ids"].tolist()
         assert not any(real_gpt2.text(id)[1] for id in ids)
         assert [token.id for token in real_gpt2.tokens("".join(real_gpt2.text(id)[0] for id in ids))] == ids

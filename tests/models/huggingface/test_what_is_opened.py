@@ -52,13 +52,13 @@ HELD = {
 
 @pytest.mark.parametrize("name", HELD)
 def test_weights_that_nobody_reads_are_said(name, tmp_path):
-    like, kind, besides, said = HELD[name]
+    like, kind, besides, sentence = HELD[name]
     folder = with_weights(saved(tmp_path, like, kind), lambda weights: weights | besides)
     opened = open_model(str(folder))
     torch.testing.assert_close(opened.network(IDS).logits, network(like)(IDS).logits)
-    assert len(opened.notes) == bool(said)
-    if said:
-        assert re.search(said, opened.notes[0])
+    assert len(opened.notes) == bool(sentence)
+    if sentence:
+        assert re.search(sentence, opened.notes[0])
 
 
 def test_an_adapter_beside_the_weights_is_said_and_is_no_model_alone(tmp_path):
@@ -90,20 +90,20 @@ def test_a_tokenizer_that_reads_more_than_text_is_refused_in_a_sentence(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("task", "said"),
+    ("task", "sentence"),
     [
         ("QuestionAnswering", "to mark where in a text the answer to a question begins and ends"),
         ("MultipleChoice", "to choose among several answers"),
         ("NextSentencePrediction", "to say whether one text follows another"),
     ],
 )
-def test_a_head_that_is_not_shown_is_named(task, said, tmp_path):
+def test_a_head_that_is_not_shown_is_named(task, sentence, tmp_path):
     torch.manual_seed(0)
     getattr(T, f"BertFor{task}")(T.BertConfig(**SIZE)).save_pretrained(tmp_path)
     tokenizer("encoder").save_pretrained(tmp_path)
-    made = models.load(str(tmp_path))
-    assert not made.info.predicts and any(said in note and "does not show" in note for note in made.info.notes)
-    assert made.trace("the cat").attention["self"].layers == 3
+    model = models.load(str(tmp_path))
+    assert not model.info.predicts and any(sentence in note and "does not show" in note for note in model.info.notes)
+    assert model.trace("the cat").attention["self"].layers == 3
 
 
 def test_a_model_of_images_is_said_to_read_images(tmp_path):
@@ -158,8 +158,8 @@ def test_the_address_of_a_page_is_the_name_of_its_model(host):
             name = tidied(f" {host}{repository}{rest} ")
             assert name == repository + revision
             assert HubName.parse(name).repository == repository
-    for other, said in {"datasets/owner/x": "a data set", "spaces/owner/x": "a Space"}.items():
-        with pytest.raises(ModelError, match=f"is the address of {said}, not of a model"):
+    for other, subject in {"datasets/owner/x": "a data set", "spaces/owner/x": "a Space"}.items():
+        with pytest.raises(ModelError, match=f"is the address of {subject}, not of a model"):
             open_model(host + other)
 
 

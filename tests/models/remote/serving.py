@@ -9,7 +9,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from models.remote.answers import Answers
-from models.remote.far import MODEL
+from models.remote.client import MODEL
 from models.remote.replica import Replica
 from tests.models import classifiers, edited
 
@@ -22,10 +22,10 @@ def replica(name: str) -> Replica:
     """One of the models that ship, or of the small ones of the Hub's architectures, with words or with labels."""
     if name in (*edited.OURS, "sorter"):
         return Replica(name)
-    found = Replica("./a folder is refused, and so this one reads nothing")
+    other = Replica("./a folder is refused, and so this one reads nothing")
     labelled = name.startswith(LABELLED)
-    found.answers = Answers(classifiers.model(name.removeprefix(LABELLED)) if labelled else edited.model(name))
-    return found
+    other.answers = Answers(classifiers.model(name.removeprefix(LABELLED)) if labelled else edited.model(name))
+    return other
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def replicas(fault: Fault = lambda request: False) -> Iterator[int]:
             status, answer = replica(self.headers[MODEL]).answer(message)
             send(self, status, answer)
 
-        def log_message(self, *said: object) -> None:
+        def log_message(self, *arguments: object) -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Request) as server:

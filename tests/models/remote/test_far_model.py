@@ -10,7 +10,7 @@ from analysis import head_scores, logit_lens, surprise
 from models import edits as E
 from models.errors import ModelError
 from models.prefix import reading_for
-from models.remote.far import Far
+from models.remote.client import ReplicaClient
 from models.remote.far_model import FarModel
 from models.trace import Trace
 from tests.models import classifiers
@@ -22,17 +22,17 @@ NEAR = 1e-6
 
 @pytest.fixture(scope="module")
 def port():
-    with replicas() as found:
-        yield found
+    with replicas() as port_number:
+        yield port_number
 
 
 def far_model(port: int, name: str) -> FarModel:
     """With the model beside it only where it ships."""
-    return FarModel(name, Far("127.0.0.1", port), model(name) if name in OURS else None)
+    return FarModel(name, ReplicaClient("127.0.0.1", port), model(name) if name in OURS else None)
 
 
-def apart(one, two) -> float:
-    return float(np.abs(np.asarray(one, np.float64) - np.asarray(two, np.float64)).max(initial=0.0))
+def apart(a, b) -> float:
+    return float(np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64)).max(initial=0.0))
 
 
 def assert_same(far: Trace, here: Trace) -> None:
@@ -57,9 +57,9 @@ def assert_same(far: Trace, here: Trace) -> None:
                 continue
             for part in ("q", "k", "v", "scores"):
                 assert apart(getattr(other, part)(layer), getattr(attention, part)(layer)) <= NEAR
-            turned, before = other.rotary(layer), attention.rotary(layer)
-            assert (turned is None) == (before is None)
-            assert turned is None or np.array_equal(turned.frequencies, before.frequencies)
+            theirs, ours = other.rotary(layer), attention.rotary(layer)
+            assert (theirs is None) == (ours is None)
+            assert theirs is None or np.array_equal(theirs.frequencies, ours.frequencies)
     if here.unembed is not None:
         for position in (0, len(here.read) - 1, -1):
             assert apart(far.logits_at(position), here.logits_at(position)) <= NEAR * 10
@@ -70,7 +70,7 @@ def assert_same(far: Trace, here: Trace) -> None:
 @pytest.mark.parametrize("name", [*NAMES, "sorter"])
 def test_a_text_that_is_read_elsewhere_is_read_as_it_is_here(port, name):
     here = models.load(name) if name == "sorter" else model(name)
-    far = FarModel(name, Far("127.0.0.1", port), here if name in (*OURS, "sorter") else None)
+    far = FarModel(name, ReplicaClient("127.0.0.1", port), here if name in (*OURS, "sorter") else None)
     second = "" if name == "sorter" else target(name)
     assert far.info == here.info and far.ids == here.ids and far.weights == here.weights
     assert_same(far.trace(TEXT, second), here.trace(TEXT, second))
@@ -82,14 +82,14 @@ def test_a_text_that_is_read_elsewhere_is_read_as_it_is_here(port, name):
 
 @pytest.mark.parametrize("name", ["BERT", "GPT-2, tokens", "ModernBERT, the mean", "XLNet, the mean", "BART", "T5"])
 def test_labels_are_those_that_are_given_here(port, name):
-    far, here = FarModel(LABELLED + name, Far("127.0.0.1", port)), classifiers.model(name)
-    one, two = far.trace(TEXT), here.trace(TEXT)
-    assert far.info == here.info and far.places(one) == here.places(two)
-    assert_same(one, two)
-    assert one.logits is None and apart(one.stream, two.stream) <= NEAR
-    for place in here.places(two):
-        assert apart(one.scores_at(place), two.scores_at(place)) <= NEAR * 10
-        assert apart(one.way_out(one._last)[place], two.scores_at(place)) <= NEAR * 10
+    far, here = FarModel(LABELLED + name, ReplicaClient("127.0.0.1", port)), classifiers.model(name)
+    far_trace, here_trace = far.trace(TEXT), here.trace(TEXT)
+    assert far.info == here.info and far.places(far_trace) == here.places(here_trace)
+    assert_same(far_trace, here_trace)
+    assert far_trace.logits is None and apart(far_trace.stream, here_trace.stream) <= NEAR
+    for place in here.places(here_trace):
+        assert apart(far_trace.scores_at(place), here_trace.scores_at(place)) <= NEAR * 10
+        assert apart(far_trace.way_out(far_trace._last)[place], here_trace.scores_at(place)) <= NEAR * 10
     assert [(label.text, label.position) for label in far.predict(TEXT)] == [
         (label.text, label.position) for label in here.predict(TEXT)
     ]
@@ -102,8 +102,8 @@ def test_ids_a_long_text_and_several_texts_cross_as_they_are(port):
     long = "the cat sat on the mat and " * 80
     assert_same(far.trace(long), here.trace(long))
     assert far.trace(long).cut > 0
-    for one, two in zip(far.traces(["a cat", "the old dog"]), here.traces(["a cat", "the old dog"]), strict=True):
-        assert_same(one, two)
+    for far_trace, here_trace in zip(far.traces(["a cat", "the old dog"]), here.traces(["a cat", "the old dog"]), strict=True):
+        assert_same(far_trace, here_trace)
     with pytest.raises(ValueError, match="reads one text"):
         far.trace("a", "b")
     with pytest.raises(TypeError, match="must be a str"):
@@ -115,11 +115,12 @@ def test_what_does_not_cross_is_done_by_the_model_beside(port, name):
     far, here, kind = far_model(port, name), model(name), stack(name)
     off = [E.Head(0, 1, kind=kind)]
     assert_same(far.trace(TEXT, target(name), edits=off), here.trace(TEXT, target(name), edits=off))
-    one, two = far.trace(TEXT, target(name)), here.trace(TEXT, target(name))
-    for kind, found in two.parts.items():
-        assert all(apart(one.parts[kind][part], values) <= 1e-5 for part, values in found.items())
+    far_trace, here_trace = far.trace(TEXT, target(name)), here.trace(TEXT, target(name))
+    for kind, parts in here_trace.parts.items():
+        assert all(apart(far_trace.parts[kind][part], values) <= 1e-5 for part, values in parts.items())
     assert far.embedding([3]).tolist() == here.embedding([3]).tolist() and far.network is here.network
-    assert head_scores(far, kind=next(iter(two.attention))).equals(head_scores(here, kind=next(iter(two.attention))))
+    first_kind = next(iter(here_trace.attention))
+    assert head_scores(far, kind=first_kind).equals(head_scores(here, kind=first_kind))
     if here.info.kind != "encoder":
         steps = [[step.said for step in m.generate(TEXT, max_new_tokens=3, target=target(name))] for m in (far, here)]
         assert steps[0] == steps[1]

@@ -11,7 +11,7 @@ import pytest
 import models
 from models.errors import Cancelled, ModelError
 from models.remote import backend, far_model, serving
-from models.remote.far import AWAY, Far, Unreachable
+from models.remote.client import AWAY, ReplicaClient, Unreachable
 from models.remote.far_model import FarModel
 from models.remote.replica import Replica
 from models.remote.wire import pack, unpack
@@ -60,17 +60,17 @@ def test_ray_that_is_not_installed_is_told_of(asked, monkeypatch):
 
 
 def test_several_processes_share_the_replicas_that_are_started_beside_them(monkeypatch):
-    begun = []
+    commands = []
     monkeypatch.setattr(backend, "find_spec", lambda name: True)
-    monkeypatch.setattr(backend.subprocess, "Popen", lambda command, **more: begun.append(command) or Ended())
+    monkeypatch.setattr(backend.subprocess, "Popen", lambda command, **more: commands.append(command) or Ended())
     environment = {"HEADLIGHT_BACKEND": "ray://local"}
     backend.start_for_all(environment)
     backend.start_for_all(environment)
-    (command,) = begun
+    (command,) = commands
     assert environment == {"HEADLIGHT_BACKEND": f"ray://127.0.0.1:{command[command.index('--port') + 1]}"}
     for setting in ("", "embedded", "ray://10.0.0.5:8000", "nonsense"):
         backend.start_for_all(environment := {"HEADLIGHT_BACKEND": setting})
-        assert environment == {"HEADLIGHT_BACKEND": setting} and len(begun) == 1
+        assert environment == {"HEADLIGHT_BACKEND": setting} and len(commands) == 1
 
 
 class Ended:
@@ -114,7 +114,7 @@ def test_a_model_that_opens_elsewhere_can_be_cancelled(asked):
 def test_a_replica_that_dies_while_it_reads_is_asked_again(tmp_path):
     dying = iter([True, False, False, True, True, False])
     with replicas(lambda request: next(dying, False) and die(request)) as port:
-        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        far = FarModel("writer", ReplicaClient("127.0.0.1", port), model("writer"))
         assert_reads_as_here(far)
         assert not far.far.trouble and far.far.asked >= 2 and next(dying, "all used") == "all used"
 
@@ -123,7 +123,7 @@ def test_replicas_that_all_die_leave_the_reading_to_the_model_here():
     dead = []
     with replicas(lambda request: bool(dead) and die(request)) as port:
         now = [0.0]
-        far = FarModel("writer", Far("127.0.0.1", port, clock=lambda: now[0]), model("writer"))
+        far = FarModel("writer", ReplicaClient("127.0.0.1", port, clock=lambda: now[0]), model("writer"))
         trace = far.trace(TEXT)
         dead.append(True)
         here = model("writer").trace(TEXT)
@@ -142,7 +142,7 @@ def test_replicas_that_all_die_leave_the_reading_to_the_model_here():
 def test_a_model_that_is_elsewhere_alone_says_that_nobody_answers():
     dead = []
     with replicas(lambda request: bool(dead) and die(request)) as port:
-        far = FarModel("GPT-2", Far("127.0.0.1", port))
+        far = FarModel("GPT-2", ReplicaClient("127.0.0.1", port))
         dead.append(True)
         with pytest.raises(Unreachable, match="do not answer"):
             far.trace(TEXT)
@@ -156,7 +156,7 @@ def test_a_replica_that_hangs_is_not_waited_for(monkeypatch):
         return die(request)
 
     with replicas(hang) as port:
-        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        far = FarModel("writer", ReplicaClient("127.0.0.1", port), model("writer"))
         assert_reads_as_here(far)
         assert "no answer in" in far.far.trouble
 
@@ -168,7 +168,7 @@ def test_what_is_no_answer_of_headlight_is_told_of(answer):
         return True
 
     with replicas(say) as port:
-        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        far = FarModel("writer", ReplicaClient("127.0.0.1", port), model("writer"))
         assert_reads_as_here(far)
         assert "what answers there is no Headlight" in far.far.trouble
 
@@ -186,7 +186,7 @@ NO_REFUSALS = [
 HALF = [pack({}), pack({"trace": []}), pack({"tokens": [[1, "a"]]}), pack({"parts": {"last": {}}, "trace": {"tokens": []}})]
 
 
-@pytest.mark.parametrize(("status", "answer"), [*((422, said) for said in NO_REFUSALS), *((200, said) for said in HALF)])
+@pytest.mark.parametrize(("status", "answer"), [*((422, answer) for answer in NO_REFUSALS), *((200, answer) for answer in HALF)])
 def test_half_an_answer_is_told_of_whatever_was_asked(status, answer):
     wrong = []
 
@@ -196,8 +196,8 @@ def test_half_an_answer_is_told_of_whatever_was_asked(status, answer):
         return bool(wrong)
 
     with replicas(say) as port:
-        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
-        alone = FarModel("GPT-2", Far("127.0.0.1", port))
+        far = FarModel("writer", ReplicaClient("127.0.0.1", port), model("writer"))
+        alone = FarModel("GPT-2", ReplicaClient("127.0.0.1", port))
         trace = alone.trace(TEXT)
         wrong.append(True)
         assert_reads_as_here(far)
@@ -206,7 +206,7 @@ def test_half_an_answer_is_told_of_whatever_was_asked(status, answer):
             lambda: alone.tokenize(TEXT), lambda: alone.spell([1]), lambda: alone.trace("another text"),
             lambda: trace.hidden["self"], lambda: trace.attention["self"][0], lambda: trace.attention["self"].q(0),
             lambda: trace.logits_at(0),
-            lambda: FarModel("GPT-2", Far("127.0.0.1", port)),
+            lambda: FarModel("GPT-2", ReplicaClient("127.0.0.1", port)),
         )  # fmt: skip
         for ask in asking:
             alone.far._away_until = 0.0
@@ -223,7 +223,7 @@ def test_half_a_body_is_told_of():
         return die(request)
 
     with replicas(say) as port:
-        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        far = FarModel("writer", ReplicaClient("127.0.0.1", port), model("writer"))
         assert_reads_as_here(far)
         assert "the connection broke" in far.far.trouble
 
@@ -246,15 +246,15 @@ def test_a_replica_that_drips_is_not_waited_for(part, monkeypatch):
         return die(request)
 
     with replicas(drip) as port:
-        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        far = FarModel("writer", ReplicaClient("127.0.0.1", port), model("writer"))
         assert_reads_as_here(far)
         assert len(drops) < 50 and "no answer in" in far.far.trouble
 
 
 def test_another_version_is_told_of(monkeypatch):
     with replicas() as port:
-        monkeypatch.setattr("models.remote.far.VERSION", "9.9")
-        far = FarModel("writer", Far("127.0.0.1", port), model("writer"))
+        monkeypatch.setattr("models.remote.client.VERSION", "9.9")
+        far = FarModel("writer", ReplicaClient("127.0.0.1", port), model("writer"))
         assert_reads_as_here(far)
         assert "this server runs 9.9" in far.far.trouble
 
@@ -269,9 +269,9 @@ def test_a_message_comes_out_as_it_went_in():
     import torch
 
     whole = torch.arange(12.0).reshape(3, 4)
-    said = {"a": [1, None, "ü\ud800".encode("utf-8", "replace").decode()], "b": {"c": 0.5}}
-    found, tensors = unpack(pack(said, {"rows": whole[1:, ::2], "half": whole[:1].bfloat16(), "none": whole[:0]}))
-    assert found == said and torch.equal(tensors["rows"], whole[1:, ::2]) and tensors["half"].dtype == torch.bfloat16
+    content = {"a": [1, None, "ü\ud800".encode("utf-8", "replace").decode()], "b": {"c": 0.5}}
+    unpacked, tensors = unpack(pack(content, {"rows": whole[1:, ::2], "half": whole[:1].bfloat16(), "none": whole[:0]}))
+    assert unpacked == content and torch.equal(tensors["rows"], whole[1:, ::2]) and tensors["half"].dtype == torch.bfloat16
     assert len(pack({}, {"a": torch.zeros(10**6)[:1]})) < 300, "of a view only what is seen"
 
 
@@ -286,7 +286,7 @@ def test_what_readers_who_left_have_read_is_forgotten():
     answers.answer({**question, "reader": "here"}, {})
     now[0] += FORGOTTEN / 2 + 1
     answers.tidy()
-    assert answers._kept.owners == ["here"]
+    assert answers._traces.owners == ["here"]
 
 
 @pytest.mark.parametrize(
@@ -300,8 +300,8 @@ def test_a_setting_of_replicas_that_cannot_be_is_refused_in_a_sentence(wrong):
 
 
 def test_the_settings_of_replicas_are_read():
-    found = serving.settings({"HEADLIGHT_REPLICAS": "1-8", "HEADLIGHT_REPLICA_CPUS": "2", "HEADLIGHT_REPLICA_GPUS": "0.5"})
-    assert found == serving.Settings(1, 8, 2.0, 0.5, 4)
+    settings = serving.settings({"HEADLIGHT_REPLICAS": "1-8", "HEADLIGHT_REPLICA_CPUS": "2", "HEADLIGHT_REPLICA_GPUS": "0.5"})
+    assert settings == serving.Settings(1, 8, 2.0, 0.5, 4)
 
 
 def test_every_node_hears_questions_unless_they_come_from_this_machine_alone():

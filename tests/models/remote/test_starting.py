@@ -10,7 +10,7 @@ NODE = "The current node timed out during startup. This could happen because som
 
 
 @pytest.mark.parametrize(
-    ("error", "said", "advice"),
+    ("error", "sentence", "advice"),
     [
         (Exception(NODE), "timed out during startup", "HEADLIGHT_REPLICAS"),
         (RuntimeError("Timed out waiting for node info for node_id=1."), "waiting for node info", "HEADLIGHT_REPLICAS"),
@@ -19,15 +19,15 @@ NODE = "The current node timed out during startup. This could happen because som
         (RuntimeError("Deploying application headlight failed:\nTraceback\n  line"), "application headlight failed", "logs"),
     ],
 )
-def test_what_ray_cannot_start_is_told_in_one_sentence(monkeypatch, capsys, error, said, advice):
-    def start(*given: object) -> None:
+def test_what_ray_cannot_start_is_told_in_one_sentence(monkeypatch, capsys, error, sentence, advice):
+    def start(*arguments: object) -> None:
         raise error
 
     monkeypatch.setattr(serving, "serve_models", start)
     assert serving.main([]) == 1
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.count("\n") == 1
-    assert said in told.err and advice in told.err and "Traceback" not in told.err
+    output = capsys.readouterr()
+    assert output.out == "" and output.err.count("\n") == 1
+    assert sentence in output.err and advice in output.err and "Traceback" not in output.err
 
 
 def test_a_cluster_that_does_not_let_in_is_told_of_like_one_that_is_not_there(monkeypatch, capsys):
@@ -38,16 +38,21 @@ def test_a_cluster_that_does_not_let_in_is_told_of_like_one_that_is_not_there(mo
 
     monkeypatch.setattr(serving, "serve_models", start)
     assert serving.main(["--address", "10.0.0.5:6379"]) == 1
-    said = capsys.readouterr().err
-    assert "10.0.0.5:6379" in said and "ray start --head" in said and "RAY_AUTH_TOKEN" in said and "Traceback" not in said
+    message = capsys.readouterr().err
+    assert (
+        "10.0.0.5:6379" in message
+        and "ray start --head" in message
+        and "RAY_AUTH_TOKEN" in message
+        and "Traceback" not in message
+    )
 
 
 @pytest.mark.parametrize("step", ["serve_models", "_wait"])
 def test_who_ends_it_at_any_moment_gets_no_traceback(monkeypatch, capsys, step):
-    def stop(*given: object) -> None:
+    def stop(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(serving, "serve_models", lambda *given: None)
+    monkeypatch.setattr(serving, "serve_models", lambda *arguments: None)
     monkeypatch.setattr(serving, "_wait", lambda parent: None)
     monkeypatch.setattr(serving, step, stop)
     assert serving.main([]) == 130
@@ -58,7 +63,7 @@ def test_replicas_that_do_not_end_well_are_told_of_in_one_sentence(monkeypatch, 
     def fail(parent: object) -> None:
         raise RuntimeError("The raylet has died.")
 
-    monkeypatch.setattr(serving, "serve_models", lambda *given: None)
+    monkeypatch.setattr(serving, "serve_models", lambda *arguments: None)
     monkeypatch.setattr(serving, "_wait", fail)
     assert serving.main([]) == 1
     assert "The raylet has died" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The replicas of a model as one asks them: over HTTP, again where one died, and not for a while where none is there."""
+"""Questions to replicas over HTTP: repeated where a replica died, and held back for a while where none answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODEL = "serve_multiplexed_model_id"  # the header by which Ray Serve finds a re
 REFUSED = 422  # the status of an answer that is a sentence
 TRIES, PAUSE = 3, 0.05  # times that a question is asked, and seconds before it is asked again, doubled each time
 CONNECT = 1.0  # seconds for a connection
-AWAY = 3.0  # seconds in which nobody is asked again after nobody answered
+AWAY = 3.0  # seconds without a question after one that no replica answered
 MOST = 64  # connections that stay open
 
 
@@ -38,8 +38,8 @@ class Unreachable(ModelError):
     """No replica answers."""
 
 
-class InTime(HTTPConnection):
-    """A connection whose answer is to be here in the time that urllib3 allows each part of it: one that drips is late too."""
+class TimedConnection(HTTPConnection):
+    """A connection whose whole answer must arrive in the time that urllib3 allows for each part of it."""
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 has it
         late = threading.Event()
@@ -65,31 +65,31 @@ class InTime(HTTPConnection):
         return answer
 
 
-class Far:
-    """Where replicas answer. Safe to use from many threads. sent, received, asked: bytes and questions so far."""
+class ReplicaClient:
+    """A client of replicas. Safe to use from many threads. sent, received, asked: bytes and questions so far."""
 
     def __init__(self, host: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.address, self._clock, self._lock = f"ray://{host}:{port}", clock, threading.Lock()
         self._pool = urllib3.HTTPConnectionPool(host, port, maxsize=MOST, retries=False)
-        self._pool.ConnectionCls = InTime
+        self._pool.ConnectionCls = TimedConnection
         self._away_until = float("-inf")
-        self.trouble = ""  # why nobody is asked now, in a sentence; "" where they answer
+        self.trouble = ""  # a sentence on why no replica is asked now; "" where they answer
         self.sent = self.received = self.asked = 0
 
     def ask(
         self,
         model: str,
-        said: Mapping[str, Any],
+        question: Mapping[str, Any],
         take: Callable[[dict[str, Any], dict[str, Tensor]], T],
         tensors: Mapping[str, Tensor] | None = None,
         patience: float = 20.0,
     ) -> T:
-        """What `take` makes of a replica's answer about a model. patience: seconds that the whole answer may take.
+        """Return what `take` makes of a replica's answer about a model. patience: seconds that the whole answer may take.
 
         Errors: Unreachable where no replica answers, or `take` makes nothing of it, at once for some seconds
         after that; ValueError, TypeError and ModelError, sentences, as the replica has them.
         """
-        message = pack({**said, "model": model, "version": VERSION}, tensors)
+        message = pack({**question, "model": model, "version": VERSION}, tensors)
         self._check_there()
         status, body = self._ask(model, message, patience)
         refusal = kind = ""
@@ -99,14 +99,14 @@ class Far:
             else:
                 answer = take(*unpack(body))
         except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            raise self._gone("what answers there is no Headlight") from error
+            raise self._mark_unreachable("what answers there is no Headlight") from error
         with self._lock:
             self.trouble, self._away_until = "", float("-inf")
             self.sent, self.received, self.asked = self.sent + len(message), self.received + len(body), self.asked + 1
         if not kind:
             return answer
         if kind == "version":
-            raise self._gone(refusal)
+            raise self._mark_unreachable(refusal)
         raise {"TypeError": TypeError, "ModelError": ModelError}.get(kind, ValueError)(refusal)
 
     def _ask(self, model: str, message: bytes, patience: float) -> tuple[int, bytes]:
@@ -121,22 +121,23 @@ class Far:
                 if answer.status in (200, REFUSED):
                     return answer.status, answer.data
                 why = f"status {answer.status}"  # a replica died, or there are too many questions
-            except (NewConnectionError, ReadTimeoutError) as error:  # to ask again would only take longer
+            except (NewConnectionError, ReadTimeoutError) as error:  # asking again would only take longer
                 why = "nothing listens there" if isinstance(error, NewConnectionError) else f"no answer in {patience:.0f} s"
                 break
             except (HTTPError, OSError):
                 why = "the connection broke"
-        raise self._gone(why)
+        raise self._mark_unreachable(why)
 
     def _check_there(self) -> None:
-        """Errors: Unreachable while nobody is asked. The first one after that finds out, the others do not wait for it."""
+        """Raise Unreachable while replicas are left alone. The first question after that tries them; others do not wait."""
         with self._lock:
             if self.trouble:
                 if self._clock() < self._away_until:
                     raise Unreachable(self.trouble)
                 self._away_until = self._clock() + AWAY
 
-    def _gone(self, why: str) -> Unreachable:
+    def _mark_unreachable(self, why: str) -> Unreachable:
+        """Leave replicas alone for a while, and return the exception that says why."""
         with self._lock:
             if not self.trouble:
                 logging.getLogger(__name__).warning("Models are not read at %s: %s", self.address, why)
@@ -149,9 +150,9 @@ class Far:
 
 
 def _refusal(body: bytes) -> tuple[str, str]:
-    """The kind of a refusal and its sentence. Errors: ValueError, and TypeError or LookupError, for what is none."""
-    said = json.loads(body)
-    kind, sentence = said["kind"], said["sentence"]
+    """Return the kind of a refusal and its sentence. Errors: ValueError, TypeError, LookupError for anything else."""
+    refusal = json.loads(body)
+    kind, sentence = refusal["kind"], refusal["sentence"]
     if not (isinstance(kind, str) and isinstance(sentence, str) and kind):
         raise TypeError("A refusal is a kind and a sentence.")
     return kind, sentence

@@ -1,6 +1,6 @@
-"""Asks a confined process questions; each has a limit of computing time, after which the process is ended.
+"""A confined process that answers one question after another, each within a limit of computing time, or it ends.
 
-What a stranger's file may slow down without end, its chat template and its tokenizer, is run there and not in the server.
+It runs what a stranger's file may slow down without end, its chat template and its tokenizer, so that the server does not.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ WAIT = 120.0  # seconds of the clock that an answer may take on a busy machine, 
 LARGEST = 2**20  # bytes by which an answer may be longer than its question
 confined_already = False  # whether this is a confined process itself
 
-Answer = Callable[[Any], Any]
+AnswerFunction = Callable[[Any], Any]
 
 
-class Exceeded(Exception):
-    """The process ended before it could answer: the question took too much time or memory."""
+class LimitExceeded(Exception):
+    """A question took too much time or memory, so the process ended before it could answer."""
 
 
-class Asking:
+class Answerer:
     """A confined process that answers questions of one kind, one at a time. Safe to use from many threads.
 
     kind: a name in `KINDS`; memory: bytes of addresses that it may take besides what the libraries have; opening: what is asked
@@ -43,10 +43,10 @@ class Asking:
         self._lock = Lock()
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._here: Answer | None = None
+        self._here: AnswerFunction | None = None
 
     def ask(self, question: Any, seconds: float) -> Any:
-        """Return the answer, computed within `seconds`. Errors: Exceeded; ValueError with what went wrong in the process."""
+        """Return the answer, which may take `seconds` of computing. Errors: LimitExceeded; ValueError, what went wrong in it."""
         with self._lock:
             if confined_already or not hasattr(os, "fork"):  # Windows, which has none of these limits
                 return self._answer_here(question)
@@ -68,32 +68,32 @@ class Asking:
                 break
             except TimeoutError:
                 if self._process.poll() is not None:
-                    raise self._ended() from None
+                    raise self._failure() from None
         if not ready:
-            raise self._ended()
+            raise self._failure()
         line.settimeout(WAIT)
         if self._opening:
             self._exchange(*self._opening())
 
     def _exchange(self, question: Any, seconds: float) -> Any:
-        sent = self._send([seconds, question])
-        answer = json.loads(self._received(sent + LARGEST))
+        sent_bytes = self._send([seconds, question])
+        answer = json.loads(self._receive(sent_bytes + LARGEST))
         if "error" in answer:
             raise ValueError(answer["error"])
         return answer["value"]
 
-    def _send(self, said: Any) -> int:
-        """How many bytes were sent."""
+    def _send(self, content: Any) -> int:
+        """Send content as a line of JSON and return its length in bytes."""
         assert self._line is not None, "it was started"
-        written = json.dumps(said).encode() + b"\n"
+        message = json.dumps(content).encode() + b"\n"
         try:
-            self._line.sendall(written)
+            self._line.sendall(message)
         except OSError as error:
-            raise self._ended() from error
-        return len(written)
+            raise self._failure() from error
+        return len(message)
 
-    def _received(self, most: int) -> bytes:
-        """The line that comes back, of so many bytes at the most."""
+    def _receive(self, most: int) -> bytes:
+        """Return the line that comes back, of `most` bytes at most."""
         assert self._line is not None, "it was started"
         pieces, size = list[bytes](), 0
         try:
@@ -103,16 +103,17 @@ class Asking:
                 if piece.endswith(b"\n"):
                     return b"".join(pieces)
         except OSError as error:
-            raise self._ended() from error
-        raise self._ended()
+            raise self._failure() from error
+        raise self._failure()
 
-    def _ended(self) -> Exception:
+    def _failure(self) -> Exception:
+        """Close the line and return the exception that says why no answer comes."""
         if self._line is not None:
             self._line.close()  # at which the process ends, if it has not ended
             self._line = None
         if self._process is not None and self._process.poll():  # the one that forks
             return RuntimeError(f"The process that tries models out ended with {self._process.returncode}.")
-        return Exceeded()
+        return LimitExceeded()
 
     def _answer_here(self, question: Any) -> Any:
         if self._here is None:
@@ -123,7 +124,7 @@ class Asking:
 
 
 def answer_each(line: socket.socket, questions: IO[bytes], kind: str) -> None:
-    """Answer questions until nobody is there to ask any. Runs in the confined process."""
+    """Answer questions until the other end is closed. Runs in the confined process."""
     answer = KINDS[kind]()
     line.sendall(b"\n")
     for raw in questions:
@@ -131,30 +132,32 @@ def answer_each(line: socket.socket, questions: IO[bytes], kind: str) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF, which ends a process
         try:
             with panics_caught():
-                written = json.dumps({"value": answer(question)}).encode()
+                reply = json.dumps({"value": answer(question)}).encode()
         except MemoryError:
             return
         except Exception as error:  # whatever a stranger's file does
-            written = json.dumps({"error": short(error, 160)}).encode()
+            reply = json.dumps({"error": short(error, 160)}).encode()
         signal.setitimer(signal.ITIMER_PROF, 0)
-        line.sendall(written + b"\n")
+        line.sendall(reply + b"\n")
 
 
-def _rendering() -> Answer:
-    """Renders a chat template: of [template, special tokens, text] the text as a turn of a chat."""
+def _renderer() -> AnswerFunction:
+    """Return a function that renders [template, special tokens, text]: the text as a turn of a chat."""
     from transformers.utils.chat_template_utils import render_jinja_template
 
     def render(question: Any) -> str:
-        template, signs, text = question
-        said = [{"role": "user", "content": text}]
-        rendered: Any = render_jinja_template([said], chat_template=template, add_generation_prompt=True, **signs)
+        template, special_tokens, text = question
+        conversation = [{"role": "user", "content": text}]
+        rendered: Any = render_jinja_template(
+            [conversation], chat_template=template, add_generation_prompt=True, **special_tokens
+        )
         return str(rendered[0][0])  # of the texts, and where the assistant speaks, the texts
 
     return render
 
 
-def _tokenizing() -> Answer:
-    """Reads texts with the tokenizer that it is given first, as `tokenizers` writes it, and gives how many tokens there are."""
+def _token_counter() -> AnswerFunction:
+    """Return a function that counts tokens. Its first question is the tokenizer, as `tokenizers` writes it; then come texts."""
     from tokenizers import Tokenizer
 
     tokenizer: Tokenizer | None = None
@@ -172,4 +175,4 @@ def _tokenizing() -> Answer:
     return read
 
 
-KINDS = {"render": _rendering, "tokenize": _tokenizing}
+KINDS = {"render": _renderer, "tokenize": _token_counter}

@@ -1,4 +1,4 @@
-"""What does not cross between machines yet: where the weights are here, too, the model here does it, else a sentence says so."""
+"""The work that replicas cannot do yet: the same model here does it, where its weights are here, else a sentence says so."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from models.watching import Private, Watched
 
 
-class Elsewhere(LanguageModel):
-    """A model whose weights are elsewhere: what needs them here asks `beside`, the same model in this process.
+class RemoteModel(LanguageModel):
+    """A model whose weights are elsewhere. What needs them here uses `beside`, the same model in this process.
 
     Changes while it reads, gradients, the steps inside a block, answers that grow, and the weights themselves.
     """
@@ -63,12 +63,12 @@ class Elsewhere(LanguageModel):
     def _pass_edited(
         self,
         texts: Sequence[Sequence[Token]],
-        said: Sequence[Sequence[Token]],
+        targets: Sequence[Sequence[Token]],
         plan: Plan,
         outs: bool = False,
         stream: Tensor | None = None,
     ) -> Record:
-        return self.beside._pass_edited(texts, said, plan, outs, stream)
+        return self.beside._pass_edited(texts, targets, plan, outs, stream)
 
     def _turned(self, kind: str) -> dict[str, Any]:
         return self.beside._turned(kind)
