@@ -48,6 +48,13 @@ def is_full(error: BaseException) -> bool:
     return no_room or (error.__cause__ is not None and is_full(error.__cause__))
 
 
+def is_short_of_memory(error: BaseException) -> bool:
+    """Return whether an error means that no memory was left. torch has no kind of its own for it on a processor."""
+    if isinstance(error, MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in ("can't allocate memory", "bad_alloc"))
+
+
 HALF = re.compile("[\ud800-\udfff]")
 
 

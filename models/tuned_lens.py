@@ -91,6 +91,8 @@ def train(
     import torch
     import torch.nn.functional as F
 
+    from models.training.optimizers import AdamW
+
     if not model.info.predicts:
         raise ValueError(f"{model.info.name} has no language-model head, so there is nothing to look at its layers through.")
     stream = streams(model, texts, recipe.positions, lambda share, words: report(0.4 * share, words))
@@ -120,7 +122,7 @@ def train(
         kl[0, layer] = kl[1, layer] = measure(matrices[layer], offsets[layer])
         best = [torch.from_numpy(array) for array in linear(learn[layer], learn[-1], recipe.ridge)]
         a, b = (tensor.clone().requires_grad_() for tensor in best)
-        optim = torch.optim.AdamW([a, b], lr=recipe.rate, weight_decay=0.0)
+        optimizer = AdamW([(a, 0.0), (b, 0.0)], betas=(0.9, 0.999))
         for step in range(steps + 1):
             if step in (0, steps):
                 half = [tensor.detach().numpy().astype(np.float16) for tensor in (a, b)]  # measured as it is stored
@@ -129,14 +131,13 @@ def train(
             if step == steps:
                 break
             report(0.4 + 0.6 * (layer + step / steps) / layers, f"Layer {layer} of {layers}")
-            optim.param_groups[0]["lr"] = recipe.rate * (1 - step / steps)
             rows = torch.randint(len(inputs), (recipe.batch,), generator=generator)
             with torch.no_grad():
                 last = model.way_out(torch.from_numpy(learn[-1][rows].astype(np.float32))).float().log_softmax(-1)
             with torch.enable_grad():
                 divergence(inputs[rows] + inputs[rows] @ a + b, last).backward()
-            optim.step()
-            optim.zero_grad(set_to_none=True)
+            optimizer.step(recipe.rate * (1 - step / steps))
+            a.grad = b.grad = None
     lens = TunedLens(matrices.astype(np.float32), offsets.astype(np.float32))
     figures = {"positions": learn.shape[1], "held_out_positions": held_out.shape[1], "steps": steps}
     plain, tuned = ([round(value, 4) for value in row] for row in kl.tolist())

@@ -19,9 +19,11 @@ from models.recorder import recording
 from models.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
 from models.scratch.folder import write_weights
+from models.scratch.initialisation import Unfilled
 from models.scratch.transformer import build
 from models.training.corpus import byte_tokenizer
 from models.training.optimisation import IGNORED, DivergedError, adamw, muon_and_adamw, smoothed_loss, update
+from models.training.optimizers import Optimizer
 from models.training.recipe import Schedule
 from models.training.tasks import Task
 
@@ -116,7 +118,7 @@ class Training:
                 f"An example takes {task.length} positions and {VOCABULARY} tokens; there are {config.context} and "
                 f"{config.vocabulary}."
             )
-        with torch.device("meta"):
+        with Unfilled(), torch.device("meta"):  # filling it would load torch's compiler
             size = sum(parameter.numel() for parameter in build(config).parameters())
         if size > LARGEST:
             raise ValueError(f"This model has {size:,} parameters; at most {LARGEST:,} are trained here. Make it smaller.")
@@ -310,12 +312,11 @@ class Training:
         return {name: weight.detach().clone() for name, weight in self.network.state_dict().items()}
 
 
-def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[torch.optim.Optimizer, float]]:
+def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[Optimizer, float]]:
     """Return the optimizers of a budget, each with its highest learning rate."""
     if budget.optimizer == "adamw":
-        return [(adamw(network, budget.rate), budget.rate)]
-    rates = (MATRICES * budget.rate, budget.rate)
-    return list(zip(muon_and_adamw(network, *rates), rates, strict=True))
+        return [(adamw(network), budget.rate)]
+    return list(zip(muon_and_adamw(network), (MATRICES * budget.rate, budget.rate), strict=True))
 
 
 def bytes_needed(config: TransformerConfig, parameters: int, rows: int, length: int) -> int:

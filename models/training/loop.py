@@ -86,7 +86,7 @@ class Run:
         self.recipe = self.objective.recipe = training.recipes[len(self.state.done)]
         if self.state.step < self.state.schedule.decay_from or not saved:  # the horizon may be changed until the decay begins
             self.state.schedule = Schedule.of(self.recipe, self.state.schedule.start)
-        self.optims = muon_and_adamw(self.model, self.recipe.matrix_rate, self.recipe.rate, self.recipe.matrix_decay)
+        self.optims = muon_and_adamw(self.model, self.recipe.matrix_decay)
         for optim, optimizer_state in zip(self.optims, saved["optimizers"] if saved else (), strict=bool(saved)):
             optim.load_state_dict(optimizer_state)
         self.earlier = saved.get("earlier") if saved else weights_of(self.model, self.recipe)
@@ -182,7 +182,7 @@ class Run:
         if last and len(self.state.done) < len(self.training.more):
             self.state.done.append(recipe_record(self.recipe, self.state.schedule))
             self.recipe = self.objective.recipe = self.training.recipes[len(self.state.done)]
-            self.optims = muon_and_adamw(self.model, self.recipe.matrix_rate, self.recipe.rate, self.recipe.matrix_decay)
+            self.optims = muon_and_adamw(self.model, self.recipe.matrix_decay)
             self.earlier = weights_of(self.model, self.recipe)
             self.state.schedule = Schedule.of(self.recipe, step)
             self.batches = self.objective.batches(step, self.state.schedule)

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+from models.training.optimizers import AdamW, Muon, Optimizer
+
 IGNORED = -100  # as a target: a position that is not predicted
 
 
@@ -34,37 +36,20 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Te
     return -((1 - smoothing) * right + smoothing * logs.mean(-1)).mean()
 
 
-def adamw(
-    model: nn.Module, rate: float = 3e-4, decay: float = 0.1, betas: tuple[float, float] = (0.9, 0.95)
-) -> torch.optim.AdamW:
-    """Return AdamW: Adam with matrices and embeddings shrinking by rate · decay a step, but not biases and norms.
-
-    Source: Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
-    """
+def adamw(model: nn.Module, decay: float = 0.1, betas: tuple[float, float] = (0.9, 0.95)) -> AdamW:
+    """Return AdamW for all weights: matrices and embeddings shrink by rate · decay a step, biases and norms do not."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [parameter for parameter in parameters if parameter.dim() >= 2], "weight_decay": decay},
-        {"params": [parameter for parameter in parameters if parameter.dim() < 2], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW([group for group in groups if group["params"]], lr=rate, betas=betas)
+    return AdamW([(parameter, decay if parameter.dim() >= 2 else 0.0) for parameter in parameters], betas)
 
 
-def muon_and_adamw(
-    model: nn.Module, matrix_rate: float, rate: float, matrix_decay: float = 0.05
-) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
-    """Return Muon for the matrices inside the blocks, which updates all directions alike; AdamW for embeddings, norms, biases.
-
-    Source: Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
-    """
+def muon_and_adamw(model: nn.Module, matrix_decay: float = 0.05) -> tuple[Muon, AdamW]:
+    """Return Muon for the matrices inside the blocks, which updates all directions alike; AdamW for embeddings, norms, biases."""
     inside = [parameter for name, parameter in model.named_parameters() if "blocks." in name and parameter.dim() == 2]
     others = [parameter for name, parameter in model.named_parameters() if not ("blocks." in name and parameter.dim() == 2)]
-    return (
-        torch.optim.Muon(inside, lr=matrix_rate, weight_decay=matrix_decay),
-        torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
-    )
+    return Muon((parameter, matrix_decay) for parameter in inside), AdamW((parameter, 0.0) for parameter in others)
 
 
-def update(model: nn.Module, optimizers: Iterable[tuple[torch.optim.Optimizer, float]], loss: Tensor, clip: float = 1.0) -> float:
+def update(model: nn.Module, optimizers: Iterable[tuple[Optimizer, float]], loss: Tensor, clip: float = 1.0) -> float:
     """Update the weights by one step down the gradient of a loss, clipped to norm `clip`.
 
     optimizers: each with its learning rate at this step, for different weights of the model.
@@ -80,7 +65,5 @@ def update(model: nn.Module, optimizers: Iterable[tuple[torch.optim.Optimizer, f
         model.zero_grad(set_to_none=True)
         raise DivergedError(f"The loss is {loss.item():.3g} and the norm of its gradient {norm:.3g}. Try a lower learning rate.")
     for optimizer, rate in optimizers:
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        optimizer.step()
+        optimizer.step(rate)
     return norm

@@ -14,14 +14,16 @@ from ui.text import plain
 from ui.words import say, words
 
 HERE = Path(__file__).parent
+LONGEST = 100  # characters that are looked for
 
 
 def draw(language: str) -> None:
     """Draw the search box and the list of words. language: of the sentences, "" for that of the pages."""
     say(HERE, "words")
     sought = st.text_input(
-        words(HERE, "look for"), key=state.WORD_SOUGHT.name, bind="query-params", live="80ms", icon=":material/search:", width=320
-    )
+        words(HERE, "look for"), key=state.WORD_SOUGHT.name, bind="query-params", live="80ms", icon=":material/search:",
+        width=320, max_chars=LONGEST,
+    )  # fmt: skip
     state.keep(state.WORD_SOUGHT, sought, "")
     try:
         entries = files.entries(language or files.FIRST)

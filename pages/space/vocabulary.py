@@ -13,8 +13,8 @@ import streamlit as st
 from analysis.embedding import vectors, word
 from pages.space import recipes, scene
 from ui import state
+from ui.choices import boxes
 from ui.look import Look
-from ui.memory import bounds
 from ui.picture.picture import Numbers, Picture
 from ui.show import picture
 from ui.text import plain
@@ -35,9 +35,14 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     pictures: list[Picture] = []
     left, right = st.columns([7, 4])
     with left:
-        typed = st.text_input("Words, any list", WORDS, key=state.VOCABULARY.name, persist_state="session", live="300ms")
-        words = list(dict.fromkeys(re.split(r"[,;\s]+", (typed or "")[: bounds.characters()].strip())))
-        words = [word for word in words if word][:MOST]
+        most = boxes.longest()
+        typed = st.text_input(
+            "Words, any list", WORDS[:most], key=state.VOCABULARY.name, persist_state="session", live="300ms", max_chars=most
+        )
+        words = list(dict.fromkeys(filter(None, re.split(r"[,;\s]+", (typed or "")[:most]))))
+        if len(words) > MOST:
+            st.caption(f"Only the first {MOST} of {len(words):,} words are shown.")
+        words = words[:MOST]
         centred = False
         if state.level() != "beginner":
             with st.container(horizontal=True):
@@ -92,8 +97,8 @@ def relation(folder: Path, look: Look, centred: bool) -> list[Picture]:
     st.markdown("##### Analogy")
     say(folder, "analogy")
     terms: list[str] = []
-    boxes = zip(st.columns(3, gap="small"), ("From", "take away", "and add"), ("king", "man", "woman"), "abc", strict=True)
-    for column, name, start, key in boxes:
+    places = zip(st.columns(3, gap="small"), ("From", "take away", "and add"), ("king", "man", "woman"), "abc", strict=True)
+    for column, name, start, key in places:
         box = column.text_input(name, start, key=state.ANALOGY.of(key).name, persist_state="session", live="300ms", max_chars=60)
         terms.append((box or "").strip())
     if not all(terms):

@@ -79,5 +79,5 @@ def refused(app: AppTest) -> bool:
     assert not app.exception, [one.stack_trace or one.value for one in app.exception]
     assert app.markdown, "the page is empty"
     complaints = [one.value for one in (*app.error, *app.warning)]
-    assert not [one for one in complaints if UNFORESEEN in one], complaints
+    assert not [one for one in complaints if UNFORESEEN in one or not is_sentence(re.sub(r"\\(?=\S)", "", one))], complaints
     return bool(complaints)

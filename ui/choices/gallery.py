@@ -10,6 +10,7 @@ from ui import state
 from ui.memory import allowed, cached, loaded
 from ui.text import plain
 
+LONGEST = 1000  # characters of a name, or of the path of a folder
 HEADINGS = {
     "decoder": "Decoders guess what comes next",
     "encoder": "Encoders read in both directions",
@@ -46,7 +47,7 @@ def other(here: tuple[str, ...]) -> None:
     """A box for any other name."""
     with st.form("any-model", border=False):
         left, right = st.columns([5, 1], vertical_alignment="bottom")
-        name = left.text_input("Any model", key=state.ANY_NAME.name, placeholder=hint(), autocomplete="off")
+        name = left.text_input("Any model", key=state.ANY_NAME.name, placeholder=hint(), autocomplete="off", max_chars=LONGEST)
         if right.form_submit_button("Open", width="stretch") and name.strip():
             state.ask_for_model(name.strip())
             st.rerun()

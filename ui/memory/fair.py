@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
@@ -20,8 +20,8 @@ class Fair(Generic[T]):
     """Things that wait for their turn, and those that have it. Safe to use from many threads.
 
     at_once, of_network: how many have it at a time, in all and of one network. Where the second is smaller, something is left for
-    others whatever a network asks for. A worker calls `take` until it gives nothing, and `end` after each: what waits because its
-    network has as many as it may is taken by the worker that ends one of them.
+    others whatever a network asks for. A worker does what waits by `work_off`: what waits because its network has as many as it
+    may is done by the worker that ends one of them.
     """
 
     def __init__(self, at_once: int, of_network: int) -> None:
@@ -57,6 +57,14 @@ class Fair(Generic[T]):
             self._served = {key: turn for key, turn in self._served.items() if key in still}
             self._served |= {(first.network, None): self._turns, (first.network, first.who): self._turns}
             return first.what  # type: ignore[return-value]
+
+    def work_off(self, do: Callable[[T], None]) -> None:
+        """Do what waits, one after the other, as long as something may begin."""
+        while (what := self.take()) is not None:
+            try:
+                do(what)
+            finally:
+                self.end(what)
 
     def _last(self, network: str, who: Hashable = None) -> int:
         return self._served.get((network, who), 0)

@@ -90,18 +90,10 @@ class Jobs:
                 self._check_share(who, network)
                 job = self._jobs[key] = Job(key, work, doing, f"{doing}: waiting for its turn")
                 self._turns.add(job, network, who)
-                self._pool.submit(self._work)
+                self._pool.submit(self._turns.work_off, self._run)
             self._jobs.move_to_end(key)
             job.lookers[who] = self._clock()
             return job
-
-    def _work(self) -> None:
-        """Do what waits, as long as something may begin."""
-        while job := self._turns.take():
-            try:
-                self._run(job)
-            finally:
-                self._turns.end(job)
 
     def _check_share(self, who: Hashable, network: str) -> None:
         """Errors: TooMuch, when somebody waits for as much work as one visitor may, or their network, or all."""

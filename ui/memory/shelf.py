@@ -111,7 +111,7 @@ class Shelf:
             job = self._jobs.get(name)
             if job is None or job.stopped:
                 job = self._jobs[name] = Job(name)
-                begin = partial(self._run, job) if name in self._stay else self._work
+                begin = partial(self._run, job) if name in self._stay else partial(self._turns.work_off, self._run)
                 if name not in self._stay:
                     self._turns.add(job, addresses.mine(), visitor)
                 threading.Thread(target=begin, name=f"load {name}", daemon=True).start()
@@ -164,14 +164,6 @@ class Shelf:
             self.leave(job, me)
             if job.error:
                 raise ModelError(job.error)
-
-    def _work(self) -> None:
-        """Load what waits, as long as something may begin."""
-        while job := self._turns.take():
-            try:
-                self._run(job)
-            finally:
-                self._turns.end(job)
 
     def _run(self, job: Job) -> None:
         try:

@@ -10,8 +10,18 @@ from starlette.routing import Route, WebSocketRoute
 
 def base_path(routes: Sequence[Route | WebSocketRoute]) -> list[Route | WebSocketRoute]:
     """The same routes below `server.baseUrlPath`, if there is one; and as they are too, for who asks the server itself."""
-    path = (st.get_option("server.baseUrlPath") or "").strip("/")
+    path = base()
     return [*routes, *(copy(one, path) for one in routes if path)]
+
+
+def base() -> str:
+    """The base path without slashes; "" where there is none."""
+    return (st.get_option("server.baseUrlPath") or "").strip("/")
+
+
+def is_first_page(path: str) -> bool:
+    """Whether a path is that of the first page, which has no name."""
+    return path == "/" or (bool(base()) and path == f"/{base()}/")
 
 
 def copy(route: Route | WebSocketRoute, path: str) -> Route | WebSocketRoute:

@@ -13,7 +13,7 @@ from uvicorn.middleware.proxy_headers import _TrustedHosts
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ui.serving import headers, places
-from ui.serving.deadlines import UNREAD, Deadline
+from ui.serving.deadlines import Deadline, Read
 from ui.serving.frames import Frames
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length
 FULL = "This server holds as many connections as it can. Try again in a minute.\n"
 
 
-class Connection(H11Protocol):
+class Connection(Read, H11Protocol):
     """A connection by which pages and files are asked for.
 
     Uvicorn waits without end for a request to begin and to become whole, and for an answer to be read.
@@ -37,7 +37,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._whole, self._unread = Deadline(WHOLE, self.end), Deadline(UNREAD, self.give_way)
+        self._whole = Deadline(WHOLE, self.end)
         self._beyond = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -76,23 +76,12 @@ class Connection(H11Protocol):
         self._forget()  # from here on another protocol has the connection, which counts again
         super().handle_websocket_upgrade(event)
 
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._unread.start()
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self._unread.stop()
-
     def end(self) -> None:
         """A request has not become whole in its time."""
         if not self.transport.is_closing():
             if self.conn.their_state is h11.IDLE:  # otherwise it has its answer, or one is being made
                 self.transport.write(TOO_SLOW)
             self.transport.close()
-
-    def give_way(self) -> None:
-        self.transport.abort()
 
 
 def answer_probes(app: ASGIApp) -> ASGIApp:

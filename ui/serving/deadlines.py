@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 UNREAD = 60.0  # seconds in which a browser must take some of what waits for it: about 50 kB, at 1 kB a second
 
@@ -29,3 +30,29 @@ class Deadline:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+class Read(asyncio.Protocol):
+    """A connection that ends when its browser takes nothing of what waits for it in UNREAD seconds. Stands before a protocol of
+    uvicorn's among the bases of a class."""
+
+    transport: Any  # uvicorn's
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._unread = Deadline(UNREAD, self.give_way)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._unread.stop()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread.start()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread.stop()
+
+    def give_way(self) -> None:
+        self.transport.abort()

@@ -10,7 +10,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode, Frame
 
 from ui.serving import held, places
-from ui.serving.deadlines import UNREAD, Deadline
+from ui.serving.deadlines import Deadline, Read
 from ui.serving.flood import Bucket
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MESSAGE = 60.0  # seconds in which a message must be whole: the longest one take
 FIRST = 60.0  # seconds in which a page must ask for something; it does so at once
 
 
-class Frames(WebSocketsSansIOProtocol):
+class Frames(Read, WebSocketsSansIOProtocol):
     """A line. What comes is given to uvicorn in pieces, and no further piece while a message waits to be taken.
 
     Uvicorn alone would inflate everything that the network brings at once, a quarter of a megabyte, to a quarter of a gigabyte.
@@ -41,7 +41,6 @@ class Frames(WebSocketsSansIOProtocol):
         self._arrived, self._cost, self._rests = bytearray(), 0, False
         self._bucket = Bucket(RATE, AT_ONCE)
         self._message, self._first = Deadline(MESSAGE, self.end), Deadline(FIRST, self.end)
-        self._unread = Deadline(UNREAD, self.give_way)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -51,7 +50,7 @@ class Frames(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
         self.places.leave(self)
         held.of_all.forget(self)
-        for deadline in (self._message, self._first, self._unread):
+        for deadline in (self._message, self._first):
             deadline.stop()
 
     def data_received(self, data: bytes) -> None:
@@ -131,14 +130,6 @@ class Frames(WebSocketsSansIOProtocol):
         else:
             self.conn.data_to_send()
 
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._unread.start()
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self._unread.stop()
-
     def end(self) -> None:
         """Close the line: a browser opens another one, and says all that it shows at once."""
         if self.close_sent or self.transport.is_closing():
@@ -148,6 +139,3 @@ class Frames(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.transport.close()
-
-    def give_way(self) -> None:
-        self.transport.abort()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +26,20 @@ from models.training.tasks import MONTHS, TASKS, Task
 
 TYPED = "The cat sat on the mat, and the dog sat on the cat. " * 2
 SMALL = {"vocabulary": VOCABULARY, "context": 64, "d_model": 32, "layers": 2, "heads": 2, "d_ff": 64}
+
+
+ROOT = Path(__file__).parents[3]
+WITHOUT_COMPILER = """
+import sys
+import models
+from models.training.live import OPTIMIZERS, SIZES, Budget, Training, TransformerConfig
+from models.training.tasks import TASKS
+from models.tuned_lens import LensRecipe, train
+for optimizer in OPTIMIZERS:
+    Training(TASKS["copy"](), TransformerConfig(**SIZES), Budget(rows=2, optimizer=optimizer)).advance(2)
+train(models.load("writer"), ["The dog ran into the garden. " * 200], LensRecipe(steps=2))
+print(*sys.modules)
+"""
 
 
 def task(name: str) -> Task:
@@ -255,3 +272,10 @@ def test_text_of_any_letters_is_learned_from_by_its_bytes():
     learning = TASKS["text"]("Füße über Flüsse, Bäche und Gräben gehen müde nach Hause. ")
     codes, known = learning.batch(np.random.default_rng(0), 4)
     assert codes.shape == (4, 48) and codes.max() > 127 and known[:, 1:].all()
+
+
+def test_what_learns_on_a_server_does_not_load_torch_s_compiler():
+    """Its 800 modules take seconds, in which nobody else is answered, and 100 MB."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_COMPILER], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "models.training.optimizers" in loaded and not loaded & {"torch._dynamo", "torch._inductor", "sympy"}

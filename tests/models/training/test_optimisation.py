@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 
 import pytest
 import torch
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from models.scratch.config import KINDS
-from models.training.optimisation import IGNORED, DivergedError, adamw, smoothed_loss, update
+from models.training.optimisation import IGNORED, DivergedError, adamw, muon_and_adamw, smoothed_loss, update
+from models.training.optimizers import AdamW, Muon, Optimizer
 from tests.models.ours import VOCABULARY, answer, small, texts
 
 VARIANTS = [
@@ -70,6 +72,53 @@ def test_a_step_is_that_of_the_paper():
         assert update(model, [(optimizer, rate)], model(x).square().sum(), clip=0.5) == pytest.approx(norm)
         for parameter, expected in zip(model.parameters(), weights, strict=True):
             torch.testing.assert_close(parameter.detach(), expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (lambda weights: AdamW([(weights[0], 0.1), (weights[1], 0.0)]), [("AdamW", 0, {"weight_decay": 0.1}), ("AdamW", 1, {})]),
+        (lambda weights: Muon((weight, 0.05) for weight in weights), [("Muon", 0, {}), ("Muon", 1, {})]),
+    ],
+    ids=["AdamW", "Muon"],
+)
+def test_steps_are_those_of_torch(ours, theirs):
+    """At rates that change, with a weight that has no gradient at some steps, and from a state that was stored by either."""
+    generator = torch.Generator().manual_seed(0)
+    mine = [torch.randn(4, 7, generator=generator), torch.randn(6, 3, generator=generator)]
+    other = [weight.clone() for weight in mine]
+    settings = {"AdamW": {"betas": (0.9, 0.95), "weight_decay": 0.0}, "Muon": {"weight_decay": 0.05}}
+    peers = [
+        getattr(torch.optim, name)([{"params": [other[number]]}], **settings[name] | choices) for name, number, choices in theirs
+    ]
+    optimizer = ours(mine)
+    for step in range(6):
+        for number, (weight, peer) in enumerate(zip(mine, other, strict=True)):
+            weight.grad = None if number and step in (0, 3) else torch.randn(weight.shape, generator=generator)
+            peer.grad = weight.grad
+        rate = 0.1 / (step + 1)
+        optimizer.step(rate)
+        for peer in peers:
+            peer.param_groups[0]["lr"] = rate
+            peer.step()
+        for weight, expected in zip(mine, other, strict=True):
+            torch.testing.assert_close(weight, expected, atol=0, rtol=1e-6)
+        stored = {number: deepcopy(peer.state_dict()["state"].get(0)) for number, peer in enumerate(peers)}
+        state = optimizer.state_dict() if step % 2 else {"state": {number: one for number, one in stored.items() if one}}
+        optimizer = ours(mine)
+        optimizer.load_state_dict(state)
+
+
+def test_each_weight_has_an_optimizer_and_only_matrices_decay():
+    network = small()
+    every = {id(parameter) for parameter in network.parameters()}
+    optimizers: list[tuple[Optimizer, ...]] = [(adamw(network),), muon_and_adamw(network)]
+    for parts in optimizers:
+        assert sorted(id(weight) for part in parts for weight, _ in part.weights) == sorted(every)
+        assert all(weight.dim() >= 2 for part in parts for weight, decay in part.weights if decay)
+    muon, rest = muon_and_adamw(network)
+    assert len(muon.weights) > 4 and all(weight.dim() == 2 for weight, _ in muon.weights)
+    assert id(network.embedding.weight) in {id(weight) for weight, _ in rest.weights}
 
 
 def test_a_step_that_diverges_is_not_taken():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from models.language_model import ModelInfo
 from models.scratch.signs import MASK, START
 from models.tokens import ByteLevelTokens
 from models.training.corpus import with_mask
+from tests.serving import ROOT
 from ui.choices.boxes import EXAMPLES, LONGEST, follow, offer
 from ui.state import DEFAULT_TEXT
 
@@ -156,3 +158,14 @@ def test_the_languages_of_a_translator_are_chosen_beside_the_boxes_and_stand_in_
     app.selectbox[1].select("").run()
     assert app.text[0].value == "__de__ the cat|die Katze"
     assert not app.exception
+
+
+def test_every_box_takes_only_so_many_characters():
+    """Streamlit cuts what a program sends to as many. The two boxes of texts do it themselves, and say so."""
+    calls = []
+    for file in (file for folder in ("ui", "pages") for file in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("text_input", "text_area", "chat_input"):
+                calls.append((file.relative_to(ROOT).as_posix(), {keyword.arg for keyword in node.keywords}))
+    assert len(calls) > 8, "else this test has lost its subject"
+    assert [file for file, keywords in calls if "max_chars" not in keywords] == ["ui/choices/boxes.py"]

@@ -12,6 +12,7 @@ from tests.pages.opening import open_link, said
 from ui import document
 from ui.lessons import course
 from ui.memory import loaded
+from ui.serving import below
 from ui.serving.address import Address
 
 HEADER = "---\ntitle: Mine\nminutes: 5\nlevel: beginner\nmodel: writer\n---\n"
@@ -284,7 +285,7 @@ def test_a_link_with_a_lesson_alone_leads_to_the_page_of_its_step_with_all_that_
     assert course.address({"lesson": "mine"}) == "", "the page says what is wrong with it"
 
 
-def test_the_server_sends_a_browser_there_and_leaves_other_links_alone():
+def test_the_server_sends_a_browser_there_and_leaves_other_links_alone(monkeypatch):
     async def page(scope, receive, send):
         await PlainTextResponse(scope["path"])(scope, receive, send)
 
@@ -292,6 +293,10 @@ def test_the_server_sends_a_browser_there_and_leaves_other_links_alone():
     assert browser.get("/?lesson=mine").headers["location"].startswith("./?lesson=mine&text=")
     for path in ("/", "/?lesson=nothing", "/attention?lesson=mine", "/?lesson=mine&text=A"):
         assert browser.get(path).text == path.partition("?")[0]
+    assert browser.get("/lens/?lesson=mine").text == "/lens/"
+    monkeypatch.setattr(below, "base", lambda: "lens")
+    assert browser.get("/lens/?lesson=mine").headers["location"].startswith("./?lesson=mine&text=")
+    assert browser.get("/other/?lesson=mine").text == "/other/"
 
 
 MADE = (

@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 from websockets.asyncio.client import connect
 
 from benchmarks.attendee import Attendee
+from benchmarks.rounds import tracebacks
 from tests.serving import Server, serve
+from ui.memory import bounds
 from ui.rooms import route
-from ui.rooms.store import LETTERS, Room, Rooms
+from ui.rooms.store import LETTERS, PEOPLE, Room, Rooms
 
 SECRET = "a secret of this test"
 MANY = 8
@@ -42,8 +44,8 @@ def run(story) -> None:
 class Teacher(Attendee):
     """Who leads, by the cookie of a browser that has opened the room."""
 
-    def __init__(self, url: str, room: str, **query: str) -> None:
-        super().__init__(url, room, **query)
+    def __init__(self, url: str, room: str, page: str = "", **query: str) -> None:
+        super().__init__(url, room, page, **query)
         self.headers["Cookie"] = f"headlight-room-{room}={Rooms(SECRET.encode(), 60).key(room)}"
 
 
@@ -223,3 +225,32 @@ def test_a_link_leads_from_a_second_device_and_no_other_page_can_have_it_set(ser
     for wrong in ("", "é", key[:-1] + ("1" if key.endswith("0") else "0"), Rooms(SECRET.encode(), 60).key(code(6))):
         assert asked(address, wrong.encode())[:2] == (403, "")
     assert asked(address, key.encode(), Origin="http://evil.example")[:2] == (403, "")
+
+
+@pytest.mark.thorough
+def test_a_full_room_behind_one_address_of_a_public_host_has_its_seats(monkeypatch):
+    """A class of sixty fits into what a public host opens by itself, also while all of it loads its pages again."""
+    assert bounds.ON_A_PUBLIC_HOST[bounds.PAGES] >= 2 * 60
+    for name, value in {"PUBLIC": "1", "PAGES": str(PEOPLE + 1), "ROOM_SECRET": SECRET}.items():
+        monkeypatch.setenv(f"HEADLIGHT_{name}", value)
+
+    async def story() -> None:
+        async with AsyncExitStack() as stack:
+            teacher = await stack.enter_async_context(Teacher(running.url, code(11), page="lessons"))
+            await teacher.join()
+            doors = asyncio.Semaphore(16)
+
+            async def come() -> Attendee:
+                async with doors:
+                    pupil = await stack.enter_async_context(Attendee(running.url, code(11), page="lessons"))
+                    await pupil.join()
+                    return pupil
+
+            class_ = await asyncio.gather(*(come() for _ in range(PEOPLE - 1)))
+            assert len({pupil.seat["who"] for pupil in class_}) == PEOPLE - 1
+            await teacher.until(lambda: teacher.news.get("here") == PEOPLE - 1)
+            assert not [pupil.tally.errors for pupil in class_ if pupil.tally.errors]
+
+    with serve() as running:
+        run(story)
+        assert tracebacks(running.log.read_text("utf-8")) == 0

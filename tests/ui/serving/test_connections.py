@@ -20,7 +20,7 @@ from uvicorn.server import ServerState
 
 from tests.serving import ROOT
 from tests.ui.serving.small import HELLO, Wire, dial, rest, serve_small, small_server
-from ui.serving import connections, places
+from ui.serving import connections, deadlines, places
 from ui.serving.connections import Connection
 from ui.serving.places import BEYOND, Places, network_of
 
@@ -32,7 +32,7 @@ LAST = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
 @pytest.fixture
 def impatient(monkeypatch) -> None:
     monkeypatch.setattr(connections, "WHOLE", SOON)
-    monkeypatch.setattr(connections, "UNREAD", SOON)
+    monkeypatch.setattr(deadlines, "UNREAD", SOON)
 
 
 def on_a_connection(story: Callable[[Connection, Wire], Awaitable[None]]) -> None:

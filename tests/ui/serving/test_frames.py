@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import struct
 import zlib
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,10 +19,11 @@ from uvicorn.server import ServerState
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from benchmarks.attacks.network import BINARY, MORE, PING, frame
 from tests.serving import ROOT
 from tests.ui.serving.small import Wire, dial, rest, serve_small, small_server
 from ui.choices.boxes import LONGEST
-from ui.serving import frames, held
+from ui.serving import deadlines, frames, held
 from ui.serving.flood import Bucket
 from ui.serving.frames import FRAME, PIECE, STREAM, Frames
 from ui.serving.held import Held
@@ -36,7 +36,7 @@ HEAD = (
     "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
     "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=12\r\n\r\n"
 )
-MORE, TEXT, BINARY, PING = 0, 1, 2, 9
+TEXT = 1
 
 
 @pytest.fixture(autouse=True)
@@ -47,20 +47,9 @@ def limit(monkeypatch) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch) -> None:
-    for name in ("MESSAGE", "FIRST", "UNREAD"):
+    monkeypatch.setattr(deadlines, "UNREAD", SOON)
+    for name in ("MESSAGE", "FIRST"):
         monkeypatch.setattr(frames, name, SOON)
-
-
-def frame(kind: int, data: bytes, whole: bool = True, deflated: bool = False, length: int | None = None) -> bytes:
-    """A frame as a browser sends it. length: what it announces, where that is not what it brings."""
-    length = len(data) if length is None else length
-    if length < 126:
-        size = bytes([128 | length])
-    elif length < 65536:
-        size = struct.pack("!BH", 254, length)
-    else:
-        size = struct.pack("!BQ", 255, length)
-    return bytes([whole << 7 | deflated << 6 | kind]) + size + bytes(4) + data
 
 
 def deflated(data: bytes) -> bytes:
