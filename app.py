@@ -10,9 +10,10 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from ui.lexicon import fetched
+from ui.lexicon import routes as lexicon_routes
 from ui.memory import freed
-from ui.rooms import routes, whole
+from ui.rooms import routes as room_routes
+from ui.rooms import whole
 from ui.serving import (
     address,
     assets,
@@ -20,13 +21,13 @@ from ui.serving import (
     below,
     bodies,
     connections,
-    early,
+    disconnects,
+    early_requests,
     flood,
-    going,
     guard,
     headers,
-    heard,
     leaving,
+    message_filter,
     probes,
     sending,
 )  # fmt: skip
@@ -39,11 +40,14 @@ sys.path.append(str(DOOR.parent))
 freed.set_up()
 app = st.App(
     DOOR,
-    routes=below.base_path([*assets.ROUTES, *address.ROUTES, *fetched.ROUTES, *probes.ROUTES, *routes.ROUTES]),
+    routes=below.base_path([*assets.ROUTES, *address.ROUTES, *lexicon_routes.ROUTES, *probes.ROUTES, *room_routes.ROUTES]),
     lifespan=sending.lifespan,
     middleware=[
-        *map(Middleware, (connections.Bounded, headers.Sealed, bodies.Bodies, guard.Guard, flood.Flood, heard.Heard)),
+        *map(
+            Middleware,
+            (connections.Bounded, headers.Sealed, bodies.Bodies, guard.Guard, flood.Flood, message_filter.MessageFilter),
+        ),
         *map(Middleware, (address.Address, base.Based)),
-        *map(Middleware, (early.Early, leaving.Leaving, whole.Whole, going.Going)),
+        *map(Middleware, (early_requests.EarlyRequests, leaving.Leaving, whole.Whole, disconnects.Disconnects)),
     ],
 )

@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.opening import PAGES, finish, open_link, said
 from ui import state
-from ui.lexicon import files, follow, sent
+from ui.lexicon import files, follow, payload
 
 PLACES: dict[str, str] = {}  # an address, and the first entry that leads there
 for one in files.entries().values():
-    PLACES.setdefault(next(href for to, href, _ in sent.links(one) if to == "see"), one.name)
+    PLACES.setdefault(next(href for to, href, _ in payload.links(one) if to == "see"), one.name)
 MARK = re.compile(r"(?<!\\)\[[^\[\]]*\]\(#w-([a-z0-9-]+)\)")
 SPOKEN = ("Markdown", "Caption", "Info", "Warning", "UnknownElement")  # words on the page; the last also holds boards
 LINKS = {
@@ -96,7 +96,7 @@ def test_a_link_of_a_word_leads_there_with_text_model_and_level_of_the_visitor(m
 def test_what_no_browser_of_ours_says_is_passed_over(asked, monkeypatch):
     monkeypatch.setattr(state.st, "session_state", {})
     follow.follow(asked)
-    assert not state.LESSON_NEXT.held
+    assert not state.LESSON_NEXT.is_set
 
 
 def test_the_list_has_every_word_and_finds_those_that_are_looked_for():

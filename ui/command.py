@@ -19,22 +19,22 @@ HERE_ONLY, EVERYWHERE = "localhost", ("0.0.0.0", "::")
 
 def parser() -> argparse.ArgumentParser:
     about = "See what a transformer sees: at every key press its tokens, its predictions, and where each head looks."
-    said = argparse.ArgumentParser("headlight", description=about)
-    said.add_argument("--port", type=port, default=8501, help="where the app answers (8501)")
-    said.add_argument("--host", default=HERE_ONLY, help="0.0.0.0 lets other machines in (localhost: only this one)")
-    said.add_argument(
+    argument_parser = argparse.ArgumentParser("headlight", description=about)
+    argument_parser.add_argument("--port", type=port, default=8501, help="where the app answers (8501)")
+    argument_parser.add_argument("--host", default=HERE_ONLY, help="0.0.0.0 lets other machines in (localhost: only this one)")
+    argument_parser.add_argument(
         "--models", type=folder, action="append", metavar="FOLDER", default=[],
         help="a folder whose models visitors may open; several times for several folders (as in HEADLIGHT_MODEL_DIRS)",
     )  # fmt: skip
-    said.add_argument(
+    argument_parser.add_argument(
         "--open", action=argparse.BooleanOptionalAction, help="open the app in a browser, or do not (where there is a screen)"
     )
-    said.add_argument(
+    argument_parser.add_argument(
         "--processes", type=processes, default=1, metavar="N",
         help="so many servers behind that port, each with visitors of its own, for more people at once (1)",
     )  # fmt: skip
-    said.add_argument("--version", action="version", version=f"headlight {VERSION}")
-    return said
+    argument_parser.add_argument("--version", action="version", version=f"headlight {VERSION}")
+    return argument_parser
 
 
 def port(text: str) -> int:
@@ -74,32 +74,36 @@ def in_the_room(port: int) -> list[str]:
     """The addresses by which other machines reach this one, as far as it knows them."""
     import psutil
 
-    found = [one.address for all in psutil.net_if_addrs().values() for one in all if one.family == socket.AF_INET]
-    return [f"http://{address}:{port}" for address in found if not address.startswith("127.")]
+    addresses = [
+        entry.address for entries in psutil.net_if_addrs().values() for entry in entries if entry.family == socket.AF_INET
+    ]
+    return [f"http://{address}:{port}" for address in addresses if not address.startswith("127.")]
 
 
 def has_screen() -> bool:
     """Whether a browser could be seen here, as Streamlit decides it."""
-    asked = os.environ.get("STREAMLIT_SERVER_HEADLESS", "").lower() != "true"
-    return asked and (sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY")))
+    wants_browser = os.environ.get("STREAMLIT_SERVER_HEADLESS", "").lower() != "true"
+    return wants_browser and (sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY")))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Start the app, and stay until it ends."""
-    asked = parser().parse_args(arguments)
-    if sentence := complaint(asked.host, asked.port):
+    options = parser().parse_args(arguments)
+    if sentence := complaint(options.host, options.port):
         sys.exit(sentence)
-    if asked.models:
-        os.environ["HEADLIGHT_MODEL_DIRS"] = os.pathsep.join(map(str, asked.models))
-    for address in in_the_room(asked.port) if asked.host in EVERYWHERE else ():
+    if options.models:
+        os.environ["HEADLIGHT_MODEL_DIRS"] = os.pathsep.join(map(str, options.models))
+    for address in in_the_room(options.port) if options.host in EVERYWHERE else ():
         print(f"  In the room: {address}", flush=True)
-    if asked.processes > 1:
+    if options.processes > 1:
         from ui.processes import supervise
 
-        return supervise.run(asked.host, asked.port, asked.processes, has_screen() if asked.open is None else asked.open)
-    flags = [f"--server.port={asked.port}", f"--server.address={asked.host}"]
-    if asked.open is not None:
-        flags.append(f"--server.headless={str(not asked.open).lower()}")
+        return supervise.run(
+            options.host, options.port, options.processes, has_screen() if options.open is None else options.open
+        )
+    flags = [f"--server.port={options.port}", f"--server.address={options.host}"]
+    if options.open is not None:
+        flags.append(f"--server.headless={str(not options.open).lower()}")
     from streamlit.web import cli
 
     sys.argv[:] = ["streamlit", "run", str(APP), *flags]

@@ -20,7 +20,7 @@ def seconds(info: ModelInfo, length: float, texts: float) -> float:
     return inside * length * texts / SPEED
 
 
-def lasting(time: float) -> str:
+def format_duration(time: float) -> str:
     for size, unit in ((3600, "hours"), (60, "minutes")):
         if time > 1.5 * size:
             return f"about {max(2, time / size):,.0f} {unit}"
@@ -29,11 +29,11 @@ def lasting(time: float) -> str:
 
 def offer(label: str, key: tuple) -> None:
     """A button that begins a piece of work, known by its key."""
-    if not state.BEGUN.held:
+    if not state.BEGUN.is_set:
         state.BEGUN.set(set())
     st.button(label, icon=":material/play_arrow:", on_click=state.BEGUN.get().add, args=(key,))
 
 
-def begun(key: tuple) -> bool:
+def is_begun(key: tuple) -> bool:
     """Whether somebody has pressed that button."""
     return key in (state.BEGUN.get() or ())

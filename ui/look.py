@@ -60,7 +60,7 @@ class Look:
     level: str = state.LEVELS[0]
     second: str = ""
     picked: tuple[int | None, int | None] = (None, None)
-    kept: int | None = None
+    chosen_token: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     at_first: int | None = None
 
@@ -118,14 +118,14 @@ class Look:
         if self.at_first is not None:
             return self.at_first
         if self.both_ways:
-            written = [i for i, token in enumerate(self.trace.tokens) if token.start < token.end]
+            typed_positions = [i for i, token in enumerate(self.trace.tokens) if token.start < token.end]
             covers = self.model.info.kind == "encoder" and not self.model.info.labels
             masks = self.model.places(self.trace) if covers else []
-            return (masks or written[-1:] or [0])[0]
+            return (masks or typed_positions[-1:] or [0])[0]
         return len(self.trace.read) - 1
 
     @cached_property
-    def asked_first(self) -> int:
+    def default_position(self) -> int:
         """The position that is asked about while none is chosen: where the model predicts, of many the newest."""
         places = self.model.places(self.trace)
         return self.newest if not places or self.newest in places else places[0]
@@ -134,7 +134,7 @@ class Look:
     def predicted_at(self) -> int:
         """The position whose prediction is shown: of tokens with a label each, the one that is kept chosen."""
         labels, at = self.model.info.labels, self.token_among(len(self.trace.read))
-        return at if labels and labels.each and at in self.model.places(self.trace) else self.asked_first
+        return at if labels and labels.each and at in self.model.places(self.trace) else self.default_position
 
     @property
     def without_words(self) -> str:
@@ -153,7 +153,11 @@ class Look:
 
     def token_among(self, count: int) -> int:
         """The token that is kept chosen, where there are so many, or the newest."""
-        return min(self.newest, count - 1) if self.kept is None or self.kept >= count or count == 1 else self.kept
+        return (
+            min(self.newest, count - 1)
+            if self.chosen_token is None or self.chosen_token >= count or count == 1
+            else self.chosen_token
+        )
 
     @cached_property
     def scope(self) -> Scope:
@@ -162,21 +166,24 @@ class Look:
 
     def scope_of(self, attention: Attention) -> Scope:
         """What is shown of an attention, with the tokens as they are written at this level."""
-        seen = scope(attention, **self.options)
-        sides = (replace(side, tokens=self.written(side.tokens, side.start == 0)) for side in (seen.queries, seen.keys))
+        whole_scope = scope(attention, **self.options)
+        sides = (
+            replace(side, tokens=self.spell_tokens(side.tokens, side.start == 0))
+            for side in (whole_scope.queries, whole_scope.keys)
+        )
         queries, keys = sides
-        return replace(seen, queries=queries, keys=keys)
+        return replace(whole_scope, queries=queries, keys=keys)
 
     def select(self, tokens: Sequence[Token]) -> Selection:
         """The tokens as chosen: all, or without the special ones that nobody typed; for beginners, characters in one piece."""
         if self.beginner:
             whole, groups = whole_characters(tokens)
-            return Selection(self.written(whole), groups)
+            return Selection(self.spell_tokens(whole), groups)
         places = list(range(len(tokens))) if self.options.get("special", True) else typed(tokens)
-        named = self.written(tokens)
-        return Selection([named[place] for place in places], [[place] for place in places])
+        spelled = self.spell_tokens(tokens)
+        return Selection([spelled[place] for place in places], [[place] for place in places])
 
-    def written(self, tokens: Sequence[Token], first: bool = True) -> list[Token]:
+    def spell_tokens(self, tokens: Sequence[Token], first: bool = True) -> list[Token]:
         """The tokens as they are written at this level (see `viz.tokens.plain_signs`)."""
         return plain_signs(tokens, first) if self.beginner else list(tokens)
 
@@ -198,18 +205,18 @@ def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
     """The text in the box through the model in use, with all that is chosen now. second: what is typed beside the text."""
     kind, level = kind_of(model.info), state.level()
     picked = (None, None) if level == "beginner" else (state.LAYER.get(), state.HEAD.get())
-    most = max(len(trace.attention[kind].queries), len(trace.tokens), len(trace.target))
-    if (asked := state.once(state.TOKEN)) is not None:
-        if (number := number_below(asked, most)) is not None:
+    count = max(len(trace.attention[kind].queries), len(trace.tokens), len(trace.target))
+    if (linked_token := state.take_linked_value(state.TOKEN)) is not None:
+        if (number := number_below(linked_token, count)) is not None:
             state.TOKEN.set(number)
         else:
-            state.complain(state.TOKEN, asked, "the token")
-    kept = state.TOKEN.get()
-    if kept is not None and (kept >= most or most == 1):  # a text that became shorter than that lets it go
-        kept = None
+            state.complain(state.TOKEN, linked_token, "the token")
+    position = state.TOKEN.get()
+    if position is not None and (position >= count or count == 1):  # a text that became shorter than that lets it go
+        position = None
         state.TOKEN.set(None)
-    state.keep(state.TOKEN, kept, None)
-    return Look(model, trace, kind, level, beside(trace, second), picked, kept, scope_options(trace))
+    state.keep(state.TOKEN, position, None)
+    return Look(model, trace, kind, level, beside(trace, second), picked, position, scope_options(trace))
 
 
 def kind_of(info: ModelInfo) -> str:

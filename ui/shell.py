@@ -22,7 +22,7 @@ from ui.memory.turns import LONG, turn
 from ui.rooms import seat
 from ui.serving.sending import wait_until_sent
 from ui.show import complaint, picture
-from ui.text import called, plain
+from ui.text import display_name, plain
 from ui.words import words
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> Delta
     it what follows keeps its own place, and is not there twice for a moment.
     """
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
-        st.markdown(f"Level: {state.level()} · Model: {plain(picker.shortened(picker.in_use()))}")
+        st.markdown(f"Level: {state.level()} · Model: {plain(picker.shorten(picker.in_use()))}")
     info = loaded.info(picker.in_use())
     example = example_on(folder.name, info) if reads else None
     with st.container(key="heading", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        said = examples.written(example) if example else words(folder, purpose)
-        st.markdown(f"# {words(folder, 'title')}\n\n{said}", width="stretch")
+        purpose_text = examples.as_markdown(example) if example else words(folder, purpose)
+        st.markdown(f"# {words(folder, 'title')}\n\n{purpose_text}", width="stretch")
         if reads:
             boxes.example_menu(info)
     below = st.container()
@@ -61,19 +61,19 @@ def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> Delta
 
 def example_on(page: str, info: ModelInfo) -> Example | None:
     """Return the example that a page shows; None while a lesson's step shows its text and asks about it."""
-    text, lesson = boxes.standing(state.TEXT), course.current()
+    text, lesson = boxes.current_text(state.TEXT), course.current()
     if lesson and (step := lesson.steps[state.LESSON_STEP.get() - 1]).page == page and step.link.get(state.TEXT.name) == text:
         return None
-    return examples.shown(info, page, text)
+    return examples.example_on_page(info, page, text)
 
 
 def lead_on(example: Example) -> None:
     """Draw the button that continues an example: to the writer's head like a trained one, or to a lesson."""
-    like, lesson = examples.like(example), files.find(example.then) if example.then else None
+    like, lesson = examples.find_counterpart(example), files.find(example.then) if example.then else None
     if like:
         st.button(
             "Find this head in the writer", key="example-then", type="tertiary", icon=":material/arrow_forward:",
-            on_click=examples.go, args=(like,),
+            on_click=examples.open_example, args=(like,),
         )  # fmt: skip
     elif lesson:
         st.button(
@@ -95,22 +95,22 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
     def stage() -> None:
         nonlocal drawn_before
         with_the_page, drawn_before = not drawn_before, True
-        if state.LESSON_NEXT.held or state.WHOLE_PAGE.pop():
+        if state.LESSON_NEXT.is_set or state.WHOLE_PAGE.pop():
             st.rerun()
-        with seat.led(with_the_page):
-            with marks.again(explained), picture("This page"):
+        with seat.follow_room(with_the_page):
+            with marks.mark_again(explained), picture("This page"):
                 draw()
             keep_address(texts=False)  # which are kept all the same
 
     jobs.here()
     with heading(folder, reads=False, purpose=purpose):
         picker.show_trouble()
-    early, complaints = complained(), st.empty()
+    early, complaints = take_complaints(), st.empty()
     if early:
         with complaints.container():
             show_complaints(early)
     stage()
-    if more := complained():  # of what is chosen on the page itself
+    if more := take_complaints():  # of what is chosen on the page itself
         with complaints.container():
             show_complaints(early | more)
     picker.about()
@@ -139,18 +139,18 @@ def live(
             if waited > LONG and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
-            with seat.led(with_the_page), marks.again(explained):
+            with seat.follow_room(with_the_page), marks.mark_again(explained):
                 answer(with_the_page)
 
     def answer(with_the_page: bool) -> None:
         nonlocal told_with_the_page
         jobs.here()
         name = picker.in_use()
-        if state.WHOLE_PAGE.pop() or picker.gone():
+        if state.WHOLE_PAGE.pop() or picker.model_has_left():
             st.rerun()
         text, second, below = boxes.write(loaded.info(name), answers)
-        if reads_model and (awaited := picker.awaited()):
-            st.info(f"“{plain(called(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
+        if reads_model and (awaited := picker.awaited_model()):
+            st.info(f"“{plain(display_name(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
             return
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
             try:
@@ -163,7 +163,7 @@ def live(
                 say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))
         with picture("This page"):
             draw(look_at(model, trace, second))
-        if (more := complained()) or any(state.LATER.get().values()):
+        if (more := take_complaints()) or any(state.LATER.get().values()):
             if not (told_with_the_page := told_with_the_page or with_the_page):
                 tell_with_the_page(early | more)
             with complaints.container():
@@ -175,10 +175,10 @@ def live(
         beneath()
         picker.show_trouble()
         say_numbering(reads_model)
-    if not picker.settled():
+    if not picker.is_settled():
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)
-    early, complaints = complained(), st.empty()
+    early, complaints = take_complaints(), st.empty()
     if early:
         with complaints.container():
             show_complaints(early)
@@ -210,7 +210,7 @@ def say_numbering(reads_model: bool) -> None:
 def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:
     """Say how many tokens a model reads of a text, and how many characters it leaves out."""
     st.info(
-        f"“{plain(called(name))}” reads at most {most:,} tokens at a "
+        f"“{plain(display_name(name))}” reads at most {most:,} tokens at a "
         f"time, so the first {cut:,} of {characters:,} characters are left out here.",
         icon=":material/content_cut:",
     )
@@ -225,7 +225,7 @@ def by_itself(key: str, draw: Callable[[], None]) -> None:
     explained: set[str] = set()
 
     def place() -> None:
-        with marks.again(explained), st.container(key=key):
+        with marks.mark_again(explained), st.container(key=key):
             held()
 
     @st.fragment
@@ -267,7 +267,7 @@ def above() -> DeltaGenerator:
     return st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
 
 
-def complained() -> dict[str, tuple[str, str]]:
+def take_complaints() -> dict[str, tuple[str, str]]:
     """Return the link's invalid wishes, once; none while its model loads, because the next page would remove the message."""
     return {} if state.JOB.get() else state.COMPLAINTS.pop() or {}
 
@@ -276,9 +276,9 @@ def show_complaints(complaints: dict[str, tuple[str, str]]) -> None:
     """Show a sentence for each thing that the link asks for and that does not exist."""
     if not complaints:
         return
-    asked = [f"{meaning} “{plain(value[:SHOWN])}”, which does not exist here." for meaning, value in complaints.values()]
-    sentences = [f"The link {'also ' if i else ''}asks for {wish}" for i, wish in enumerate(asked)]
-    end = "You see the default instead." if len(asked) == 1 else "You see the defaults instead."
+    wishes = [f"{meaning} “{plain(value[:SHOWN])}”, which does not exist here." for meaning, value in complaints.values()]
+    sentences = [f"The link {'also ' if i else ''}asks for {wish}" for i, wish in enumerate(wishes)]
+    end = "You see the default instead." if len(wishes) == 1 else "You see the defaults instead."
     st.warning(" ".join([*sentences, end]), icon=":material/link_off:")
 
 

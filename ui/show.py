@@ -49,8 +49,8 @@ def show_chart(figure: go.Figure, key: str, **options: Any) -> None:
     if callable(options.get("on_select")):
         options["on_select"] = visitors.hold(options["on_select"])
     config = {"displaylogo": False} | ({"displayModeBar": False} if is_touched() else {})  # there it would lie over titles
-    drawn = on_page(figure, dark=st.context.theme.type == "dark", touched=is_touched(), narrow=is_phone())
-    st.plotly_chart(drawn, key=key, **({"config": config} | options))
+    coloured = on_page(figure, dark=st.context.theme.type == "dark", touched=is_touched(), narrow=is_phone())
+    st.plotly_chart(coloured, key=key, **({"config": config} | options))
 
 
 @contextmanager
@@ -96,5 +96,5 @@ def refused_at(error: Exception) -> str:
 
 def choice(key: str) -> Any:
     """Return the choice in a view, inside its `chosen` callback; None if the visitor has left its page meanwhile."""
-    found = state.selection(key)
-    return found.chosen if found else None
+    values = state.selection(key)
+    return values.chosen if values else None

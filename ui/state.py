@@ -37,29 +37,29 @@ class Key(Generic[T]):
     linked: bool = False
 
     def get(self) -> T:
-        found: T = _value(self.name, self.default)
-        return found
+        value: T = _value(self.name, self.default)
+        return value
 
     def get_or(self, other: U) -> T | U:
         """Return the value, or `other` if the session has none."""
-        found: T | U = _value(self.name, other)
-        return found
+        value: T | U = _value(self.name, other)
+        return value
 
     def set(self, value: T) -> None:
         st.session_state[self.name] = value
 
     def pop(self) -> T:
-        return st.session_state.pop(self.name, self.default) if self.held else self.default
+        return st.session_state.pop(self.name, self.default) if self.is_set else self.default
 
     @property
-    def held(self) -> bool:
+    def is_set(self) -> bool:
         """Whether the session has a value for this key."""
         return _value(self.name, _ABSENT) is not _ABSENT
 
     @property
-    def asked(self) -> str | None:
+    def in_address(self) -> str | None:
         """The value in the address; None without one."""
-        return _asked(self.name)
+        return _address_value(self.name)
 
     def of(self, fact: str) -> Key[Any]:
         """Return a key for another fact about the same choice."""
@@ -85,7 +85,7 @@ def _value_in(session: SessionState, name: str, other: Any) -> Any:
     return session._old_state.get(name, other)
 
 
-def _asked(name: str) -> str | None:
+def _address_value(name: str) -> str | None:
     """Return the value of a name in the address, looked up as in `_value`."""
     if (run := get_script_run_ctx(suppress_warning=True)) is None:
         return st.query_params.get(name)
@@ -95,8 +95,8 @@ def _asked(name: str) -> str | None:
 
 def of_visit(visit: AppSession, key: Key[T]) -> T:
     """Return the value of a key in another visit, outside of its runs."""
-    found: T = _value_in(visit.session_state, key.name, key.default)
-    return found
+    value: T = _value_in(visit.session_state, key.name, key.default)
+    return value
 
 
 LEVELS = ("beginner", "intermediate", "expert")
@@ -313,27 +313,27 @@ def member(name: str, default: Any = None) -> Key[Any]:
     return link(name, default=default)
 
 
-def built(name: str) -> Key[Any]:
+def build_key(name: str) -> Key[Any]:
     """A part or a size of the transformer that is put together on page "Build": a field of `TransformerConfig`."""
     return member(f"build-{name}")
 
 
-def trained(name: str) -> Key[Any]:
+def train_key(name: str) -> Key[Any]:
     """A part, a size or a number of the training that is begun on page "Train"."""
     return member(f"train-{name}")
 
 
-def generating(name: str, default: float) -> Key[Any]:
+def generate_key(name: str, default: float) -> Key[Any]:
     """A number by which the next token is chosen on page "Generate"."""
     return member(f"{GENERATING}{name}", default)
 
 
-def taken(key: str) -> Key[Any]:
+def taken_key(key: str) -> Key[Any]:
     """Return the key for which of several pictures is to be saved."""
     return Key(f"taken-{key}", None)
 
 
-def followed(view: str) -> Key[Any]:
+def followed_key(view: str) -> Key[Any]:
     """The token that is followed in a view of page "Space"."""
     return Key(f"{view}-followed", None)
 
@@ -344,9 +344,9 @@ def level() -> str:
 
 def check_link(key: Key[Any], allowed: Iterable[object], meaning: str) -> None:
     """Say so when the address asks for something that does not exist. The widget bound to it then falls back to its default."""
-    asked = key.asked
-    if asked is not None and asked not in map(str, allowed):
-        complain(key, asked, meaning)
+    value = key.in_address
+    if value is not None and value not in map(str, allowed):
+        complain(key, value, meaning)
 
 
 def take_as(key: Key[T], value: T) -> None:
@@ -356,14 +356,14 @@ def take_as(key: Key[T], value: T) -> None:
     key.set(value)
 
 
-def complain(key: Key[Any], asked: str, meaning: str) -> None:
+def complain(key: Key[Any], value: str, meaning: str) -> None:
     """Remember an invalid wish of a link, for a message of `ui.shell`."""
-    COMPLAINTS.set({**(COMPLAINTS.get() or {}), key.name: (meaning, asked)})
+    COMPLAINTS.set({**(COMPLAINTS.get() or {}), key.name: (meaning, value)})
 
 
 def open_page(page: str) -> None:
     """Remember the link's wishes for as long as the visitor stays on the page that it opened."""
-    if not LINK.held:
+    if not LINK.is_set:
         LINK.set((page, st.query_params.to_dict()))
         WELCOME.set(not page and not st.query_params.to_dict())
     elif LINK.get()[0] != page:
@@ -373,17 +373,17 @@ def open_page(page: str) -> None:
     EXPLAINED.set({})
 
 
-def asked_for() -> set[str]:
+def names_in_address() -> set[str]:
     """Return the names of all choices in the address."""
     return set(st.query_params.to_dict())
 
 
-def waits(key: Key[Any]) -> str | None:
+def linked_value(key: Key[Any]) -> str | None:
     """Return the value of a choice in the link that opened this page."""
     return LINK.get()[1].get(key.name)
 
 
-def once(key: Key[Any]) -> str | None:
+def take_linked_value(key: Key[Any]) -> str | None:
     """What the link that opened this page says of a choice, the first time that somebody asks; nothing while the model that it is
     about is still being read."""
     return None if JOB.get() else LINK.get()[1].pop(key.name, None)
@@ -402,7 +402,7 @@ def without_defaults(link: dict[str, str]) -> dict[str, str]:
 
 
 def numbered_keys() -> list[Key[Any]]:
-    """Those choices of a family (`built`, `trained`, `generating`) that the session has."""
+    """Those choices of a family (`build_key`, `train_key`, `generate_key`) that the session has."""
     others = {key.name for key in linked_keys()}
     names = (name for name in map(str, st.session_state) if name.startswith(FAMILIES) and name not in others)
     return [link(name, default=members.get(name)) for name in names]
@@ -420,8 +420,8 @@ def chosen() -> dict[str, Any]:
     run = get_script_run_ctx(suppress_warning=True)
     look = partial(_value_in, run.session_state._state) if run else st.session_state.get  # for all names, which are a hundred
     names = _names().union(members, (key.name for key in LED)).difference(key.name for key in OWN)
-    found = {name: look(name, _ABSENT) for name in names}
-    return {name: value for name, value in found.items() if value is not _ABSENT}
+    values = {name: look(name, _ABSENT) for name in names}
+    return {name: value for name, value in values.items() if value is not _ABSENT}
 
 
 @cache
@@ -454,43 +454,43 @@ def forget(key: Key[Any]) -> None:
 def take(page: str, link: dict[str, str]) -> None:
     """Have what a link says as its widgets would take it from an address, when that page is opened next."""
     keys = {key.name: key for key in linked_keys()}
-    for name, written in link.items():
+    for name, value in link.items():
         key = keys.get(name, Key[Any](name, None))
         if key in (LAYER, HEAD):
-            key.set(int(written[1:]))
+            key.set(int(value[1:]))
         elif key.values:
-            key.set(written)
-        elif written in ("true", "false"):
-            key.set(written == "true")
+            key.set(value)
+        elif value in ("true", "false"):
+            key.set(value == "true")
         elif isinstance(key.default, int | float):
-            key.set(type(key.default)(written))
+            key.set(type(key.default)(value))
         elif name.startswith(FAMILIES):
-            key.set(as_number(written))
+            key.set(as_number(value))
     LINK.set((page, link))
 
 
-def as_number(written: str) -> int | float | str:
+def as_number(text: str) -> int | float | str:
     """Return a written number as a number, and any other text as it is."""
     for kind in (int, float):
         with suppress(ValueError):
-            return kind(written)
-    return written
+            return kind(text)
+    return text
 
 
 def later(level: str, *keys: Key[Any]) -> None:
     """Remember what the link asks for and only a higher level has, for a sentence of `ui.shell`. level: the first that has it."""
-    waiting = {key.name: value for key in keys if (value := waits(key)) is not None}
+    waiting = {key.name: value for key in keys if (value := linked_value(key)) is not None}
     if (later := LATER.get()) is not None:
         later.setdefault(level, {}).update(waiting)
 
 
 def settle(key: Key[Any], options: Sequence[T], here: Sequence[T]) -> None:
     """Bring a choice among options to those that this level has; what the link asks for is chosen at the level that has it."""
-    if waits(key) in set(options) - set(here):
+    if linked_value(key) in set(options) - set(here):
         later(next(iter(LEVELS[LEVELS.index(level()) + 1 :]), LEVELS[-1]), key)
-    elif (waited := LINK.get()[1].pop(key.name, None)) in here and key.held and key.get() == here[0]:
+    elif (waited := LINK.get()[1].pop(key.name, None)) in here and key.is_set and key.get() == here[0]:
         key.set(waited)
-    if key.held and key.get() not in here:
+    if key.is_set and key.get() not in here:
         key.set(here[0])
 
 
@@ -505,7 +505,7 @@ def keep(key: Key[Any], value: str | float | bool | None, default: str | float |
 def say_in_address(key: Key[str]) -> None:
     """Have Streamlit know a choice of the address too: a browser that comes to a fresh server sends what Streamlit last heard of,
     and of `keep` it hears nothing."""
-    if (value := key.get()) == (key.asked or ""):
+    if (value := key.get()) == (key.in_address or ""):
         return
     if value:
         st.query_params[key.name] = value
@@ -523,14 +523,14 @@ def ask_for_model(name: str) -> None:
     CHOOSE.set(name)
 
 
-def written(key: Key[str]) -> str:
+def box_text(key: Key[str]) -> str:
     """Return the text of a box; "" while the box is not placed."""
     return key.get_or("") or ""
 
 
 def texts_in_address() -> dict[str, str | None]:
     """What an address says of the boxes: nothing of one that is as it began, or too long for an address."""
-    values = {key: written(key) for key in (TEXT, TARGET)}
+    values = {key: box_text(key) for key in (TEXT, TARGET)}
     return {key.name: None if value == key.default or len(value) > LINKED else value for key, value in values.items()}
 
 
@@ -541,7 +541,7 @@ def address() -> str:
         return ""
     first = {MODEL.name: IN_USE.get() or None}
     chosen = first | st.query_params.to_dict() | (ADDRESS.get() or {}) | texts_in_address()
-    if written(TEXT) == TEXT.default:
+    if box_text(TEXT) == TEXT.default:
         chosen[TEXT.name] = TEXT.default
     return f"{place.partition('?')[0]}?{urlencode({name: value for name, value in chosen.items() if value is not None})}"
 

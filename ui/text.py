@@ -20,16 +20,16 @@ def number_below(written: str, count: int) -> int | None:
     return number if number < count else None
 
 
-def called(name: str) -> str:
+def display_name(name: str) -> str:
     """Return a model's name for the screen: of a folder only the last part, of a model trained here its name without the key."""
     return Path(name).name if Path(name).is_absolute() else KEY.sub("", name)
 
 
-def told_apart(name: str) -> str:
+def distinct_name(name: str) -> str:
     """Return a name that tells two trained models apart: with the beginning of the key only, because the whole key opens it."""
     return f"{name[: key.start()]}{key[0][:10]})" if (key := KEY.search(name)) else name
 
 
-def loadable(name: str) -> str:
+def loadable_name(name: str) -> str:
     """Return the argument of `models.load` for a model: its name, or for a model trained here the folder that it is saved as."""
-    return f"./{called(name)}" if KEY.search(name) else name
+    return f"./{display_name(name)}" if KEY.search(name) else name

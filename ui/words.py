@@ -10,7 +10,7 @@ import streamlit as st
 
 from ui import state
 from ui.device import is_touched
-from ui.lexicon.marks import Marked, filled, mark
+from ui.lexicon.marks import Marked, escape_marks, mark
 
 
 @lru_cache(maxsize=64)
@@ -21,7 +21,7 @@ def sections(path: Path) -> dict[str, str]:
 
 
 @lru_cache(maxsize=64)
-def at(folder: Path, level: str) -> dict[str, str]:
+def sections_at(folder: Path, level: str) -> dict[str, str]:
     """Return the sections of a page's text at a level."""
     return sections(folder / f"{level}.md")
 
@@ -32,13 +32,13 @@ def words(folder: Path, heading: str, **values: object) -> str:
     A number and its % stay on one line. Who has no mouse is told to press, not to point at something. Words of the field are
     marked where they first stand on the page (`ui.lexicon.marks`).
     """
-    text = at(folder, state.level()).get(heading, "")
+    text = sections_at(folder, state.level()).get(heading, "")
     if "help" not in heading.split():  # a note that goes when the pointer leaves cannot be pressed
         text = mark(text, f"{folder.name} {heading}", values)
     if "oint at" in text and is_touched():
         text = text.replace("Point at", "Press").replace("point at", "press")
-    text = re.sub(r"\{([a-z_]+)\}", lambda name: filled(values.get(name[1], name[0])), text)
-    return Marked(opening(text.replace(" %", "\u00a0%")))
+    text = re.sub(r"\{([a-z_]+)\}", lambda name: escape_marks(values.get(name[1], name[0])), text)
+    return Marked(capitalize_heads(text.replace(" %", "\u00a0%")))
 
 
 def paragraph(folder: Path, *headings: str, **values: object) -> str:
@@ -46,17 +46,17 @@ def paragraph(folder: Path, *headings: str, **values: object) -> str:
     return Marked(" ".join(text for heading in headings if (text := words(folder, heading, **values))))
 
 
-def headed(folder: Path, heading: str, case: str) -> str:
+def heading_for(folder: Path, heading: str, case: str) -> str:
     """A heading with a case behind it, "where labels", if the page says something else there at this level; else the heading."""
     of_case = f"{heading} {case}"
-    return of_case if case and of_case in at(folder, state.level()) else heading
+    return of_case if case and of_case in sections_at(folder, state.level()) else heading
 
 
-def opening(text: str) -> str:
+def capitalize_heads(text: str) -> str:
     """A text in which a head that begins a sentence has a capital: "Cross L2 H1 looks at"."""
     return re.sub(
         r"(^|[.!?:] \**)(\[?)(cross|encoder|decoder)(?= L\d)",
-        lambda found: found[1] + found[2] + found[3].capitalize(),
+        lambda match: match[1] + match[2] + match[3].capitalize(),
         text,
         flags=re.M,
     )

@@ -62,10 +62,10 @@ class Block:
         """Lines further in, which say these values. path: the names, and places in lists, that lead there."""
         node = yaml.compose(self.text)
         for step in path:
-            found = [node.value[step]] if isinstance(step, int) else [value for name, value in node.value if name.value == step]
-            if not found:  # it comes from elsewhere, by a sign of YAML
+            nodes = [node.value[step]] if isinstance(step, int) else [value for name, value in node.value if name.value == step]
+            if not nodes:  # it comes from elsewhere, by a sign of YAML
                 return Block(values, self.text, self.file, self.line)
-            node = found[-1]
+            node = nodes[-1]
         first, last = node.start_mark.line, node.end_mark.line + 1
         return Block(values, "\n".join(self.text.split("\n")[first:last]), self.file, self.line + first)
 
@@ -83,9 +83,9 @@ class Block:
 
 def header_of(text: str, file: str, what: str) -> Block:
     """The lines between the two lines of dashes at the beginning of a file."""
-    if not (found := HEADER.match(text)):
+    if not (match := HEADER.match(text)):
         raise FileError(file, 1, f"A {what} begins with a header between two lines of three dashes (---).")
-    return Block(mapping(found[1], file, 2), found[1], file, 2, found.end())
+    return Block(mapping(match[1], file, 2), match[1], file, 2, match.end())
 
 
 def mapping(text: str, file: str, line: int) -> dict[str, Any]:
@@ -93,21 +93,21 @@ def mapping(text: str, file: str, line: int) -> dict[str, Any]:
     if depth_of(text) > DEEPEST:
         raise FileError(file, line, f"Brackets stand in each other more than {DEEPEST} deep. Leave most of them out.")
     try:
-        said = yaml.load(text, Reader) or {}
+        values = yaml.load(text, Reader) or {}
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "this is not YAML"
         hint = "Put a value that holds a colon, a # or quotes into quotes."
         raise FileError(file, line + (mark.line if mark else 0), f"It cannot be read: {short(problem, 120)}. {hint}") from None
     except Exception:  # too deep, or a value that is not of the kind that it names: each kind raises its own
         raise FileError(file, line, "It cannot be read. Here stand lines of the form “name: value”.") from None
-    if not isinstance(said, dict):
+    if not isinstance(values, dict):
         raise FileError(file, line, "Here stand lines of the form “name: value”.")
-    if any(isinstance(value, int) and abs(value) >= 10**DIGITS for value in parts_of(said)):
+    if any(isinstance(value, int) and abs(value) >= 10**DIGITS for value in parts_of(values)):
         raise FileError(file, line, f"A number has more than {DIGITS} digits. Write a shorter one, or put it into quotes.")
-    if sum(len(value) if isinstance(value, str | bytes) else 1 for value in parts_of(said)) > MOST:
+    if sum(len(value) if isinstance(value, str | bytes) else 1 for value in parts_of(values)) > MOST:
         raise FileError(file, line, "It repeats itself too often by “*”. Write out what you mean.")
     check_signs(text, file, line)
-    return said
+    return values
 
 
 def depth_of(text: str) -> int:
@@ -116,9 +116,9 @@ def depth_of(text: str) -> int:
     return max(accumulate(steps), default=0)
 
 
-def parts_of(said: object) -> Iterator[object]:
+def parts_of(values: object) -> Iterator[object]:
     """Everything that values hold, each as often as it stands there; no more than are allowed."""
-    waiting = [said]
+    waiting = [values]
     for _ in range(MOST + 1):
         if not waiting:
             return

@@ -20,7 +20,7 @@ from ui.memory import loaded
 from ui.memory.favourites import favourite
 from ui.picture.picture import Numbers, Picture
 from ui.state import Key
-from ui.text import called, plain
+from ui.text import display_name, plain
 from ui.words import say
 from viz import percent
 from viz.tokens import label
@@ -46,7 +46,7 @@ def switch(look: Look) -> str:
 
 def chosen_way(look: Look) -> str:
     """Return what to compare with, before the switch is placed; on the first run of a page that is the choice of the link."""
-    way = state.COMPARE.get() if state.COMPARE.held else state.COMPARE.asked
+    way = state.COMPARE.get() if state.COMPARE.is_set else state.COMPARE.in_address
     return str(way) if way in (EASY if look.beginner else WAYS) else NOTHING
 
 
@@ -57,8 +57,8 @@ def is_on(look: Look) -> bool:
 
 def begin() -> None:
     """Fill the second text with a copy of the first, in which the user changes a word."""
-    if state.COMPARE.get() == "text" and not state.written(state.OTHER_TEXT):
-        boxes.change(state.OTHER_TEXT, state.written(state.TEXT))
+    if state.COMPARE.get() == "text" and not state.box_text(state.OTHER_TEXT):
+        boxes.change(state.OTHER_TEXT, state.box_text(state.TEXT))
 
 
 def picture(look: Look, way: str) -> Picture | None:
@@ -145,7 +145,7 @@ def kind_like(kind: str, info: ModelInfo) -> str:
         return "encoder" if kind == "self" else kind
     if kind in ("decoder", "cross"):
         raise ValueError(
-            f"“{picker.shortened(info.name)}” reads one text, so it has no {kind} attention. Choose Encoder in the side "
+            f"“{picker.shorten(info.name)}” reads one text, so it has no {kind} attention. Choose Encoder in the side "
             "bar, or another model."
         )
     return "self"
@@ -159,7 +159,7 @@ def names_of_both(look: Look, other: Look, way: str) -> tuple[str, str]:
         return look.layer_name, other.layer_name
     if way == "head":
         return look.head_name, other.head_name
-    first, second = (f"{called(side.model.info.name)} {side.head_name}" for side in (look, other))
+    first, second = (f"{display_name(side.model.info.name)} {side.head_name}" for side in (look, other))
     return first, second
 
 
@@ -169,14 +169,14 @@ def number_menu(place: Any, key: Key[Any], title: str, count: int, default: int)
     letter = key.name.removeprefix("other-")[0].upper()
     chosen_way = one_of(
         key, range(count), title[0].lower() + title[1:], label=title, default=None, menu=True,
-        written=lambda index: f"{letter}{index}", place=place, placeholder=f"{letter}{default}",
+        format_option=lambda index: f"{letter}{index}", place=place, placeholder=f"{letter}{default}",
     )  # fmt: skip
     return default if chosen_way is None else chosen_way
 
 
 def ask_for_model(own_name: str) -> str:
     """Return the name of a loaded model other than the one in use; "" while there is none, with the reason."""
-    name = picker.another(state.OTHER_MODEL, "The other model", own_name, changed=ask_again)
+    name = picker.pick_other(state.OTHER_MODEL, "The other model", own_name, changed=ask_again)
     if name == "":
         leave()
         st.info(
@@ -203,7 +203,9 @@ def load(own_name: str, name: str) -> None:
         leave()
         state.OTHER_TROUBLE.set(job.error or "")
     if trouble := state.OTHER_TROUBLE.get():
-        st.warning(plain(f"The model “{called(name)}” could not be opened. {trouble}"), icon=":material/deployed_code_alert:")
+        st.warning(
+            plain(f"The model “{display_name(name)}” could not be opened. {trouble}"), icon=":material/deployed_code_alert:"
+        )
         st.button("Try again", on_click=ask_again, key="other-again")
         return
     if state.OTHER_HAD.get() == (own_name, name):  # it was here and had to leave: the two may not fit together

@@ -16,8 +16,8 @@ from ui.look import Look
 from ui.picture.picture import place as place_picture
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.text import loadable, plain
-from ui.words import headed, say
+from ui.text import loadable_name, plain
+from ui.words import heading_for, say
 from viz import percent
 from viz.tokens import label
 
@@ -32,7 +32,7 @@ def summary(look: Look) -> None:
     if look.kind == "cross":
         special = [i for i, token in enumerate(attention.keys) if token.special]
         return say(
-            HERE, headed(HERE, "summary cross", look.case), layer=layer, head=head,
+            HERE, heading_for(HERE, "summary cross", look.case), layer=layer, head=head,
             special=percent(weights[:, special].sum(-1).mean()),
             entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
             along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (needs two tokens)",
@@ -54,7 +54,7 @@ def place_words(look: Look, view: str) -> None:
     st.markdown("##### In words")
     say(HERE, f"view {view}")
     if look.kind == "cross":
-        say(HERE, headed(HERE, "rows cross", look.case))
+        say(HERE, heading_for(HERE, "rows cross", look.case))
     summary(look)
     if not look.scope.whole:
         say(HERE, "all tokens")
@@ -63,10 +63,10 @@ def place_words(look: Look, view: str) -> None:
     heading = "read cross" if look.kind == "cross" else "read both ways" if look.both_ways else "read"
     whole, name = (
         look.scope.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
-        loadable(look.model.info.name).replace("`", "’"),
+        loadable_name(look.model.info.name).replace("`", "’"),
     )
     say(
-        HERE, headed(HERE, heading, look.case), layer=layer, head=head, kind=look.kind, name=name,
+        HERE, heading_for(HERE, heading, look.case), layer=layer, head=head, kind=look.kind, name=name,
         formula=attention.formula(layer),
         total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
     )  # fmt: skip

@@ -60,7 +60,7 @@ def config() -> TransformerConfig:
     """Place the controls, and return the transformer that they describe. Errors: ValueError, a sentence, where they do not
     fit."""
     if state.level() == "beginner":
-        state.later("intermediate", *(state.built(name) for name in DEFAULTS if name not in SIMPLE))
+        state.later("intermediate", *(state.build_key(name) for name in DEFAULTS if name not in SIMPLE))
         return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
     parts = {}
     for place, (group, names) in enumerate(GROUPS.items()):
@@ -74,12 +74,12 @@ def config() -> TransformerConfig:
 
 def _widget(name: str) -> Any:
     value = _place_control(name)
-    state.keep(state.built(name), value, DEFAULTS[name])
+    state.keep(state.build_key(name), value, DEFAULTS[name])
     return value
 
 
 def _place_control(name: str) -> Any:
-    key, default, title = state.built(name), DEFAULTS[name], NAMES[name]
+    key, default, title = state.build_key(name), DEFAULTS[name], NAMES[name]
     if state.level() == "beginner":
         title = title.removesuffix(" (d_model)")
     if name in CHOICES:

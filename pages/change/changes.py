@@ -34,7 +34,7 @@ class ChangedText:
 
 def load() -> list[str]:
     """Return all changes, of the link or of the session. A notice tells of those in the link that are no changes."""
-    if (link_text := state.once(state.CHANGES)) is not None:
+    if (link_text := state.take_linked_value(state.CHANGES)) is not None:
         texts = [text for text in link_text.split(",") if text]
         valid = [text for text in dict.fromkeys(texts) if recipes.CHANGE.fullmatch(text)][:MOST]
         state.CHANGES.set(",".join(valid))

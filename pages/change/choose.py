@@ -16,7 +16,7 @@ from ui.look import Look
 from ui.memory import visitors
 from ui.state import Key
 from ui.text import plain
-from ui.words import headed, say, words
+from ui.words import heading_for, say, words
 from viz import Part, change_list
 from viz.tokens import named
 from viz.views.dials import Dial, dials
@@ -60,7 +60,7 @@ def row(folder: Path, look: Look) -> None:
     queries = [f"{i}: {named(token.text)}" for i, token in enumerate(look.attention.queries)]
     others = [f"as in H{head}" for head in range(look.attention.heads) if head != look.head]
     say(folder, "row is", head=look.head_name)
-    query = one_of(state.ROW_QUERY, range(len(queries)), "", label="From (query)", menu=True, written=lambda i: queries[i])
+    query = one_of(state.ROW_QUERY, range(len(queries)), "", label="From (query)", menu=True, format_option=lambda i: queries[i])
     by = one_of(state.ROW_AS, ("even", *others), "", label="Its row", menu=True)
     as_in = None if by == "even" else int(by.removeprefix("as in H"))
     st.button(
@@ -88,7 +88,7 @@ def list_part(folder: Path, look: Look, current: list[str]) -> Part:
     names = [changes.name(look, change, *part_names(folder)) for change in current[:LISTED]]
     more = f"and {len(current) - LISTED} more" if len(current) > LISTED else ""
     view = change_list(names, bool(state.CHANGES_BEFORE.get()), more)
-    below = words(folder, headed(folder, "press", look.case))  # always, so that the board below stays in its place
+    below = words(folder, heading_for(folder, "press", look.case))  # always, so that the board below stays in its place
     return Part("changes", view, below=below)
 
 

@@ -14,7 +14,7 @@ from pages.change.changes import ChangedText
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import part
-from ui.words import headed, words
+from ui.words import heading_for, words
 from viz import Card, Part, percent
 from viz.numbers import decimal, in_hundred, under
 from viz.tokens import named
@@ -52,7 +52,9 @@ def parts(
         takes=("model", "trace"), known={} if part_effects is None else {"effects": part_effects},
     )  # fmt: skip
     pictures.append(drawing)
-    below = "" if part_effects is None else words(folder, headed(folder, "effects", case(look)), **strongest(look, part_effects))
+    below = (
+        "" if part_effects is None else words(folder, heading_for(folder, "effects", case(look)), **strongest(look, part_effects))
+    )
     return drawing.on_board(words(folder, "board" if look.model.info.queries else "board no mean"), below)
 
 
@@ -109,7 +111,7 @@ def prediction(folder: Path, look: Look, changed: ChangedText, position: int | N
         "now": named(look.outcome(now)).replace("*", r"\*"),
     }  # fmt: skip
     section = "unchanged" if not changed.fitting else "same" if first == now else "other"
-    sentence = words(folder, headed(folder, f"prediction {section}", case(look)), **facts)
+    sentence = words(folder, heading_for(folder, f"prediction {section}", case(look)), **facts)
     return drawing.on_board(f"{sentence} {rank}".rstrip())
 
 
@@ -154,7 +156,7 @@ def edges(
     facts |= {"nats": decimal(float(effects[query, key])), "head": name, "count": str(np.isfinite(effects).sum())}
 
     def place() -> Part:
-        return picture.on_board("", words(folder, headed(folder, "edges", case(look)), **facts))
+        return picture.on_board("", words(folder, heading_for(folder, "edges", case(look)), **facts))
 
     pictures.append(picture)
     return [Card([part("The effect of each line", place)], words(folder, "title edges", head=name))]

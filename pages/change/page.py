@@ -17,7 +17,7 @@ from ui.memory import loaded
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.words import headed
+from ui.words import heading_for
 
 HERE = Path(__file__).parent
 PANELS = {
@@ -50,4 +50,4 @@ def draw(look: Look) -> None:
 
 heads.side_bar(picker.in_use())
 labels = loaded.info(picker.in_use()).labels
-shell.live(HERE, draw, purpose=headed(HERE, "purpose", "labels" if labels else ""))
+shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", "labels" if labels else ""))

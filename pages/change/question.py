@@ -78,7 +78,7 @@ def ask(look: Look, trace: Trace) -> Question | None:
 def pick(look: Look, trace: Trace, position: int, key: Key, title: str, best: list[Prediction], default: int) -> int:
     """Place a menu of the likeliest tokens, which takes any typed token too, and return the choice. A link has its text, unless
     it is the default."""
-    if (link_text := state.once(key)) is not None:
+    if (link_text := state.take_linked_value(key)) is not None:
         key.set(link_text)
     spell, text = look.model.token_text, key.get()
     chances = {prediction.id: prediction.probability for prediction in best}
@@ -93,7 +93,7 @@ def pick(look: Look, trace: Trace, position: int, key: Key, title: str, best: li
     names = {ANY: "any other"} if default == ANY else {}
     names |= {id: f"{label(spell(id))} ({percent(chance)})" for id, chance in chances.items()}
     menu_key = key.of(str(hash((position, chosen, *names))))
-    if not menu_key.held:
+    if not menu_key.is_set:
         menu_key.set(chosen)
 
     def choose() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis import Explanation
-from pages.explain.asked import TITLES, Request, explain_by_all
+from pages.explain.request import TITLES, Request, explain_by_all
 from ui.believe import panel as shared
 from ui.believe.trial import Trial
 from ui.picture.picture import Picture

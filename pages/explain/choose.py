@@ -9,7 +9,7 @@ import streamlit as st
 from models.language_model import LanguageModel
 from models.outcomes import ONE
 from models.tokens import Prediction
-from pages.explain.asked import HERE
+from pages.explain.request import HERE
 from ui import state
 from ui.choices.token import press
 from ui.choices.word import token_of
@@ -28,9 +28,9 @@ ANY = -1  # in place of a token: any other
 def position(look: Look) -> int:
     """Return the position that is asked about, among `trace.read`: the selected token, else a mask or the last; of a model with
     labels, a position that has them."""
-    if look.model.info.labels or look.kept is None or look.kept >= len(look.trace.read):
+    if look.model.info.labels or look.chosen_token is None or look.chosen_token >= len(look.trace.read):
         return look.predicted_at
-    return look.kept
+    return look.chosen_token
 
 
 def chips(look: Look, chosen: int) -> None:
@@ -41,7 +41,7 @@ def chips(look: Look, chosen: int) -> None:
     selection = look.select(look.trace.read)
 
     def react() -> None:
-        press(selection.places[choice("explain-chips")["value"]], look.asked_first)
+        press(selection.places[choice("explain-chips")["value"]], look.default_position)
 
     view = token_chips(selection.tokens, selection.index(chosen), ids=False)
     show(board([Card([Part("chips", view)])], "The tokens"), "explain-chips", react)
@@ -84,7 +84,7 @@ def pick(look: Look, place: int, key: state.Key, title: str, best: list[Predicti
     def find(text: str) -> int | None:
         return next((id for id in texts if texts[id] == text.strip()), None if labels else token_of(model, text, ()))
 
-    link_text = state.once(key)
+    link_text = state.take_linked_value(key)
     value = link_text if link_text is not None else key.get()
     if isinstance(value, str):  # typed, or from a link
         token = find(value)
@@ -95,7 +95,7 @@ def pick(look: Look, place: int, key: state.Key, title: str, best: list[Predicti
         texts[value] = spell(model, value)
         names[value] = f"{label(model.token_text(value))} ({percent(chance_of(look, place, value))})"
     menu_key = key.of(str(hash((place, *names))))
-    if value in names and (link_text is not None or not menu_key.held):
+    if value in names and (link_text is not None or not menu_key.is_set):
         menu_key.set(value)
     free: dict[str, Any] = {"accept_new_options": True, "help": "Choose a token, or type any word and press Enter."}
     chosen: int | str = st.selectbox(

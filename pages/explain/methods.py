@@ -9,7 +9,7 @@ import streamlit as st
 from analysis import Explanation, agreement
 from analysis.perturbation import rank_correlation
 from pages.explain import recipes
-from pages.explain.asked import HERE, SEEDS, TITLES, Request, explain_by_all, spreads
+from pages.explain.request import HERE, SEEDS, TITLES, Request, explain_by_all, spreads
 from ui.picture.picture import Numbers, Picture
 from ui.show import show_chart
 from ui.text import plain

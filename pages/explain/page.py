@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pages.explain import believe, choose, methods, text
-from pages.explain.asked import Request
+from pages.explain.request import Request
 from ui import shell, state
 from ui.choices import scope
 from ui.choices.widgets import tabs

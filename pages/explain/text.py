@@ -10,8 +10,8 @@ from analysis import Explanation
 from analysis.explaining import SLOPES
 from analysis.slopes import adds_to_tokens
 from pages.explain import recipes
-from pages.explain.asked import HERE, TITLES, Request, explain_by
 from pages.explain.believe import doubt
+from pages.explain.request import HERE, TITLES, Request, explain_by
 from ui import state
 from ui.choices.widgets import one_of, switch
 from ui.picture.picture import Numbers, Picture
@@ -28,9 +28,9 @@ def panel(request: Request) -> list[Picture]:
     if request.look.beginner:
         state.later("intermediate", state.EXPLAIN_BY, state.EXPLAIN_TOKENS)
     else:
-        if (link_name := state.EXPLAIN_BY.asked or "") in TITLES:
+        if (link_name := state.EXPLAIN_BY.in_address or "") in TITLES:
             state.take_as(state.EXPLAIN_BY, link_name)  # by the name that it has in a lesson
-        method = one_of(state.EXPLAIN_BY, state.EXPLAIN_BY.values, "the method", menu=True, written=TITLES.__getitem__)
+        method = one_of(state.EXPLAIN_BY, state.EXPLAIN_BY.values, "the method", menu=True, format_option=TITLES.__getitem__)
         state.keep(state.EXPLAIN_BY, TITLES[method], TITLES[state.EXPLAIN_BY.default])
     alone = method == SLOPES[0] and ask_tokens_alone(request)
     explanation = explain_by(request, method, alone)

@@ -20,7 +20,7 @@ PREDICTIONS = 10  # in the menu
 
 def position(look: Look) -> int:
     """Return the position that is asked about, among `trace.read`."""
-    return look.asked_first if look.kept is None or look.kept >= len(look.trace.read) else look.kept
+    return look.default_position if look.chosen_token is None or look.chosen_token >= len(look.trace.read) else look.chosen_token
 
 
 def chips(look: Look, chosen: int) -> None:
@@ -28,7 +28,7 @@ def chips(look: Look, chosen: int) -> None:
     selection = look.select(look.trace.read)
 
     def react() -> None:
-        press(selection.places[choice("flow-chips")["value"]], look.asked_first)
+        press(selection.places[choice("flow-chips")["value"]], look.default_position)
 
     view = token_chips(selection.tokens, selection.index(chosen), ids=False, link="" if look.trace.target else "flow")
     show(board([Card([Part("chips", view)])], "The tokens"), "flow-chips", react)
@@ -42,7 +42,7 @@ def token(look: Look, chosen: int) -> int | None:
         say(HERE, "headless", name=plain(model.info.name))
         return None
     if labels and chosen not in model.places(trace):
-        say(HERE, "not labelled", token=plain(named(look.written(trace.tokens)[look.asked_first].text)))
+        say(HERE, "not labelled", token=plain(named(look.spell_tokens(trace.tokens)[look.default_position].text)))
         return None
     best = model.top(logits, chosen, PREDICTIONS)
     if model.info.mask and not labels and chosen not in model.places(trace):

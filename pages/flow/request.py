@@ -86,7 +86,7 @@ class Request:
     def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **fields: Any) -> Picture:
         """Return a picture of this request. fields: further fields of `Picture`."""
         arguments = {"position": self.position, "choices": self.choices, **options}
-        about = label(self.look.written(self.trace.read)[self.position].text)
+        about = label(self.look.spell_tokens(self.trace.read)[self.position].text)
         return Picture(
             recipe, (self.look,), arguments, key, title=title, words=f"from “{about}”", takes=("model", "trace"), **fields
         )

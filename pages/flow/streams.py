@@ -24,7 +24,7 @@ def streams_picture(request: Request) -> tuple[Picture | None, dict[str, object]
     method, least = METHODS[0], LEAST
     if not request.look.beginner:
         left, right = st.columns(2)
-        method = one_of(state.STREAMS_OF, METHODS, "", label="Streams of", written=title, place=left)
+        method = one_of(state.STREAMS_OF, METHODS, "", label="Streams of", format_option=title, place=left)
         least = right.slider("From a share of", 0.2, 10.0, 100 * LEAST, 0.2, format="%.1f %%", key=state.STREAMS_FROM.name) / 100
 
     def work(report: jobs.Report) -> tuple[list[Stream], float]:
@@ -36,7 +36,7 @@ def streams_picture(request: Request) -> tuple[Picture | None, dict[str, object]
     if answer is None:
         return None, {}, {}
     strong, left_out = answer
-    tokens = request.look.written(request.attribution.ways.tokens)
+    tokens = request.look.spell_tokens(request.attribution.ways.tokens)
     columns = recipes.columns_of(request.attribution)
     names = [f"{label(token.text)} ({i})" for i, token in enumerate(tokens)]
     ranked = sorted(strong, key=lambda stream: (stream.to_column, -stream.share))

@@ -93,7 +93,7 @@ def strategy(look: Look) -> tuple[Strategy, int]:
         values = {name: _place_control(name, control) for name, control in CONTROLS.items() if _is_here(control, method)}
     for name, control in CONTROLS.items():
         if state.LEVELS.index(control.first) > state.LEVELS.index(look.level):
-            state.later(control.first, state.generating(name, control.default))
+            state.later(control.first, state.generate_key(name, control.default))
     fields: dict[str, Any] = {FIELDS[name]: value for name, value in values.items() if name in FIELDS}
     fields["top_k"] = fields.get("top_k") or None
     return Strategy(method, **fields), int(values.get("tokens", CONTROLS["tokens"].default))
@@ -104,7 +104,7 @@ def _is_here(control: Control, method: str) -> bool:
 
 
 def _place_control(name: str, control: Control) -> float:
-    key = state.generating(name, control.default)
+    key = state.generate_key(name, control.default)
     label = control.plain if control.plain and state.level() == "beginner" else control.label
     options: dict[str, Any] = {"help": control.help, "width": WIDTH}
     if control.slides:
@@ -130,6 +130,6 @@ def chat(look: Look) -> bool:
 
 def draw_again() -> None:
     """Choose the next seed."""
-    key = state.generating("seed", 0)
+    key = state.generate_key("seed", 0)
     key.set((key.get() + 1) % int(CONTROLS["seed"].most))
     state.run_whole_page_next()

@@ -47,8 +47,8 @@ def find_way_out(continuation: Continuation, look: Look) -> WayOut | None:
     steps = tuple(continuation.steps)
     key = ("way out", continuation.beginning, look.model.condition, tuple(step.token.id for step in steps), steps[-1].strategy)
     duration = effort.seconds(look.model.info, 1, TRIES * len(steps))
-    if duration > LONG and not effort.begun(key):
-        effort.offer(f"Look for a repetition penalty that leads out ({effort.lasting(duration)})", key)
+    if duration > LONG and not effort.is_begun(key):
+        effort.offer(f"Look for a repetition penalty that leads out ({effort.format_duration(duration)})", key)
         return None
 
     def work(report: jobs.Report) -> WayOut:

@@ -17,7 +17,7 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, part, picture, show
 from ui.text import plain
-from ui.words import headed, say, words
+from ui.words import heading_for, say, words
 from viz import Card, board
 
 HERE = Path(__file__).parent
@@ -28,7 +28,7 @@ def place_board(continuation: Continuation, look: Look, strategy: Strategy, pict
     cards = [
         Card(
             parts.text_and_rows(continuation, look, pictures),
-            words(HERE, headed(HERE, "title text", wording.output_kind(look.model.info))),
+            words(HERE, heading_for(HERE, "title text", wording.output_kind(look.model.info))),
             6,
         ),
         Card([part("What comes next", parts.bars, continuation, strategy, look, pictures)], words(HERE, "title bars"), 5),
@@ -70,7 +70,7 @@ def open_elsewhere(look: Look, text: str, chat: bool) -> None:
         if chat:  # the box has all of the turn now
             state.GENERATE_CHAT.set(False)
         state.run_whole_page_next()
-        state.DONE.set(words(HERE, headed(HERE, "opened", wording.output_kind(look.model.info))))
+        state.DONE.set(words(HERE, heading_for(HERE, "opened", wording.output_kind(look.model.info))))
 
     if text:
         st.button("Open this text on the other pages", icon=":material/open_in_new:", key="generate-open", on_click=write)
@@ -160,4 +160,4 @@ def body(continuation: Continuation, look: Look, strategy: Strategy, pictures: l
 if state.level() == "beginner":
     state.later("intermediate", state.GENERATE_CACHE)
 heads.side_bar(picker.in_use())
-shell.live(HERE, draw, answers=False, purpose=headed(HERE, "purpose", wording.heading_case(loaded.info(picker.in_use()))))
+shell.live(HERE, draw, answers=False, purpose=heading_for(HERE, "purpose", wording.heading_case(loaded.info(picker.in_use()))))

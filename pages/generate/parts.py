@@ -177,7 +177,7 @@ def stage_names(scores: Distribution) -> list[str]:
 
 
 def name_of(look: Look, id: int) -> str:
-    (token,) = look.written([Token(id, look.model.token_text(id), 0, 0, look.model.is_special(id))], first=False)
+    (token,) = look.spell_tokens([Token(id, look.model.token_text(id), 0, 0, look.model.is_special(id))], first=False)
     text = plain_sign(token.text) if look.beginner else token.text
     name = named(text) if text.strip() else label(text)
     return name.replace("*", r"\*")

@@ -21,7 +21,9 @@ Lines = list[tuple[int, tuple[int, ...]]]  # of each branch, how many ids of the
 
 def own_answer(second: str) -> bool:
     """Return whether the answer in the box is the model's own, which the page then begins again; keep that in the link."""
-    link_value = None if state.JOB.get() else state.once(state.GENERATE_OWN)  # not while the model of the link still loads
+    link_value = (
+        None if state.JOB.get() else state.take_linked_value(state.GENERATE_OWN)
+    )  # not while the model of the link still loads
     if link_value == "true":
         state.SAID.set(second)
     elif link_value not in (None, "false"):
@@ -35,8 +37,10 @@ def reopen(continuation: Continuation, strategy: Strategy, most: int) -> None:
     """Generate the branches that the link asks for, once, or those that were dropped from memory."""
     if state.JOB.get():  # the model that the link asks for is still loading
         return
-    branches, branch, searched = map(state.once, (state.GENERATE_SAID, state.GENERATE_BRANCH, state.GENERATE_SEARCHED))
-    at, counts = state.once(state.GENERATE_AT), [len(line) for line in continuation.lines]
+    branches, branch, searched = map(
+        state.take_linked_value, (state.GENERATE_SAID, state.GENERATE_BRANCH, state.GENERATE_SEARCHED)
+    )
+    at, counts = state.take_linked_value(state.GENERATE_AT), [len(line) for line in continuation.lines]
     if saved_ids := continuation.saved_ids:  # dropped, because the room was full
         continuation.saved_ids, searched = None, searched or str(saved_ids.reached or "")
         if any(saved_ids.lines):

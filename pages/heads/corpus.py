@@ -16,7 +16,7 @@ from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import jobs
 from ui.text import plain
-from ui.words import headed, say, words
+from ui.words import heading_for, say, words
 from viz import percent
 
 HERE = Path(__file__).parent
@@ -49,9 +49,9 @@ class Corpus:
         """Return what a job gives; None while it is under way, was cancelled, or waits for a click, and, with a sentence, where
         the model cannot spell the texts. readings: how often it reads the texts; 0 for what waits for no click."""
         key, lasts = (name, *self.key), self.seconds(readings)
-        if lasts > LONG and not effort.begun(key):
+        if lasts > LONG and not effort.is_begun(key):
             say(HERE, "takes long")
-            effort.offer(f"Measure it ({effort.lasting(lasts)})", key)
+            effort.offer(f"Measure it ({effort.format_duration(lasts)})", key)
             return None
         try:
             return jobs.result(key, work, doing)
@@ -80,7 +80,7 @@ def choose_corpus(look: Look, predicts: bool = True) -> Corpus | None:
     which it must be known what the model should say."""
     info = look.model.info
     if predicts and (look.trace.unembed is None or (info.kind == "encoder" and not info.mask)):
-        say(HERE, headed(HERE, "headless", look.case), name=plain(info.name))
+        say(HERE, heading_for(HERE, "headless", look.case), name=plain(info.name))
         return None
     both = info.kind == "encoder-decoder"
     shipped = not predicts or not both or info.name == "translator"

@@ -21,7 +21,7 @@ from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.serving.leaving import open_page
 from ui.show import show
-from ui.words import opening, say, words
+from ui.words import capitalize_heads, say, words
 from viz import Card, board, percent
 from viz.numbers import signed
 from viz.tokens import label
@@ -49,7 +49,7 @@ def draw(corpus: Corpus, table: pd.DataFrame, wanted: str = "") -> list[Picture]
     look = corpus.look
     row = table[(table["layer"] == look.layer) & (table["head"] == look.head)].iloc[0]
     names = [name for name in row["label"].split(", ") if name]
-    st.markdown(f"##### {mark_head(opening(look.head_name))}")
+    st.markdown(f"##### {mark_head(capitalize_heads(look.head_name))}")
     name = names[0] if names else nearest(row)
     facts = numbers_of(row, name) | {"head": look.head_name, "labels": " + ".join(WRITTEN[key] for key in names)}
     say(HERE, "labelled" if names else "not labelled" if np.isfinite(row[f"{name}_null"]) else "no null", **facts)
@@ -124,7 +124,7 @@ def examples(corpus: Corpus, chosen: list[tuple[int, int, str]], count: int) -> 
 
 def sentence(look: Look, passage: Example, name: str, place: int) -> str:
     """Say what an example shows."""
-    (query,), (key,) = look.written([passage.tokens[passage.query]]), look.written([passage.keys[passage.key]])
+    (query,), (key,) = look.spell_tokens([passage.tokens[passage.query]]), look.spell_tokens([passage.keys[passage.key]])
     spelt = {"from": query.text, "to": key.text}
     quotes = {end: label(text.strip() or " ").replace("*", "\\*").replace("`", "’") for end, text in spelt.items()}
     return words(HERE, "example", **quotes, share=percent(passage.weight), why=words(HERE, f"does {name}"), number=str(place + 1))

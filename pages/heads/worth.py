@@ -100,14 +100,14 @@ def draw_pruning(look: Look, corpus: Corpus, importance: Importance) -> list[Pic
         takes=("model",), known={"importance": importance, "left": left},
     )  # fmt: skip
     show_chart(drawing.drawn, "heads-pruned")
-    numbers = kept(left)
+    numbers = count_spare_heads(left)
     say(HERE, "pruned" if corpus.texts is None else "pruned own", **numbers)
     if int(numbers["ours"]) <= int(numbers["high"]):
         say(HERE, "pruned noise", **numbers, tokens=f"{importance.tokens:,}")
     return [drawing]
 
 
-def kept(left: Pruning, within: float = 0.1) -> dict[str, str]:
+def count_spare_heads(left: Pruning, within: float = 0.1) -> dict[str, str]:
     """Count the heads that can go before the loss rises by a tenth of a nat, in the measured and in the median random order."""
     ours, by_luck = left.orders["effect"], np.median(left.random, 0)
 

@@ -32,14 +32,14 @@ def ids(here: OpenStage) -> list[Picture]:
     """Draw the pieces with their ids, and the number that was followed back to one of them."""
     look, tokens = here.look, list(here.way.tokens)
     at = look.token_among(len(tokens))
-    facts = {"token": starred(f"“{named(look.written(tokens)[at].text)}”"), "id": f"{tokens[at].id:,}"}
+    facts = {"token": starred(f"“{named(look.spell_tokens(tokens)[at].text)}”"), "id": f"{tokens[at].id:,}"}
     return draw_end(here, chips(look, here.way), {**facts, "vocabulary": f"{look.model.info.vocabulary:,}"})
 
 
 def of_text(look: Look) -> dict[str, object]:
     """Return the names and numbers in the words about the text and its pieces. Only what was typed counts, and of two texts the
     source; special tokens that the model adds are named."""
-    text, tokens = look.trace.text, look.written(look.trace.tokens)
+    text, tokens = look.trace.text, look.spell_tokens(look.trace.tokens)
     places = typed(look.trace.tokens)
     added = list(dict.fromkeys(plain(named(token.text)) for i, token in enumerate(tokens) if i not in set(places)))
     counted = quantity(len(places) if text else 0, "piece" if look.beginner else "token")  # of no text only signs are left
@@ -54,7 +54,7 @@ def chips(look: Look, way: inside.Way) -> Picture:
     tokens = list(way.tokens)
     options = {
         "stack": way.stack,
-        "tokens": [token.text for token in look.written(tokens)],
+        "tokens": [token.text for token in look.spell_tokens(tokens)],
         "chosen": look.token_among(len(tokens)),
     }
 

@@ -54,7 +54,7 @@ def text(look: Look) -> Look:
     attention in the side bar."""
     if look.kind == "self" or not look.beginner:
         return look
-    if (state.waits(state.BLOCK) or state.BLOCK.get()).startswith("encoder"):  # a number of it is looked at
+    if (state.linked_value(state.BLOCK) or state.BLOCK.get()).startswith("encoder"):  # a number of it is looked at
         state.INSIDE_TEXT.set(state.INSIDE_TEXT.values[1])
     chosen = one_of(
         state.INSIDE_TEXT, state.INSIDE_TEXT.values, "the text that is followed", label="Follow", wrap=False, on_change=reset
@@ -67,7 +67,7 @@ def follow_label(look: Look) -> Look:
     """Follow the token at which a classifier reads its label, while no other token is chosen."""
     labels = look.model.info.labels
     alone = labels is not None and not labels.each and not labels.pooled and look.kind != "encoder"
-    return replace(look, at_first=look.asked_first) if alone else look
+    return replace(look, at_first=look.default_position) if alone else look
 
 
 def reset() -> None:
@@ -80,7 +80,7 @@ def block(look: Look) -> tuple[str, int]:
     """Return the stack and the layer whose block is shown: those that are chosen; for a beginner, who chooses none, those that a
     number was followed to."""
     stack = "decoder" if look.kind == "cross" else look.kind
-    if (link := state.once(state.BLOCK)) is not None:
+    if (link := state.take_linked_value(state.BLOCK)) is not None:
         state.BLOCK.set(link)
     match = re.fullmatch(r"([a-z]+)(\d{1,9})", state.BLOCK.get()) if look.beginner else None
     stacks = {name: look.trace.attention[name].layers for name in look.trace.attention if name != "cross"}
@@ -98,7 +98,7 @@ def selection(shapes: Mapping[str, Sequence[int]], others: Sequence[str] = ()) -
     """Return what is chosen. shapes: of the stages' arrays; others: stages without numbers. What a link asks for in vain is
     reported; what another text or model no longer has is dropped."""
     for key, meaning in ((state.STAGE, "the stage"), (state.CELL, "the number at"), (state.TRAIL, "the trail")):
-        if (link := state.once(key)) is not None:
+        if (link := state.take_linked_value(key)) is not None:
             key.set(link)
             if not _fits(key, shapes, others):
                 state.complain(key, link, meaning)

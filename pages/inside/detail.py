@@ -18,7 +18,7 @@ from ui.choices.token import keep, press
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
-from ui.words import headed, words
+from ui.words import heading_for, words
 from viz import Card, Part, board
 
 HERE = Path(__file__).parent
@@ -162,7 +162,7 @@ def draw_end(here: OpenStage, main: Picture, facts: dict[str, object], above: st
     """Draw the first or the last stage of the model: its main picture, and below it how its number came about, or what was
     followed back to it."""
     cell = drawings(here)["cell"]
-    heading = headed(HERE, f"cell {here.stage.name}", formulas.case(here.stage))
+    heading = heading_for(HERE, f"cell {here.stage.name}", formulas.case(here.stage))
     cards = [
         Card([
             Part("words", None, formulas.explanation(HERE, here.stage, facts)),

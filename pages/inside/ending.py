@@ -45,7 +45,8 @@ def draw(here: OpenStage) -> list[Picture]:
     where = "at a mask" if at in model.places(look.trace) and kind == "encoder" else "elsewhere" if kind == "encoder" else "next"
     where = formulas.case(here.stage) or where
     facts = {
-        "token": starred(f"“{named(look.written(look.trace.read)[at].text)}”"), "best": starred(named(look.outcome(best[0].id))),
+        "token": starred(f"“{named(look.spell_tokens(look.trace.read)[at].text)}”"),
+        "best": starred(named(look.outcome(best[0].id))),
         "share": (in_hundred if look.beginner else percent)(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
         "labels": f"{len(logits):,}",
         "place": words(HERE, "place here" if kind == "encoder" else "place next"),

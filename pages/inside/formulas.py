@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis import inside
 from pages.inside import recipes
-from ui.words import headed, words
+from ui.words import heading_for, words
 
 SHOWN = 3  # terms of a sum that are written out
 PLAIN = {"logits": "unembedding", "softmax": "shares"}  # headings for beginners, who do not know these words
@@ -45,7 +45,7 @@ def section(folder: Path, stage: inside.Stage | str, **facts: object) -> str:
     key = stage if isinstance(stage, str) else stage.name
     plain = re.sub(r" \d+$", "", key)
     for candidate in (key, plain, PLAIN.get(plain, plain), plain.removeprefix(CROSS)):
-        heading = f"stage {candidate}" if isinstance(stage, str) else headed(folder, f"stage {candidate}", case(stage))
+        heading = f"stage {candidate}" if isinstance(stage, str) else heading_for(folder, f"stage {candidate}", case(stage))
         if text := words(folder, heading, **facts):
             return text
     return "" if isinstance(stage, str) else words(folder, f"kind {stage.formula}", **facts)

@@ -31,7 +31,7 @@ def tokens(look: Look, stage: inside.Stage, axis: str) -> list[Token]:
     """Return the tokens that an axis of positions runs over."""
     across = stage.name.startswith("cross") and axis in ("key", "source")
     own = look.trace.target if stage.stack == "decoder" and not across else look.trace.tokens
-    return look.written(own)
+    return look.spell_tokens(own)
 
 
 def row_axis(stage: inside.Stage) -> str:

@@ -38,7 +38,7 @@ def draw(look: Look) -> None:
 
 def caption(look: Look, way: inside.Way) -> str:
     """Say which token is followed, and for beginners, who did not choose it, through which head."""
-    token = plain(named(look.written(look.attention.queries)[look.token].text))
+    token = plain(named(look.spell_tokens(look.attention.queries)[look.token].text))
     attention = look.trace.attention[way.stack]
     where = {"heads": attention.heads, "block": way.layer + 1, "layers": attention.layers}
     which = words(HERE, "searchlight", **where) if attention.heads > 1 else ""
@@ -57,7 +57,7 @@ def stages(look: Look, way: inside.Way, chosen: choose.Selection) -> list[Pictur
     if rest := lines[at + 1 :]:
         show(way_view(rest), "inside-after", lambda: choose.toggle(choice("inside-after")["key"]))
     if (labels := look.model.info.labels) and way.stages[-1].name != "choice":
-        token = named(look.written(look.trace.read)[look.predicted_at].text)
+        token = named(look.spell_tokens(look.trace.read)[look.predicted_at].text)
         head = f"`{type(look.model.network).__name__}`"
         say(HERE, "labels of all" if labels.pooled else "labels", token=plain(token), head=head)
     return pictures

@@ -24,7 +24,7 @@ def current_way(look: Look) -> inside.Way:
     """Return the way of this text through the block that is looked at; it is followed once per visitor."""
     stack, layer = choose.block(look)
     count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
-    stage = state.waits(state.STAGE) or state.STAGE.get()
+    stage = state.linked_value(state.STAGE) or state.STAGE.get()
     return kept.way(visitors.me(), look.model, look.trace, stack, layer, min(look.token, count - 1), stage)
 
 

@@ -44,7 +44,10 @@ def draw(here: Path, look: Look) -> list[Picture]:
     if in_heads is None:
         return []
     head, film = _pick_film(look, subject, mean)
-    texts = [named(side[at].text) for side, at in ((look.written(attention.rows), query), (look.written(attention.keys), key))]
+    texts = [
+        named(side[at].text)
+        for side, at in ((look.spell_tokens(attention.rows), query), (look.spell_tokens(attention.keys), key))
+    ]
     raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
     raw |= _facts(look, in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}

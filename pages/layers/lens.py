@@ -124,7 +124,7 @@ def _pictures(
     look: Look, seen: Lens, positions: list[int], tuned: bool, colour: str, column: int, layer: int
 ) -> dict[str, Picture]:
     """Return the pictures of this part by the part of the board that shows them."""
-    model, read = look.model, look.written(look.trace.read)
+    model, read = look.model, look.spell_tokens(look.trace.read)
     options, tokens = {"positions": positions, "tuned": tuned}, [read[place].text for place in positions]
     place = {"column": column, "layer": layer}
     kind, where = KINDS[tuned].capitalize(), f"{'at' if model.info.kind == 'encoder' else 'after'} “{named(tokens[column])}”"
@@ -170,7 +170,7 @@ def _pictures(
 def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]:
     model, trace = look.model, look.trace
     place, settled = int(seen.positions[column]), int(seen.settled[column])
-    token = named(look.written(trace.read)[place].text)
+    token = named(look.spell_tokens(trace.read)[place].text)
     since = "from the input on" if settled == 0 else f"from {_layer_name(settled)} on"
     if settled == len(seen.ids) - 1:
         since = f"only after the last layer, {_layer_name(settled)}"

@@ -29,7 +29,7 @@ def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
         with st.expander("Train a tuned lens for this model", icon=":material/tune:"):
             say(here, "lens train")
             empty = "Empty: the story that comes with Headlight"
-            most = boxes.longest()
+            most = boxes.character_limit()
             own = st.text_area("Your own text to learn from", key=state.LENS_TEXT.name, placeholder=empty, max_chars=most)
             st.button("Train it", on_click=ask, args=(weights, (own or "")[:most]), key="lens-train")
         return None

@@ -40,7 +40,7 @@ def list_lessons(language: str) -> None:
     for error in wrong:
         st.error(plain(str(error)), icon=":material/report:")
     say(HERE, "how")
-    document.keep_lessons(course.kept(), lambda: course.bring_back(state.selection(document.KEPT).kept))
+    document.keep_lessons(course.saved_progress(), lambda: course.bring_back(state.selection(document.KEPT).kept))
     try:
         for each in sorted(files.courses(), key=lambda listed: listed.name != state.LESSON_COURSE.get()):
             course_card(each, lessons, language)
@@ -109,13 +109,13 @@ def lesson_button(each: Course, number: int, lesson: Lesson, comes_next: bool) -
 def begin_of(each: Course, lesson: Lesson) -> None:
     """Begin a lesson of a course, or go on with it."""
     state.LESSON_COURSE.set(each.name)
-    course.begin(lesson, course.reached(lesson) or 1)
+    course.begin(lesson, course.last_step(lesson) or 1)
 
 
 def line(lesson: Lesson, ahead: bool) -> None:
     """Draw a lesson: its subject, its length, and a button that begins or continues it. ahead: whether it is the first unfinished
     lesson."""
-    at = course.reached(lesson)
+    at = course.last_step(lesson)
     with st.container(border=True, key=f"lesson-{lesson.name.replace('/', '-')}"):
         left, right = st.columns([5, 2], vertical_alignment="center")
         model = "" if lesson.model == "writer" else f" · model “{plain(lesson.model)}”"

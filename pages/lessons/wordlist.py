@@ -8,7 +8,7 @@ import streamlit as st
 
 from models.errors import FileError
 from ui import state
-from ui.lexicon import files, sent
+from ui.lexicon import files, payload
 from ui.lexicon.files import LEVELS, Entry
 from ui.text import plain
 from ui.words import say, words
@@ -39,12 +39,12 @@ def draw(language: str) -> None:
 
 def holds(entry: Entry, sought: str, level: int) -> bool:
     """Return whether a word, one of its forms or its meaning contains these letters."""
-    return sought.strip().lower() in " ".join([entry.title, entry.word, *entry.also, entry.said[level]]).lower()
+    return sought.strip().lower() in " ".join([entry.title, entry.word, *entry.also, entry.meanings[level]]).lower()
 
 
 def line(entry: Entry, level: int) -> str:
     """Return a word, its meaning, and links as Markdown; the links stay in the app (see `ui/lexicon.js`)."""
-    links = [f"[{plain(words)}](./{href}#{to}-{entry.name})" for to, href, words in sent.links(entry)]
-    meaning = entry.said[level].replace("{layer}", "1").replace("{head}", "2")
-    meaning = f"L1 H2: {meaning}" if meaning != entry.said[level] else meaning
+    links = [f"[{plain(words)}](./{href}#{to}-{entry.name})" for to, href, words in payload.links(entry)]
+    meaning = entry.meanings[level].replace("{layer}", "1").replace("{head}", "2")
+    meaning = f"L1 H2: {meaning}" if meaning != entry.meanings[level] else meaning
     return f"**{plain(entry.title)}**  \n{plain(meaning)}  \n:small[{' · '.join(links)}]"

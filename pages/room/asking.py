@@ -31,9 +31,9 @@ def show(folder: Path, mine: Seat) -> None:
     if question:
         with st.container(horizontal=True, gap="small"):
             st.button(
-                "Hide the counts" if question.shown else "Show the counts to all", key="room-show",
-                icon=":material/visibility_off:" if question.shown else ":material/visibility:",
-                on_click=mine.room.show, args=(not question.shown,),
+                "Hide the counts" if question.counts_visible else "Show the counts to all", key="room-show",
+                icon=":material/visibility_off:" if question.counts_visible else ":material/visibility:",
+                on_click=mine.room.show, args=(not question.counts_visible,),
             )  # fmt: skip
             st.button("End the question", key="room-stop", icon=":material/stop:", on_click=mine.room.stop)
         return
@@ -72,7 +72,7 @@ def own_answer(mine: Seat, name: str) -> str:
         return ""
     try:
         texts = (at[state.TEXT.name], at[state.TARGET.name])
-        return panel.in_words(panel.computed(at["model"], loaded.model(at["model"]).condition, name, texts, ()).value)
+        return panel.in_words(panel.compute_answer(at["model"], loaded.model(at["model"]).condition, name, texts, ()).value)
     except Exception as error:
         st.toast(plain(complaint("The model’s answer", error, "computed")), icon=":material/info:")
         return ""

@@ -9,7 +9,7 @@ from datetime import datetime
 import streamlit as st
 
 from ui.picture.files import cell
-from ui.rooms.store import Room, Said
+from ui.rooms.store import Reply, Room
 
 COLUMNS = ("number", "question", "kind", "time", "name", "answer", "right answer", "model")
 
@@ -21,8 +21,8 @@ def table(room: Room) -> bytes:
     rows = csv.writer(written, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     rows.writerow(COLUMNS)
     for number, question in enumerate(list(room.questions), 1):
-        for name, said, when in list(question.answers.values()) or [Said("", "", 0.0)]:
-            answer = float(said) if question.kind == "a number" and said else cell(said)
+        for name, reply, when in list(question.answers.values()) or [Reply("", "", 0.0)]:
+            answer = float(reply) if question.kind == "a number" and reply else cell(reply)
             at = datetime.fromtimestamp(when).astimezone().isoformat(" ", "seconds") if when else ""
             known = [cell(question.right), cell(question.model)]
             rows.writerow([number, cell(question.words), question.kind, at, cell(name), answer, *known])

@@ -13,7 +13,7 @@ from ui.lessons import course, files, panel
 from ui.lessons.files import Lesson, Step
 from ui.rooms.seat import Seat
 from ui.show import complaint
-from ui.text import called, plain
+from ui.text import display_name, plain
 from ui.words import say
 
 
@@ -67,19 +67,19 @@ def go(mine: Seat, number: int) -> None:
         lesson, before = place
         model = lesson.model_at(number)
         same = model == lesson.model_at(before)
-        mine.opened = True
+        mine.just_opened = True
         course.begin(lesson, number, {state.MODEL.name: mine.room.at["model"] if same else model})
 
 
 def answer(mine: Seat, step: Step) -> Answer:
     """What is right, for the model that the class sees. Errors: those of `analysis.answers`."""
     assert step.question
-    return panel.measured(step, mine.room.at["model"], step.question.answer, step.question.given)
+    return panel.measure_answer(step, mine.room.at["model"], step.question.answer, step.question.given)
 
 
 def in_words(mine: Seat, step: Step) -> str:
     """The same as a sentence."""
     try:
-        return f"With “{called(mine.room.at['model'])}” it is {panel.in_words(answer(mine, step).value)}."
+        return f"With “{display_name(mine.room.at['model'])}” it is {panel.in_words(answer(mine, step).value)}."
     except Exception as error:
         return complaint("The answer", error, "computed")

@@ -13,7 +13,7 @@ from ui.menu import TITLES
 from ui.rooms import seat
 from ui.rooms.seat import Seat
 from ui.rooms.store import rooms
-from ui.text import called, plain
+from ui.text import display_name, plain
 from ui.words import say
 
 HERE = Path(__file__).parent
@@ -73,7 +73,7 @@ def fix(mine: Seat) -> None:
             fixed = mine.room.fixed.get(name)
             key.set(fixed is not None)
             st.toggle(
-                f"All stay with the {name} “{plain(called(fixed or value))}”",
+                f"All stay with the {name} “{plain(display_name(fixed or value))}”",
                 key=key.name,
                 on_change=hold,
                 args=(mine, name, value),
@@ -97,8 +97,8 @@ def choose_pages(mine: Seat) -> None:
 
 
 def hide(mine: Seat, names: list[str]) -> None:
-    shown = state.ROOM_PAGES.get() or ()
-    mine.room.fix(**{seat.HIDDEN: [name for name in names if name not in shown] or None})
+    chosen = state.ROOM_PAGES.get() or ()
+    mine.room.fix(**{seat.HIDDEN: [name for name in names if name not in chosen] or None})
 
 
 def go_back(mine: Seat) -> None:

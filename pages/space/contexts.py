@@ -40,7 +40,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     with right:
         say(folder, "contexts")
         word = st.text_input("The word", WORD, key=state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
-        most = boxes.longest()
+        most = boxes.character_limit()
         typed = st.text_area(
             "Texts, one a line", TEXTS[:most], key=state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
         )[:most]
@@ -72,7 +72,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
             pictures.append(
                 scene.place(
                     "context-view", f"“{word}” in several texts", recipes.contexts,
-                    tuple(replace(look, trace=trace, second="", kept=None) for trace in traces),
+                    tuple(replace(look, trace=trace, second="", chosen_token=None) for trace in traces),
                     {"stack": stack, "word": word, "others": others}, chosen, arranged, takes=("trace",), names=names,
                     hidden=states, columns={"token": names, "text": of}, values=numbered + [""] * len(others),
                 )

@@ -135,11 +135,11 @@ def place(
     values: Any = None,
 ) -> Points:  # fmt: skip
     """Place a picture of points. The followed token stays chosen while the text is edited."""
-    followed = state.followed(key).get()
+    followed = state.followed_key(key).get()
     options = options | {"arranging": asdict(chosen), "simple": looks[0].beginner, "chosen": followed}
 
     def react() -> None:
-        state.followed(key).set(choice(key))
+        state.followed_key(key).set(choice(key))
 
     picture = Points(
         recipe, looks, options, key, lambda: numbers(names, hidden, columns, arranged), react, title=title,

@@ -32,7 +32,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
         if len(places) < 2:
             st.info("One token has no place among others: the picture shows how tokens lie beside each other. Type a word.")
             return []
-        spelled, hidden = look.written(every), trace.hidden[stack][:, places]
+        spelled, hidden = look.spell_tokens(every), trace.hidden[stack][:, places]
         tokens = [spelled[place] for place in places]
         arranged = scene.arrange((model.info.name, trace.text, look.second, stack, tuple(places)), hidden, chosen)
         if arranged:

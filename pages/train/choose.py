@@ -67,7 +67,7 @@ def numbers(disabled: bool) -> tuple[dict, dict]:
     here = [*sizes, *learning]
     for level, (more, numbers) in LEVELS.items():
         new = [name for name in (*more, *numbers) if name not in here]
-        state.later(level, *(state.trained(name) for name in new))
+        state.later(level, *(state.train_key(name) for name in new))
         here += new
     chosen = _numbers(SIZES, sizes, disabled)
     budget = _numbers(LEARNING, learning, disabled)
@@ -115,12 +115,12 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
         default: Any = DEFAULTS.get(name, getattr(Budget, name, None))
         with columns[i % len(columns)]:
             chosen[name] = number(
-                state.trained(name), setting.title, setting.least, setting.most, default, setting.step, disabled=disabled,
+                state.train_key(name), setting.title, setting.least, setting.most, default, setting.step, disabled=disabled,
                 help=setting.help, format="%g" if name == "rate" else None,
             )  # fmt: skip
-        state.keep(state.trained(name), chosen[name], default)
+        state.keep(state.train_key(name), chosen[name], default)
     return chosen
 
 
 def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool) -> str:
-    return one_of(state.trained(name), names, f"the {title.lower()}", label=title, menu=True, disabled=disabled)
+    return one_of(state.train_key(name), names, f"the {title.lower()}", label=title, menu=True, disabled=disabled)

@@ -27,7 +27,7 @@ def draw(look: Look) -> None:
     if training is not None:
         control.start(training)
     # On a phone the picture comes first, but nothing comes before the choices while there is none.
-    if training is None and (sentence := trainings.left()):
+    if training is None and (sentence := trainings.notice_of_loss()):
         st.info(plain(sentence), icon=":material/info:")
     left, right = st.container(key="look" if training else "plan").columns([4, 8], gap="medium")
     with left:

@@ -29,14 +29,14 @@ def place(here: Path, name: str, training: Training) -> None:
 
     def save() -> trainings.Trained | None:
         try:
-            return trainings.written(name, training)
+            return trainings.write_model(name, training)
         except ModelError as error:
             st.toast(plain(str(error)), icon=":material/report:")
             return None
 
     def open_head() -> None:
-        if (trained := save()) and (own := examples.trained(trained.name)):
-            examples.go(own)
+        if (trained := save()) and (own := examples.trained_example(trained.name)):
+            examples.open_example(own)
 
     def open_it() -> None:
         if not (trained := save()):
@@ -53,12 +53,12 @@ def place(here: Path, name: str, training: Training) -> None:
         if st.button(label, icon=":material/visibility:", on_click=open_head, key="train-open-head"):
             st.rerun()
         st.download_button(
-            "Weights (safetensors)", lambda: (trainings.written(name, training).folder / "model.safetensors").read_bytes(),
+            "Weights (safetensors)", lambda: (trainings.write_model(name, training).folder / "model.safetensors").read_bytes(),
             f"{file}.safetensors", "application/octet-stream", key="train-weights", on_click="ignore",
             icon=":material/download:",
         )  # fmt: skip
         st.download_button(
-            "Folder (zip)", lambda: zip_folder(trainings.written(name, training).folder), f"{file}.zip", "application/zip",
+            "Folder (zip)", lambda: zip_folder(trainings.write_model(name, training).folder), f"{file}.zip", "application/zip",
             key="train-folder", on_click="ignore", icon=":material/folder_zip:",
         )  # fmt: skip
         if (logs := trainings.logs(name)).is_dir():

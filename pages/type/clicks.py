@@ -60,7 +60,7 @@ def react(look: Look) -> None:
 
 def characters(model: LanguageModel, id: int) -> str:
     """Return what a token with a part of a character adds to the typed text: the character, as the model completes it."""
-    text = loaded.characters(model.info.name, state.written(state.TEXT).replace(boxes.BREAK, "\n"), id, boxes.second())
+    text = loaded.characters(model.info.name, state.box_text(state.TEXT).replace(boxes.BREAK, "\n"), id, boxes.second_text())
     if not text:
         sign = model.token_text(id)
         st.toast(f"“{sign}” continues a character that the text does not begin, so it adds nothing.", icon=":material/block:")

@@ -10,8 +10,8 @@ from pathlib import Path
 from pages.type import recipes
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
-from ui.text import loadable
-from ui.words import headed, words
+from ui.text import loadable_name
+from ui.words import heading_for, words
 from viz import Part, percent
 
 CLEAR = 0.3  # from this mean weight or correlation on, a head is said to do what it does
@@ -33,12 +33,12 @@ def where_it_looks(folder: Path, look: Look, pictures: list[Picture]) -> Part:
         words=look.head_name, title="Where it looks", part="reading", known={"weights": weights},
     )  # fmt: skip
     pictures.append(drawing)
-    facts = {"layer": layer, "head": head, "kind": kind, "name": loadable(look.model.info.name).replace("*", r"\*")}
+    facts = {"layer": layer, "head": head, "kind": kind, "name": loadable_name(look.model.info.name).replace("*", r"\*")}
     facts["formula"] = attention.formula(layer).replace("*", r"\*")
     facts["total"] = "100 %" if whole else "less than 100 %: the rest goes to what is not shown"
     facts["call"] = "trace(text, target)" if trace.target and not look.model.info.labels else "trace(text)"
     section = "where cross" if kind == "cross" else "where both ways" if look.both_ways else "where"
-    return drawing.on_board(words(folder, headed(folder, section, look.case), **facts), late=True)
+    return drawing.on_board(words(folder, heading_for(folder, section, look.case), **facts), late=True)
 
 
 def all_heads(folder: Path, look: Look, pictures: list[Picture]) -> Part:
@@ -47,7 +47,7 @@ def all_heads(folder: Path, look: Look, pictures: list[Picture]) -> Part:
         first = look.favourite
         section = {"previous": "heads", "induction": "heads induction", "lookup": "heads cross"}[first.does]
         section += "" if first.score > CLEAR else " unclear"
-        return Part("heads", None, words(folder, headed(folder, section, look.case), share=percent(max(0.0, first.score))))
+        return Part("heads", None, words(folder, heading_for(folder, section, look.case), share=percent(max(0.0, first.score))))
     drawing = Picture(
         recipes.all_heads, (look,), {"layer": look.layer, "head": look.head}, "board", lambda: {"weights": look.scope},
         title="All heads", part="heads",

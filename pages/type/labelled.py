@@ -57,7 +57,7 @@ def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Pictu
     facts = {
         "count": f"{len(labels.names):,}",
         "shown": str(len(best)),
-        "token": named(look.written(look.trace.tokens)[position].text),
+        "token": named(look.spell_tokens(look.trace.tokens)[position].text),
     }
     kind = "value" if not labels.chances else "any" if labels.rule == ANY else "one"
     above = [words(HERE, f"labels {'token' if labels.each else kind}", **{name: starred(fact) for name, fact in facts.items()})]
@@ -68,7 +68,7 @@ def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Pictu
 def each_token(look: Look) -> str:
     """List the likeliest label of every token, for a long text only those at its end."""
     model, places = look.model, look.model.places(look.trace)[-TOKENS:]
-    tokens, listed = look.written(look.trace.tokens), []
+    tokens, listed = look.spell_tokens(look.trace.tokens), []
     for place in places:
         scores = look.trace.scores_at(place)
         assert scores is not None, "it gives labels"

@@ -10,7 +10,7 @@ import numpy as np
 from analysis import prediction_entropy
 from pages.type import labelled, recipes
 from ui.look import Look
-from ui.memory.together import once
+from ui.memory.together import make_once
 from ui.picture.picture import Numbers, Picture
 from ui.show import part
 from ui.words import words
@@ -32,7 +32,7 @@ def what_it_predicts(
     model, trace = look.model, look.trace
     logits = trace.logits_at(position)
     assert logits is not None, "asked where the model predicts"
-    best, bits = once(
+    best, bits = make_once(
         trace,
         ("what it predicts", position, bars, temperature),
         lambda: (model.top(logits, position, bars, temperature), prediction_entropy(logits, temperature)),

@@ -20,7 +20,7 @@ def test_a_word_is_pressed_read_closed_and_followed(open_page, width, dark):
     word = page.get_by_role("link", name="head", exact=True)
     frame = page.get_by_role("dialog", name="head", exact=True)
     word.click(timeout=WAIT)
-    expect(frame).to_contain_text(head.said[1])
+    expect(frame).to_contain_text(head.meanings[1])
     expect(frame).to_be_focused()
     box = frame.bounding_box()
     assert box and box["x"] >= 0 and box["x"] + box["width"] <= width, "all of it is on the screen"
@@ -32,7 +32,7 @@ def test_a_word_is_pressed_read_closed_and_followed(open_page, width, dark):
     page.get_by_role("link", name="probability", exact=True).focus()  # inside of a view, and by keys alone
     page.keyboard.press("Enter")
     other = page.get_by_role("dialog", name="probability", exact=True)
-    expect(other).to_contain_text(probability.said[1])
+    expect(other).to_contain_text(probability.meanings[1])
     page.keyboard.press("Escape")
     expect(other).to_be_hidden()
 
@@ -65,7 +65,7 @@ def test_a_word_is_pressed_read_closed_and_followed(open_page, width, dark):
 
 def test_a_word_in_the_address_is_explained_as_one_that_was_pressed_before_the_page_could_answer(open_page):
     page = open_page("/?text=The+cat+sat&level=intermediate#w-head")
-    expect(page.get_by_role("dialog", name="head", exact=True)).to_contain_text(files.entries()["head"].said[1], timeout=WAIT)
+    expect(page.get_by_role("dialog", name="head", exact=True)).to_contain_text(files.entries()["head"].meanings[1], timeout=WAIT)
     assert "#" not in page.url
 
 

@@ -309,7 +309,7 @@ def asked_of(lesson: files.Lesson, number: int) -> bool:
     link, model = lesson.steps[number - 1].link, lesson.model_at(number)
     text = tuple(link.get(key.name, key.default)[:300] for key in (state.TEXT, state.TARGET))
     try:
-        right = panel.computed(model, None, asked.answer, text, tuple(asked.given.items()))
+        right = panel.compute_answer(model, None, asked.answer, text, tuple(asked.given.items()))
     except ValueError as error:
         if not is_refusal(error):
             raise
@@ -379,7 +379,7 @@ def tried_lexicon(text: str) -> bool:
             check_refusal(error, text)
             return True
         for entry in found.values():
-            "".join([entry.word, entry.title, *entry.also, *entry.unless, *entry.said]).encode()
+            "".join([entry.word, entry.title, *entry.also, *entry.unless, *entry.meanings]).encode()
             if entry.see:
                 page, link = follow.place_of(entry)
                 "".join([page, *link.values()]).encode()

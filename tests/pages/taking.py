@@ -20,7 +20,7 @@ from ui.picture.caption import caption
 from ui.picture.files import csv, npz
 from ui.picture.notebook import notebook
 from ui.picture.picture import Picture
-from ui.text import loadable
+from ui.text import loadable_name
 from viz.figures.style import on_page
 from viz.view import View
 
@@ -48,7 +48,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, page: str, link: str = "") -> dict[
         found.update({one.name: one for one in pictures})
 
     with monkeypatch.context() as patch:
-        patch.setattr(take_away, "chosen", keep)
+        patch.setattr(take_away, "choose_picture", keep)
         patch.setattr(streamlit, "popover", lambda *given, **options: Unfolded(streamlit.container()))
         open_link(page, link)
     return found
@@ -58,7 +58,7 @@ class Read:
     """A model, to which each text is what the page has read: reading on from another text may differ in the last digit."""
 
     def __init__(self, made: Picture, name: str):
-        self.looks = [look for look in made.looks if loadable(look.model.info.name) == name]
+        self.looks = [look for look in made.looks if loadable_name(look.model.info.name) == name]
         assert self.looks, f"the page shows nothing of {name}"
 
     def __getattr__(self, name: str):

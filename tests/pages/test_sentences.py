@@ -16,7 +16,7 @@ from pages.explain import recipes
 from pages.heads import why, worth
 from tests.serving import ROOT
 from ui import state
-from ui.words import at
+from ui.words import sections_at
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def level(monkeypatch):
 
 
 def words_of(page: str, heading: str, level: str = "intermediate") -> str:
-    return at(ROOT / "pages" / page, level)[heading]
+    return sections_at(ROOT / "pages" / page, level)[heading]
 
 
 def test_a_head_that_looks_at_the_token_before_looks_one_token_back():
@@ -49,7 +49,7 @@ def test_a_correlation_is_no_share():
 def test_an_order_that_random_ones_equal_is_called_no_better_than_chance(ours, luck):
     random = np.array([[1.0, 1.05, 2.0], [1.0, 1.3, 2.0]])
     saved = {"effect": np.array([0.0, 10.0, 20.0])}
-    said = worth.kept(Pruning(np.array([0, 4, 8]), {"effect": np.array(ours)}, random, saved, 100))
+    said = worth.count_spare_heads(Pruning(np.array([0, 4, 8]), {"effect": np.array(ours)}, random, saved, 100))
     assert (said["low"], said["high"]) == ("0", "4")
     assert (int(said["ours"]) <= int(said["high"])) == luck
     assert "no better than chance" in words_of("heads", "pruned noise")
@@ -66,7 +66,7 @@ def test_what_a_chance_falls_by_is_said_in_points_and_not_in_per_cent_of_it():
     values, unit = recipes.amounts(writer, trace, scores, groups, **simple)
     chance = float(writer.chances(logits)[token])
     assert unit == "points" and values == pytest.approx(100 * (chance - chance * np.exp(-0.1)))
-    assert "{points}" in at(ROOT / "pages" / "explain", "beginner")["method leave-one-out"]
+    assert "{points}" in sections_at(ROOT / "pages" / "explain", "beginner")["method leave-one-out"]
 
 
 def test_a_beam_search_looks_at_twice_its_width_of_all_beginnings_together():

@@ -46,8 +46,9 @@ def script() -> None:
     from ui import state
 
     st.session_state["found"] = {
-        "level": state.LEVEL.get(), "asked": state.LEVEL.asked, "layer": state.LAYER.get_or("none"), "held": state.LAYER.held,
-        "twice": state.SHADE.asked, "empty": state.TEXT.asked, "missing": state.HEAD.asked, "popped": state.HEAD.pop(),
+        "level": state.LEVEL.get(), "asked": state.LEVEL.in_address, "layer": state.LAYER.get_or("none"),
+        "held": state.LAYER.is_set, "twice": state.SHADE.in_address, "empty": state.TEXT.in_address,
+        "missing": state.HEAD.in_address, "popped": state.HEAD.pop(),
         "chosen": state.chosen(),
     }  # fmt: skip
     st.session_state["own"] = {name: st.session_state[name] for name in ("level", "layer", "bars") if name in st.session_state}
@@ -87,4 +88,4 @@ def test_an_address_has_what_is_chosen_and_no_defaults():
 @pytest.mark.parametrize("key", [state.LEVEL, state.LAYER])
 def test_outside_of_a_run_a_key_has_what_a_bare_script_would_find(key):
     assert key.get() == streamlit.session_state.get(key.name, key.default)
-    assert key.asked is None and not key.held
+    assert key.in_address is None and not key.is_set

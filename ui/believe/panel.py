@@ -31,7 +31,7 @@ def panel(trial: Trial) -> list[Picture]:
     titles, simple = {name: title for name, title in trial.titles.items() if name in evidence.methods}, trial.look.beginner
     # The first, not the best: the best of some random orders beats 20 others often enough.
     chosen = one_of(
-        state.BELIEVE, list(titles), "", label=words(HERE, "order"), menu=len(titles) > IN_A_ROW, written=titles.__getitem__
+        state.BELIEVE, list(titles), "", label=words(HERE, "order"), menu=len(titles) > IN_A_ROW, format_option=titles.__getitem__
     )
     say(HERE, "believe masked" if trial.question.mask else "believe", **trial.facts(evidence, chosen))
     if trial.question.against is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from analysis import Faithfulness, Question, faithfulness
 from analysis.perturbation import texts_read
 from ui import effort
-from ui.effort import begun, lasting, offer
+from ui.effort import format_duration, is_begun, offer
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Picture
@@ -60,13 +60,13 @@ class Trial:
         for a press. finer: every step is offered where a grid is measured."""
         keys = {exact: ("faithful", *self.key, tuple(self.scores), exact) for exact in (True, False)}
         every, fewer = self.seconds(True), self.seconds(False)
-        exact = every <= LONG or begun(keys[True])
+        exact = every <= LONG or is_begun(keys[True])
         if not exact:
-            if waits := fewer > LONG and not begun(keys[False]):
+            if waits := fewer > LONG and not is_begun(keys[False]):
                 say(HERE, "takes long")
-                offer(f"Measure some of the steps ({lasting(fewer)})", keys[False])
+                offer(f"Measure some of the steps ({format_duration(fewer)})", keys[False])
             if every <= LONGEST and (finer or waits):
-                offer(f"Measure every step ({lasting(every)})", keys[True])
+                offer(f"Measure every step ({format_duration(every)})", keys[True])
             if waits:
                 return None
         return jobs.result(
@@ -78,20 +78,20 @@ class Trial:
     def facts(self, evidence: Faithfulness, chosen: str) -> dict[str, object]:
         """What words say of a method's order, its verdict among it, and whether the text saturates."""
         ours, areas = evidence.methods[chosen], [order.deletion_area for order in evidence.random]
-        read = [*self.look.trace.tokens, *self.look.trace.target]
-        first = ["“" + label(read[evidence.units[i]].text.strip(" ") or " ") + "”" for i in ours.order[:5]]
-        said = {
-            "method": self.titles[chosen], "first": plain(", ".join(first)), "full": percent(evidence.full),
+        tokens = [*self.look.trace.tokens, *self.look.trace.target]
+        first_tokens = ["“" + label(tokens[evidence.units[i]].text.strip(" ") or " ") + "”" for i in ours.order[:5]]
+        values = {
+            "method": self.titles[chosen], "first": plain(", ".join(first_tokens)), "full": percent(evidence.full),
             "empty": percent(evidence.empty), "left": percent(ours.deletion_area), "orders": len(areas),
             "median": percent(np.median(areas)), "least": percent(min(areas)), "most": percent(max(areas)),
             "beaten": evidence.beaten(chosen), "ahead": evidence.ahead(chosen), "tries": len(evidence.gaps),
             "methods": "one method" if len(evidence.methods) == 1 else f"{len(evidence.methods)} methods",
             "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"), "luck": f"{evidence.corrected[chosen]:.3f}",
         }  # fmt: skip
-        named = ["no verdict" if evidence.verdict(chosen) == "none" else evidence.verdict(chosen)]
+        headings = ["no verdict" if evidence.verdict(chosen) == "none" else evidence.verdict(chosen)]
         if evidence.saturates:
-            named.append(f"saturates {evidence.saturates}")
+            headings.append(f"saturates {evidence.saturates}")
             gone, early, half, left = evidence.middle
-            said |= {"gone": gone, "early": percent(early), "half": half, "left_half": percent(left)}
-            said |= {"units": len(evidence.units)}
-        return said | {"verdict": paragraph(HERE, *named, **said)}
+            values |= {"gone": gone, "early": percent(early), "half": half, "left_half": percent(left)}
+            values |= {"units": len(evidence.units)}
+        return values | {"verdict": paragraph(HERE, *headings, **values)}

@@ -109,24 +109,24 @@ def write(info: ModelInfo, answers: bool = True) -> tuple[str, str, DeltaGenerat
                 st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
         second = one_line(state.TARGET, "Your second text", "A second text, which the model reads together with the first …")
-    said = st.container()  # where nothing is said too: what follows keeps its place, and a press in it is answered
-    with said:
-        for key, written in ((state.TEXT, text), (state.TARGET, second)):
-            say_what_is_left_out(key, written)
-    return text, second, said
+    below = st.container()  # where nothing is said too: what follows keeps its place, and a press in it is answered
+    with below:
+        for key, box_text in ((state.TEXT, text), (state.TARGET, second)):
+            say_what_is_left_out(key, box_text)
+    return text, second, below
 
 
 def example_menu(info: ModelInfo) -> None:
     """A menu of examples, beside the heading: it stays as it is while somebody types, so a key press does not send it again."""
     st.menu_button(
         "Examples",
-        [*guides.of(info), *examples(info)],
+        [*guides.for_model(info), *examples(info)],
         key=state.EXAMPLE.name,
         type="tertiary",
         icon=":material/lightbulb:",
         on_click=take_example,
         args=(info,),
-        format_func=lambda one: plain(one) if isinstance(one, str) else guides.written(one),
+        format_func=lambda example: plain(example) if isinstance(example, str) else guides.as_markdown(example),
     )
 
 
@@ -148,52 +148,54 @@ def side_bar(info: ModelInfo) -> None:
 
 def one_line(key: Key[str], label: str, placeholder: str, labelled: bool = False) -> str:
     """A box for a text, in which ↵ stands for a line break. What was in it stays when the page changes."""
-    if key.of("next").held:  # set before the widget is placed, which is the only time that Streamlit allows
+    if key.of("next").is_set:  # set before the widget is placed, which is the only time that Streamlit allows
         change(key, key.of("next").pop())
-    last = key.of("last").get() if key.of("last").held else key.default
-    meant = key.of("meant").pop()
-    if not meant and last != key.default and key.asked is None:
+    last = key.of("last").get() if key.of("last").is_set else key.default
+    was_written = key.of("meant").pop()
+    if not was_written and last != key.default and key.in_address is None:
         key.set(last)  # another page, or the browser's way back, brought the default
-    long = len(state.written(key)) > state.LINKED  # a server refuses an address that is longer than about 64 KB
-    if long != bool(key.of("long").get()):
-        key.of("long").set(long)
+    is_long = len(state.box_text(key)) > state.LINKED  # a server refuses an address that is longer than about 64 KB
+    if is_long != bool(key.of("long").get()):
+        key.of("long").set(is_long)
         state.TYPING.set(False)  # only from now on, or no longer, Streamlit puts by itself into the address what is typed
     text = st.text_input(
         label,
         value=key.default,
         key=key.name,
-        bind=None if long else "query-params",
+        bind=None if is_long else "query-params",
         live=PAUSE,
         label_visibility="visible" if labelled else "collapsed",
         placeholder=placeholder,
         autocomplete="off",
-        on_change=typed,
+        on_change=on_typing,
         args=(key,),
     )
     if re.search(r"[\r\n]", text or ""):  # out of a link: the box would drop the line break and join the words
         key.of("next").set(text)
         st.rerun()
-    if len(text or "") > (most := longest()):  # Streamlit's own limit would take nothing of what is pasted, without a word
-        key.of("next").set(text[-most:])
-        key.of("left-out").set(len(text) - most)
+    if len(text or "") > (
+        limit := character_limit()
+    ):  # Streamlit's own limit would take nothing of what is pasted, without a word
+        key.of("next").set(text[-limit:])
+        key.of("left-out").set(len(text) - limit)
         st.rerun()
     key.of("last").set(text or "")
     return (text or "").replace(BREAK, "\n")
 
 
-def standing(key: Key[str]) -> str:
+def current_text(key: Key[str]) -> str:
     """What a box holds in this run, before it is placed."""
-    if key.of("next").held or key.held:
-        return key.of("next").get() or state.written(key)
-    return key.asked if key.asked is not None else key.of("last").get() or key.default
+    if key.of("next").is_set or key.is_set:
+        return key.of("next").get() or state.box_text(key)
+    return key.in_address if key.in_address is not None else key.of("last").get() or key.default
 
 
-def second() -> str:
+def second_text() -> str:
     """What is typed beside the text, in the second box; "" where there is nothing."""
-    return state.written(state.TARGET).replace(BREAK, "\n")
+    return state.box_text(state.TARGET).replace(BREAK, "\n")
 
 
-def longest() -> int:
+def character_limit() -> int:
     """How many characters a box holds here."""
     return max(1, min(LONGEST, bounds.characters() or LONGEST))
 
@@ -201,7 +203,7 @@ def longest() -> int:
 def say_what_is_left_out(key: Key[str], text: str) -> None:
     """What a long text has lost on its way: its beginning, where the box holds no more, and its place in the address."""
     left_out, sentences = key.of("left-out").get() or 0, []
-    if left_out and len(text) == (most := longest()):
+    if left_out and len(text) == (most := character_limit()):
         sentences.append(f"The box holds at most {most:,} characters, so the first {left_out:,} of your text are left out.")
     if len(text) > state.LINKED:
         sentences.append(
@@ -212,22 +214,22 @@ def say_what_is_left_out(key: Key[str], text: str) -> None:
         st.info(" ".join(sentences), icon=":material/content_cut:")
 
 
-def typed(key: Key[str]) -> None:
+def on_typing(key: Key[str]) -> None:
     """The words that masks cover are known only while nobody types, and an answer by the model is one to the text before."""
     state.COVERED.set([])
     state.TYPING.set(True)
-    if key == state.TEXT and second() and second() == state.SAID.get():
+    if key == state.TEXT and second_text() and second_text() == state.SAID.get():
         change(state.TARGET, "")
-    mean(key, state.written(key))
+    remember(key, state.box_text(key))
 
 
 def change(key: Key[str], text: str) -> None:
     """Write into a box."""
     key.set(re.sub(r"\r\n|\r|\n", BREAK, text))
-    mean(key, key.get())
+    remember(key, key.get())
 
 
-def mean(key: Key[str], text: str) -> None:
+def remember(key: Key[str], text: str) -> None:
     """Remember what somebody wrote, at once: another page may be asked for before a run places the box."""
     key.of("last").set(text)
     key.of("meant").set(True)
@@ -235,8 +237,8 @@ def mean(key: Key[str], text: str) -> None:
 
 def offer(text: str, name: str) -> bool:
     """Write a text into the box, for the model of that name alone, unless somebody typed there; whether it was written."""
-    now, before = state.written(state.TEXT), state.OFFERED.get()[0]
-    if now and now not in {before, *FIRST, *(example for each in EXAMPLES.values() for example in each)}:
+    current, offered = state.box_text(state.TEXT), state.OFFERED.get()[0]
+    if current and current not in {offered, *FIRST, *(example for each in EXAMPLES.values() for example in each)}:
         return False
     state.OFFERED.set((text, name))
     change(state.TEXT, text)
@@ -254,12 +256,14 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
         return
     if before.kind != after.kind:
         state.TARGET.of("next").set("")
-    text, covered = (state.TEXT.get() if state.TEXT.held else None), state.COVERED.get()
+    text, covered = (state.TEXT.get() if state.TEXT.is_set else None), state.COVERED.get()
     if text is None:  # the box is not placed yet: its text is that of the link
-        text = state.DEFAULT_TEXT if state.TEXT.asked is None else state.TEXT.asked
-    offered, its = state.OFFERED.get()
-    others = text and text == offered and after.name != its
-    if others or (text in FIRST and ({before.name, after.name} & EXAMPLES.keys() or trainings.examples(after.name))):
+        text = state.DEFAULT_TEXT if state.TEXT.in_address is None else state.TEXT.in_address
+    offered, offered_for = state.OFFERED.get()
+    was_offered_elsewhere = text and text == offered and after.name != offered_for
+    if was_offered_elsewhere or (
+        text in FIRST and ({before.name, after.name} & EXAMPLES.keys() or trainings.examples(after.name))
+    ):
         state.TEXT.of("next").set(examples(after)[0])
         if before.kind != after.kind:
             state.TARGET.of("next").set(answer(after, examples(after)[0]))
@@ -279,11 +283,11 @@ def take_example(info: ModelInfo) -> None:
     example = state.EXAMPLE.get()
     state.WELCOME.set(False)
     if isinstance(example, guides.Example):
-        return guides.go(example)
+        return guides.open_example(example)
     state.TOKEN.set(None)
     change(state.TEXT, example)
     state.COVERED.set([])
-    if state.TARGET.held:
+    if state.TARGET.is_set:
         change(state.TARGET, answer(info, example))
 
 
@@ -298,12 +302,12 @@ def answer(info: ModelInfo, text: str) -> str:
 def language(key: Key[str], label: str, info: ModelInfo) -> None:
     """A menu of a translator's languages: the choice stands at the front of the text in a box, where it can be typed too."""
     menu = key.of("language")
-    menu.set(language_of(state.written(key), info.languages)[0])
+    menu.set(language_of(state.box_text(key), info.languages)[0])
     st.selectbox(
         label,
         ("", *info.languages),
         key=menu.name,
-        on_change=lambda: change(key, in_language(state.written(key), menu.get(), info.languages)),
+        on_change=lambda: change(key, in_language(state.box_text(key), menu.get(), info.languages)),
         format_func=lambda code: code or "not chosen",
         width=140,
     )
@@ -311,8 +315,8 @@ def language(key: Key[str], label: str, info: ModelInfo) -> None:
 
 def go_on(info: ModelInfo) -> None:
     """The model goes on with the answer in the box."""
-    before = second()
-    longer = loaded.go_on(info.name, state.written(state.TEXT).replace(BREAK, "\n"), before)
+    before = second_text()
+    longer = loaded.go_on(info.name, state.box_text(state.TEXT).replace(BREAK, "\n"), before)
     if longer == before:
         st.toast("The model holds it most likely that the answer ends here.", icon=":material/stop_circle:")
     else:
@@ -322,13 +326,13 @@ def go_on(info: ModelInfo) -> None:
 
 def append(token: str, key: Key[str] = state.TEXT) -> None:
     """Add a token's text to what is typed."""
-    before = state.written(key)
+    before = state.box_text(key)
     change(key, before + (token if before else token.lstrip(" ")))
 
 
 def cut_after(token: Token, key: Key[str]) -> None:
     """Take away what stands after a token, which is then the newest and no longer kept chosen."""
-    change(key, state.written(key)[: token.end])
+    change(key, state.box_text(key)[: token.end])
     state.TOKEN.set(None)
 
 
@@ -345,7 +349,7 @@ def cover(model: LanguageModel, trace: Trace, position: int) -> None:
             return
         put(token, key, before)
     elif token.start < token.end:
-        text = state.written(key)
+        text = state.box_text(key)
         covered.insert(sum(mask < position for mask in masks), text[token.start : token.end].strip())
         put(token, key, model.info.mask)
     state.COVERED.set(covered)
@@ -363,7 +367,7 @@ def fill(model: LanguageModel, trace: Trace, position: int, text: str) -> None:
 
 def put(token: Token, key: Key[str], new: str) -> None:
     """Write something in the place of a token; the space before it stays, and a continuation ("##ing") joins what is before."""
-    text = state.written(key)
+    text = state.box_text(key)
     before, old, after = text[: token.start], text[token.start : token.end], text[token.end :]
     space = old[: len(old) - len(old.lstrip())]
     if new.startswith("##"):

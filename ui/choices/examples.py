@@ -47,34 +47,34 @@ class Example:
 
 
 @cache
-def guided() -> tuple[Example, ...]:
+def guided_examples() -> tuple[Example, ...]:
     """Those of the models that ship, in the order of their file."""
     return tuple(Example(**each) for each in tomllib.loads(FILE.read_text(encoding="utf-8"))["example"])
 
 
-def of(info: ModelInfo) -> list[Example]:
+def for_model(info: ModelInfo) -> list[Example]:
     """Those of a model: of one that was trained here its own."""
-    own = trained(info.name)
-    return [own] if own else [one for one in guided() if one.model == info.name]
+    own = trained_example(info.name)
+    return [own] if own else [example for example in guided_examples() if example.model == info.name]
 
 
-def trained(name: str) -> Example | None:
+def trained_example(name: str) -> Example | None:
     """A model that was trained here, on its own sequence, through the head that its task takes."""
-    made = trainings.find(name)
-    if not made:
+    trained_model = trainings.find(name)
+    if not trained_model:
         return None
-    layer, head, share = made.reads
-    where = LOOKS.get(made.task, LETTER)
-    look = f"Look for {where}: L{layer} H{head} gives it {percent(share)} of its weight."
+    layer, head, share = trained_model.reads
+    target = LOOKS.get(trained_model.task, LETTER)
+    look = f"Look for {target}: L{layer} H{head} gives it {percent(share)} of its weight."
     through = {"view": "Head", "layer": f"L{layer}", "head": f"H{head}"}
-    return Example(made.task.capitalize(), look, made.examples[0], name, "attention", through)
+    return Example(trained_model.task.capitalize(), look, trained_model.examples[0], name, "attention", through)
 
 
-def written(example: Example) -> str:
+def as_markdown(example: Example) -> str:
     return f"**{plain(example.title)}.** {plain(example.look)}"
 
 
-def go(example: Example) -> None:
+def open_example(example: Example) -> None:
     """Have an example and all that it sets, from the next run on."""
     level = max(state.level(), example.level, key=state.LEVELS.index)
     link = {**example.link, state.TEXT.name: example.text, state.LEVEL.name: level, state.MODEL.name: example.model}
@@ -83,16 +83,20 @@ def go(example: Example) -> None:
     state.LESSON_NEXT.set((example.page, link))
 
 
-def shown(info: ModelInfo, page: str, text: str) -> Example | None:
+def example_on_page(info: ModelInfo, page: str, text: str) -> Example | None:
     """The example that this page shows with that text, through its head; None where it shows something else."""
     here = {key.name: f"{key.name[0].upper()}{key.get()}" for key in (state.LAYER, state.HEAD)}
-    for one in of(info):
-        head = {name: value for name, value in one.link.items() if name in here}
-        if (one.page, one.text) == (page, text) and head.items() <= here.items():
-            return one if state.LEVELS.index(state.level()) >= state.LEVELS.index(one.level) else None
+    for example in for_model(info):
+        head = {name: value for name, value in example.link.items() if name in here}
+        if (example.page, example.text) == (page, text) and head.items() <= here.items():
+            return example if state.LEVELS.index(state.level()) >= state.LEVELS.index(example.level) else None
     return None
 
 
-def like(example: Example) -> Example | None:
+def find_counterpart(example: Example) -> Example | None:
     """Of a model that learned here to repeat letters, the example in which a head of the writer does the same."""
-    return next((one for one in guided() if one.title == FOUND), None) if example.title == "Repeat" else None
+    return (
+        next((candidate for candidate in guided_examples() if candidate.title == FOUND), None)
+        if example.title == "Repeat"
+        else None
+    )

@@ -34,20 +34,20 @@ def side_bar(name: str) -> None:
     in_decoder = kind in ("decoder", "cross")
     layers = info.decoder_layers if in_decoder else info.layers
     beside = st.sidebar.container(horizontal=True, gap="small", wrap=False)
-    layer = numbered(state.LAYER, layers, first.layer, beside)
+    layer = number_menu(state.LAYER, layers, first.layer, beside)
     heads = info.heads_of(layer, in_decoder)
-    numbered(state.HEAD, heads, min(first.head, heads - 1), beside)
+    number_menu(state.HEAD, heads, min(first.head, heads - 1), beside)
     if (number := info.number_of(layer, in_decoder)) is not None:
         st.sidebar.caption(f"L{layer} is layer {number} of the network: those without attention are left out.")
 
 
-def numbered(key: Key[int], count: int, default: int, place: DeltaGenerator) -> int:
+def number_menu(key: Key[int], count: int, default: int, place: DeltaGenerator) -> int:
     """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …"""
-    letter, asked = key.name[0].upper(), key.asked or ""
-    if (number := number_below(asked, count)) is not None:  # written by hand, without the letter
+    letter, value = key.name[0].upper(), key.in_address or ""
+    if (number := number_below(value, count)) is not None:  # written by hand, without the letter
         state.take_as(key, number)
     chosen = one_of(
-        key, range(count), f"the {key.name}", default=default, menu=True, written=lambda at: f"{letter}{at}", place=place
+        key, range(count), f"the {key.name}", default=default, menu=True, format_option=lambda at: f"{letter}{at}", place=place
     )
     state.keep(key, f"{letter}{chosen}", f"{letter}{default}")
     return int(chosen)

@@ -24,7 +24,7 @@ from ui import state
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
 from ui.state import Key
-from ui.text import called, number_below, plain, told_apart
+from ui.text import display_name, distinct_name, number_below, plain
 
 if TYPE_CHECKING:
     from models.language_model import ModelInfo
@@ -45,14 +45,14 @@ def in_use() -> str:
     return state.IN_USE.get() or models.names()[0]
 
 
-def gone() -> bool:
+def model_has_left() -> bool:
     """Whether the model in use had to leave the shelf; then the whole page must run again."""
     return in_use() not in loaded.shelf and in_use() != models.names()[0]
 
 
 def side_bar(fixed: bool = False) -> None:
     """The picker, and below it what is being loaded, or what the model in use is. fixed: whether somebody else chooses it."""
-    if state.CHOOSE.held:
+    if state.CHOOSE.is_set:
         state.MODEL.set(state.CHOOSE.pop())
     state.LISTED.set(cached.known())
     options = choices()
@@ -67,7 +67,7 @@ def side_bar(fixed: bool = False) -> None:
         help="Choose a model, or type the name of one on the Hugging Face Hub, such as gpt2, or the path of a folder.",
     )
     state.keep(state.MODEL, label(asked, options) if asked else None, models.names()[0])
-    job = settle(meant(tidied(asked or "")))
+    job = settle(full_name(normalize_name(asked or "")))
     slot = st.container(key="about-model", gap="small")
     state.ABOUT.set(slot)
     if job:
@@ -77,7 +77,7 @@ def side_bar(fixed: bool = False) -> None:
         about()
 
 
-def tidied(name: str) -> str:
+def normalize_name(name: str) -> str:
     """One name for what people write in several ways: an address of the Hub, a path with a slash at its end."""
     try:
         name = names.tidied(name.strip())
@@ -91,17 +91,17 @@ def tidied(name: str) -> str:
 def choices() -> list[str]:
     """What ships, what this visitor asked for or trained, and what is in the cache of the Hub."""
     mine = [name for name in (state.MODEL.get(), *state.RECENT.get()) if name]
-    mine = [*map(meant, mine), *trainings.names(linked())]
+    mine = [*map(full_name, mine), *trainings.names(keys_in_link())]
     return list(dict.fromkeys([*models.names(), *mine, *state.LISTED.get()]))
 
 
-def another(
+def pick_other(
     key: Key[Any], title: str, mine: str, default: str | None = None, changed: Callable[[], None] | None = None
 ) -> str | None:
     """A picker of a model other than the one in use: its name, "" while none is chosen, None where it may not be opened, which is
     then said. default: the one that is chosen at first."""
-    before = (key.get() if key.held else key.asked) or ""
-    options = [name for name in dict.fromkeys([*choices(), meant(before)]) if name and name != mine]
+    before = (key.get() if key.is_set else key.in_address) or ""
+    options = [name for name in dict.fromkeys([*choices(), full_name(before)]) if name and name != mine]
     asked = st.selectbox(
         title,
         options,
@@ -113,23 +113,25 @@ def another(
         placeholder="Its name on the Hugging Face Hub, or a folder",
         on_change=changed,
     )
-    name = meant(tidied(asked or ""))
+    name = full_name(normalize_name(asked or ""))
     if not name or name == mine:
         return ""
     if complaint := refusal(name):
-        st.warning(plain(f"The model “{called(name)}” could not be opened. {complaint}"), icon=":material/deployed_code_alert:")
+        st.warning(
+            plain(f"The model “{display_name(name)}” could not be opened. {complaint}"), icon=":material/deployed_code_alert:"
+        )
         return None
     return name
 
 
-def linked() -> str:
+def keys_in_link() -> str:
     """The keys of trained models that the link has."""
-    return state.TRAINED.asked or ""
+    return state.TRAINED.in_address or ""
 
 
-def meant(name: str) -> str:
+def full_name(name: str) -> str:
     """A name as the memory has it: of a trained model, a link and the picker say only what it is called."""
-    return trainings.meant(name, linked())
+    return trainings.full_name(name, keys_in_link())
 
 
 def label(name: str, options: list[str]) -> str:
@@ -137,33 +139,35 @@ def label(name: str, options: list[str]) -> str:
     another one in the list is called the same."""
     if not trainings.find(name):
         return name
-    return told_apart(name) if sum(called(option) == called(name) for option in options) > 1 else called(name)
+    return (
+        distinct_name(name) if sum(display_name(option) == display_name(name) for option in options) > 1 else display_name(name)
+    )
 
 
 def in_address() -> dict[str, str | None]:
     """What an address says beside the names of the models that are chosen."""
     chosen = (key.get() for key in (state.MODEL, state.OTHER_MODEL, state.OTHER_TOKENIZER))
-    return {state.TRAINED.name: trainings.keys(*(meant(name) for name in chosen if name))}
+    return {state.TRAINED.name: trainings.keys(*(full_name(name) for name in chosen if name))}
 
 
 def settle(asked: str) -> Job | None:
     """Use the model that is asked for if it is here, else have it loaded; gives the job while that goes on."""
     first = models.names()[0]
-    if not state.VISITOR.held:
+    if not state.VISITOR.is_set:
         state.VISITOR.set(uuid.uuid4().hex)
-    if not state.OPENED.held:
-        state.OPENED.set({key.name: key.asked or "" for key in (state.LAYER, state.HEAD)})
-    if gone():
+    if not state.OPENED.is_set:
+        state.OPENED.set({key.name: key.in_address or "" for key in (state.LAYER, state.HEAD)})
+    if model_has_left():
         state.IN_USE.set(first)
     job: Job | None = state.JOB.get()
     if job and (job.name != asked or job.done):
         state.JOB.set(None)
         loaded.shelf.leave(job, state.VISITOR.get())
         if job.name == asked and job.error:
-            go_back(f"The model “{called(asked)}” could not be opened. {job.error}")
+            go_back(f"The model “{display_name(asked)}” could not be opened. {job.error}")
         job = None
     if not asked or (complaint := refusal(asked)):
-        go_back(f"The model “{called(asked)}” could not be opened. {complaint}" if asked else "")
+        go_back(f"The model “{display_name(asked)}” could not be opened. {complaint}" if asked else "")
     if asked == first or asked in loaded.shelf:
         take(asked)
         state.MODEL_CAME.set(True)
@@ -173,7 +177,7 @@ def settle(asked: str) -> Job | None:
     return job
 
 
-def awaited() -> str:
+def awaited_model() -> str:
     """The name of the model that a link asks for, while it is loading and none that the visitor asked for was here before; else
     "". What another model makes of the text is then no answer."""
     job = state.JOB.get()
@@ -218,7 +222,7 @@ def go_back(sentence: str) -> NoReturn:
     st.rerun()
 
 
-def settled() -> bool:
+def is_settled() -> bool:
     """Whether a link's layer and head are those of the model in use; else nothing is wrong with them."""
     return not state.JOB.get() and not state.CHANGED.get()
 
@@ -241,7 +245,7 @@ def wait_for(key: state.Key[Any], visitor: str, below: Callable[[Job], None] = l
         if not job or job.done:
             st.rerun()
         doing, figures, share = in_words(job.progress)
-        st.caption(f"{doing} {plain(shortened(job.name))} …")
+        st.caption(f"{doing} {plain(shorten(job.name))} …")
         st.progress(share, f":small[{figures}]" if figures else None)
         below(job)
 
@@ -251,8 +255,8 @@ def wait_for(key: state.Key[Any], visitor: str, below: Callable[[Job], None] = l
 def way_out(job: Job) -> None:
     """A button that cancels the loading of the model that is to be used."""
     st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch", on_click=cancel, args=(job,))
-    if not awaited():
-        st.caption(f"Until then, you continue with “{plain(shortened(in_use()))}”.")
+    if not awaited_model():
+        st.caption(f"Until then, you continue with “{plain(shorten(in_use()))}”.")
 
 
 def cancel(job: Job) -> None:
@@ -260,7 +264,7 @@ def cancel(job: Job) -> None:
     state.JOB.set(None)
     loaded.shelf.leave(job, state.VISITOR.get())
     state.ask_for_model(in_use())
-    state.TROUBLE.set(f"Loading “{called(job.name)}” was cancelled. You continue with “{called(in_use())}”.")
+    state.TROUBLE.set(f"Loading “{display_name(job.name)}” was cancelled. You continue with “{display_name(in_use())}”.")
 
 
 def in_words(progress: Progress | None) -> tuple[str, str, float]:
@@ -277,7 +281,7 @@ def about() -> None:
     if slot is None or state.JOB.get():
         return
     info = loaded.model(in_use()).info
-    name = plain(shortened(info.name))
+    name = plain(shorten(info.name))
     stacks = f"{info.layers} + {info.decoder_layers}" if info.decoder_layers else str(info.layers)
     if state.level() == "beginner":
         facts = (
@@ -304,7 +308,7 @@ def origin(info: ModelInfo) -> str:
     return "It comes from a folder." if is_folder_name(info.name) else f"It comes from the {plain(info.source)}."
 
 
-def shortened(name: str) -> str:
+def shorten(name: str) -> str:
     """A name as the side bar has room for it: a long path keeps its end."""
-    name = name if is_folder_name(name) else called(name)
+    name = name if is_folder_name(name) else display_name(name)
     return name if len(name) <= SHOWN else "…" + name[1 - SHOWN :]

@@ -24,30 +24,30 @@ def one_of(
     offered: Sequence[T] | None = None,
     default: T | None = FIRST,
     menu: bool = False,
-    written: Callable[[Any], str] = str,
+    format_option: Callable[[Any], str] = str,
     place: Any = st,
     **more: Any,
 ) -> Any:
     """One of some options: a row of buttons, or a menu. What is no option any more gives way to the default, else the first.
 
-    meaning: what a link asks for, as a sentence says it ("the view"). offered: those of the options that there are here. written:
-    an option as it is shown and linked. more: for Streamlit's widget.
+    meaning: what a link asks for, as a sentence says it ("the view"). offered: those of the options that there are here.
+    format_option: an option as it is shown and linked. more: for Streamlit's widget.
     """
     here = tuple(options if offered is None else offered)
     first = here[0] if default is FIRST else default
     if key.linked:
-        state.check_link(key, map(written, options), meaning)
+        state.check_link(key, map(format_option, options), meaning)
     if key.linked and offered is not None:
         state.settle(key, options, here)
-    elif key.held and key.get() not in (*here, first):
+    elif key.is_set and key.get() not in (*here, first):
         key.set(first)
     title, bind = label or meaning.removeprefix("the ").capitalize(), "query-params" if key.linked else None
     if menu:
         index = None if first is None else here.index(first)
-        return place.selectbox(title, here, index, written, key=key.name, bind=bind, **more)
+        return place.selectbox(title, here, index, format_option, key=key.name, bind=bind, **more)
     more = {"wrap": True} | more  # a row that scrolls hides its end on a telephone
     chosen = place.segmented_control(
-        title, here, default=first, required=True, format_func=written, key=key.name, bind=bind, **more
+        title, here, default=first, required=True, format_func=format_option, key=key.name, bind=bind, **more
     )
     return first if chosen is None else chosen  # an address that names it without a value chooses none
 
@@ -62,8 +62,8 @@ def tabs(key: Key[Any], meaning: str, offered: Sequence[str] | None = None) -> s
 
 def switch(key: Key[Any], label: str, value: bool = False, place: Any = st, **more: Any) -> bool:
     """On or off."""
-    if (key.asked or "true").lower() not in ("true", "false"):
-        state.complain(key, str(key.asked), f"the switch “{label}” to be")
+    if (key.in_address or "true").lower() not in ("true", "false"):
+        state.complain(key, str(key.in_address), f"the switch “{label}” to be")
     return bool(place.toggle(label, value, key=key.name, bind="query-params", **more))
 
 
@@ -71,7 +71,7 @@ def number(key: Key[Any], label: str, least: float, most: float, default: float,
     """A number in its box, of the kind of its default."""
     kind = type(default)
     check_number(key, label, least, most)
-    if not (isinstance(default, int) and is_infinite(key.asked)):  # over which Streamlit would fall: no whole number is one
+    if not (isinstance(default, int) and is_infinite(key.in_address)):  # over which Streamlit would fall: no whole number is one
         more["bind"] = "query-params"
     bounds = kind(least), kind(most), default, None if step is None else kind(step)
     return kind(st.number_input(label, *bounds, key=key.name, **more))
@@ -86,18 +86,18 @@ def slider(key: Key[Any], label: str, least: float, most: float, step: float, **
 
 
 def check_number(key: Key[Any], label: str, least: float, most: float) -> None:
-    asked = key.asked
+    address_value = key.in_address
     try:
-        fits = asked is None or least <= float(asked) <= most
+        fits = address_value is None or least <= float(address_value) <= most
     except ValueError:
         fits = False
     if not fits:
-        state.complain(key, str(asked), f"“{label}” at")
+        state.complain(key, str(address_value), f"“{label}” at")
 
 
-def is_infinite(asked: str | None) -> bool:
+def is_infinite(address_value: str | None) -> bool:
     """Whether an address asks for a number without an end."""
     try:
-        return asked is not None and math.isinf(float(asked))
+        return address_value is not None and math.isinf(float(address_value))
     except ValueError:
         return False

@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.answers import Answer
 from ui.lessons.files import Number, Step
 from ui.show import complaint
-from ui.text import called, plain
+from ui.text import display_name, plain
 
 LATER = "your answer first"
 WRITTEN = {"beside", "total"}  # of what an answer is given: how it is asked for or said, and not of what it is
@@ -25,14 +25,14 @@ def draw(step: Step, model: str, measure: Measure, answered: bool) -> None:
     rightly: until then its own answer is not told, nor what follows from it."""
     published, troubles, rows = step.published, list[str](), list[str]()
     assert published
-    for one in published.numbers:
-        number = f"{one.number} {one.unit}".strip()
-        here, trouble = measured(one, step, measure)
-        if asks_for(step, one) and not answered and not trouble:
-            here = LATER
-        rows.append(f"| {cell(one.of)} | {cell(number)} | {cell(here)} |")
+    for published_number in published.numbers:
+        as_published = f"{published_number.number} {published_number.unit}".strip()
+        measured_here, trouble = measure_number(published_number, step, measure)
+        if asks_for(step, published_number) and not answered and not trouble:
+            measured_here = LATER
+        rows.append(f"| {cell(published_number.of)} | {cell(as_published)} | {cell(measured_here)} |")
         troubles += [trouble] if trouble else []
-    head = f"| | published | measured here, with “{cell(called(model))}” |\n|---|---|---|"
+    head = f"| | published | measured here, with “{cell(display_name(model))}” |\n|---|---|---|"
     with st.container(key="lesson-published"):
         st.markdown("\n".join([head, *rows]))
         st.caption(f"Published: {plain(published.source)}.")
@@ -42,28 +42,30 @@ def draw(step: Step, model: str, measure: Measure, answered: bool) -> None:
             st.markdown(f"**When they differ.** {published.differ}")
 
 
-def asks_for(step: Step, one: Number) -> bool:
+def asks_for(step: Step, number: Number) -> bool:
     """Whether the question of the step asks for this number."""
-    if not step.question or not one.answer:
+    if not step.question or not number.answer:
         return step.question is not None
-    told, asked = ({name: value for name, value in of.given.items() if name not in WRITTEN} for of in (one, step.question))
-    return (one.answer, told) == (step.question.answer, asked)
+    number_given, question_given = (
+        {name: value for name, value in source.given.items() if name not in WRITTEN} for source in (number, step.question)
+    )
+    return (number.answer, number_given) == (step.question.answer, question_given)
 
 
-def measured(one: Number, step: Step, measure: Measure) -> tuple[str, str]:
+def measure_number(number: Number, step: Step, measure: Measure) -> tuple[str, str]:
     """The number of this model, and why there is none."""
-    asked = step.question
-    name, given = (one.answer, one.given) if one.answer or not asked else (asked.answer, asked.given)
+    question = step.question
+    name, given = (number.answer, number.given) if number.answer or not question else (question.answer, question.given)
     try:
-        found = measure(name, given)
+        measured_answer = measure(name, given)
     except Exception as error:
-        return "–", complaint(f"“{one.of}”", error, "measured")
-    return f"{written(found)} {one.unit}".strip(), ""
+        return "–", complaint(f"“{number.of}”", error, "measured")
+    return f"{format_answer(measured_answer)} {number.unit}".strip(), ""
 
 
-def written(found: Answer) -> str:
+def format_answer(measured_answer: Answer) -> str:
     """An answer as a number in a table: with the sign for less than zero that papers have."""
-    value = found.value
+    value = measured_answer.value
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else f"{value:g}".replace("-", "−")

@@ -30,7 +30,7 @@ def current() -> Lesson | None:
     if lesson is None:
         leave()
     elif not 1 <= state.LESSON_STEP.get() <= len(lesson.steps):
-        state.complain(state.LESSON_STEP, str(state.LESSON_STEP.asked), "the step")
+        state.complain(state.LESSON_STEP, str(state.LESSON_STEP.in_address), "the step")
         state.LESSON_STEP.set(1)
     return lesson
 
@@ -42,8 +42,8 @@ def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None
     state.WELCOME.set(False)  # nobody who began a lesson is asked where to begin
     state.LESSON.set(lesson.name)
     state.LESSON_STEP.set(number)
-    state.LESSON_SHOWN.set(("", shown()[1]))
-    reach(lesson, number)
+    state.LESSON_SHOWN.set(("", shown_answer()[1]))
+    remember_step(lesson, number)
     step = lesson.steps[number - 1]
     link = {**others, **step.link, **(more or {})}
     state.LESSON_NEXT.set((link.pop("page", step.page), link))
@@ -52,45 +52,47 @@ def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None
 def show(lesson: Lesson, number: int, choices: Mapping[str, str]) -> None:
     """Open a step with choices under which its answer is seen."""
     begin(lesson, number, choices)
-    state.LESSON_SHOWN.set((f"{lesson.name} {number}", shown()[1] + 1))
+    state.LESSON_SHOWN.set((f"{lesson.name} {number}", shown_answer()[1] + 1))
 
 
-def shown() -> tuple[str, int]:
+def shown_answer() -> tuple[str, int]:
     """The step of which the answer is shown, "" for none, and how often one has been shown."""
     return state.LESSON_SHOWN.get() or ("", 0)
 
 
 def arrive() -> None:
     """What a visitor's first link says of a lesson. One with nothing else opens the step."""
-    if state.LESSON.held:
+    if state.LESSON.is_set:
         return
-    state.LESSON.set(state.LESSON.asked or "")
-    asked = state.LESSON_STEP.asked or "1"
-    state.LESSON_STEP.set(int(asked) if asked.isdecimal() and len(asked) < 4 else 0)
+    state.LESSON.set(state.LESSON.in_address or "")
+    number = state.LESSON_STEP.in_address or "1"
+    state.LESSON_STEP.set(int(number) if number.isdecimal() and len(number) < 4 else 0)
     if not (lesson := current()):
         return
-    if state.asked_for() - ALONE:
-        reach(lesson, state.LESSON_STEP.get())
+    if state.names_in_address() - ALONE:
+        remember_step(lesson, state.LESSON_STEP.get())
     else:
         begin(lesson, state.LESSON_STEP.get(), {state.MODEL.name: lesson.model_at(state.LESSON_STEP.get())})
 
 
-def address(asked: Mapping[str, str]) -> str:
+def address(parameters: Mapping[str, str]) -> str:
     """Where a link that names a lesson, and nothing else, leads: to the page of its step, with all that the step sets. "" for
     another link, and for a lesson or a step that does not exist."""
-    name, number = asked.get(state.LESSON.name, ""), asked.get(state.LESSON_STEP.name, "1")
+    name, number = parameters.get(state.LESSON.name, ""), parameters.get(state.LESSON_STEP.name, "1")
     try:
-        lesson = files.find(name) if not asked.keys() - ALONE else None
+        lesson = files.find(name) if not parameters.keys() - ALONE else None
     except FileError:  # the page says so
         return ""
     if not lesson or number not in map(str, range(1, len(lesson.steps) + 1)):
         return ""
     step, model = lesson.steps[int(number) - 1], lesson.model_at(int(number))
-    said = state.without_defaults({state.LESSON.name: name, state.LESSON_STEP.name: number, **step.link, state.MODEL.name: model})
+    choices = state.without_defaults(
+        {state.LESSON.name: name, state.LESSON_STEP.name: number, **step.link, state.MODEL.name: model}
+    )
     if model == models.names()[0]:
-        del said[state.MODEL.name]
+        del choices[state.MODEL.name]
     page = "" if step.page == "type" else step.page
-    return f"./{page}?{urlencode(said)}" if page or said.keys() - ALONE else ""
+    return f"./{page}?{urlencode(choices)}" if page or choices.keys() - ALONE else ""
 
 
 def leave() -> None:
@@ -102,16 +104,16 @@ def leave() -> None:
 def finish(lesson: Lesson) -> None:
     """Close the lesson at its end, and go back to the list, where the next one stands."""
     leave()
-    reach(lesson, 0)
+    remember_step(lesson, 0)
     state.LESSON_FINISHED.set(tuple(dict.fromkeys((*state.LESSON_FINISHED.get(), lesson.name))))
     state.LESSON_NEXT.set(("lessons", None))
 
 
-def reach(lesson: Lesson, number: int) -> None:
+def remember_step(lesson: Lesson, number: int) -> None:
     state.LESSON_PLACES.set({**(state.LESSON_PLACES.get() or {}), lesson.name: number})
 
 
-def reached(lesson: Lesson) -> int | None:
+def last_step(lesson: Lesson) -> int | None:
     """The step at which a visitor was last, 0 of a lesson that is finished, None of one that was never opened."""
     at = (state.LESSON_PLACES.get() or {}).get(lesson.name)
     return at if at is None or at <= len(lesson.steps) else None
@@ -122,25 +124,25 @@ def is_finished(lesson: Lesson) -> bool:
     return lesson.name in state.LESSON_FINISHED.get()
 
 
-def kept() -> dict[str, Any]:
+def saved_progress() -> dict[str, Any]:
     """What a browser keeps of lessons, for the next day: nothing of it stays on the server."""
     return {"places": state.LESSON_PLACES.get() or {}, "finished": list(state.LESSON_FINISHED.get())}
 
 
-def bring_back(said: Any) -> None:
+def bring_back(saved: Any) -> None:
     """What a browser has kept of lessons, beside what is known already. said: of the form of `kept`; of any other, and of lessons
     that do not exist, nothing is taken."""
-    match said:
+    match saved:
         case {"places": dict(places), "finished": list(finished)}:
             known = files.files()
-            steps = {name: at for name, at in places.items() if name in known and type(at) is int and at >= 0}
+            steps = {name: number for name, number in places.items() if name in known and type(number) is int and number >= 0}
             state.LESSON_PLACES.set(steps | (state.LESSON_PLACES.get() or {}))
-            own = (name for name in finished if isinstance(name, str) and name in known)
-            state.LESSON_FINISHED.set(tuple(dict.fromkeys((*state.LESSON_FINISHED.get(), *own))))
+            known_names = (name for name in finished if isinstance(name, str) and name in known)
+            state.LESSON_FINISHED.set(tuple(dict.fromkeys((*state.LESSON_FINISHED.get(), *known_names))))
 
 
 def is_elsewhere(step: Step, page: str) -> bool:
     """Whether a visitor has gone from the step's page, or has typed another text."""
     return page != step.page or any(
-        state.written(key) not in ("", step.link.get(key.name, state.written(key))) for key in (state.TEXT, state.TARGET)
+        state.box_text(key) not in ("", step.link.get(key.name, state.box_text(key))) for key in (state.TEXT, state.TARGET)
     )

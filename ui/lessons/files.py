@@ -74,7 +74,7 @@ class Published:
     @property
     def measured(self) -> tuple[object, ...]:
         """What no translation changes."""
-        return tuple((one.number, one.answer, one.given) for one in self.numbers)
+        return tuple((number.number, number.answer, number.given) for number in self.numbers)
 
 
 @dataclass(frozen=True)
@@ -141,11 +141,11 @@ def folders() -> list[Path]:
 
 def files() -> dict[str, Path]:
     """Every lesson's file by its name; one's own takes the place of a shipped one of that name."""
-    found = {}
+    paths = {}
     for folder in folders():
         for file in texts([*folder.glob("*.md"), *folder.glob("[a-z][a-z]/*.md")]):
-            found[file.relative_to(folder).with_suffix("").as_posix()] = file
-    return found
+            paths[file.relative_to(folder).with_suffix("").as_posix()] = file
+    return paths
 
 
 def texts(paths: Iterable[Path]) -> list[Path]:
@@ -168,11 +168,11 @@ def languages() -> list[str]:
 
 def courses() -> list[Course]:
     """The courses, the shortest first. Errors: FileError where a file is wrong."""
-    found = {}
+    by_name = {}
     for folder in folders():
         for file in texts(folder.glob("courses/*.md")):
-            found[file.stem] = course_of(file)
-    return sorted(found.values(), key=lambda course: course.minutes)
+            by_name[file.stem] = course_of(file)
+    return sorted(by_name.values(), key=lambda course: course.minutes)
 
 
 def course_of(file: Path) -> Course:
@@ -195,7 +195,7 @@ def find(name: str) -> Lesson | None:
     known = files()
     file, original = known.get(name), known.get(name.rpartition("/")[2]) if "/" in name else None
     if file and original:
-        return translated(file, name, changed_at(file), original, changed_at(original))
+        return read_translation(file, name, changed_at(file), original, changed_at(original))
     return read(file, name, changed_at(file)) if file else None
 
 
@@ -206,7 +206,7 @@ def read(file: Path, name: str, changed: int = 0) -> Lesson:
 
 
 @lru_cache(maxsize=256)
-def translated(file: Path, name: str, changed: int, original: Path, original_changed: int) -> Lesson:
+def read_translation(file: Path, name: str, changed: int, original: Path, original_changed: int) -> Lesson:
     """A lesson that says in another language what another file says, and sets and asks the same at each step. Errors:
     FileError, with the line of the first step that does not; an original that is wrong itself is held against nothing."""
     lesson = read(file, name, changed)
@@ -219,8 +219,8 @@ def translated(file: Path, name: str, changed: int, original: Path, original_cha
     if (own := len(lesson.steps)) != (wanted := len(other.steps)):
         raise FileError(named, lines[-1], f"The translation has {own} steps, and {original.name} has {wanted}. Give it as many.")
     for line, step, of in zip(lines, lesson.steps, other.steps, strict=True):
-        for what, one, same in (("sets", step.sets, of.sets), ("asks", step.asks, of.asks)):
-            if one != same:
+        for what, own_part, its_part in (("sets", step.sets, of.sets), ("asks", step.asks, of.asks)):
+            if own_part != its_part:
                 raise FileError(
                     named, line, f"This step {what} something else than in {original.name}. Translate its words alone."
                 )
@@ -251,9 +251,9 @@ def parse(text: str, name: str, file: str = "lesson") -> Lesson:
 def step_of(title: str, body: str, file: str, line: int, first: Mapping[str, str], before: Step | None) -> Step:
     """One step. What its block does not set, the step before has set."""
     block = Block({}, "", file, line)
-    if found := BLOCK.search(body):
-        begins = line + body[: found.start(1)].count("\n")
-        block = Block(mapping(found[1], file, begins), found[1], file, begins)
+    if match := BLOCK.search(body):
+        begins = line + body[: match.start(1)].count("\n")
+        block = Block(mapping(match[1], file, begins), match[1], file, begins)
     words = BLOCK.sub("", body, count=1).strip()
     if (count := len(words.split())) > WORDS:
         raise FileError(file, line, f"The step has {count} words, and at most {WORDS} are read beside a page. Make two of it.")
@@ -262,17 +262,17 @@ def step_of(title: str, body: str, file: str, line: int, first: Mapping[str, str
             file, line, f"{quoted(outside[1])} would be fetched from the internet, and nothing here is. Leave the image out."
         )
     values = dict(block.values)
-    asked, page = values.pop("question", None), values.pop("page", before.page if before else None)
+    question_values, page = values.pop("question", None), values.pop("page", before.page if before else None)
     published = values.pop("published", None)
     if page not in PAGES:
         block.refuse("page", f"The page {quoted(page)} does not exist. It is one of {', '.join(PAGES)}.")
-    link = {**first, **stays(before, page), **choices(block, values)}
-    question = question_of(asked, block) if asked is not None else None
-    told = published_of(published, block, asked is not None) if published is not None else None
-    return Step(title, words, page, link, question, told)
+    link = {**first, **inherited_choices(before, page), **choices(block, values)}
+    question = question_of(question_values, block) if question_values is not None else None
+    published_numbers = published_of(published, block, question_values is not None) if published is not None else None
+    return Step(title, words, page, link, question, published_numbers)
 
 
-def stays(before: Step | None, page: str) -> dict[str, str]:
+def inherited_choices(before: Step | None, page: str) -> dict[str, str]:
     """Of the step before, what a step need not say again: all on the same page, the text on another."""
     link = before.link if before else {}
     return {key: value for key, value in link.items() if key != "model" and (key in STAYS or (before and before.page == page))}
@@ -310,45 +310,45 @@ def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> 
     return link
 
 
-def question_of(asked: object, block: Block) -> Question:
-    if not isinstance(asked, dict):
+def question_of(values: object, block: Block) -> Question:
+    if not isinstance(values, dict):
         block.refuse("question", "Under “question:” stand lines of its own, with two spaces before each: ask, answer, and more.")
-    Block(asked, block.text, block.file, block.line).allow(QUESTION, ("ask", "answer"), "question")
-    if asked["answer"] not in ANSWERS:
-        block.refuse("answer", f"The answer {quoted(asked['answer'])} cannot be computed. It is one of {', '.join(ANSWERS)}.")
-    if complaint := check_given(asked["answer"], asked.get("given", {})):
-        block.refuse("given" if "given" in asked else "answer", complaint)
-    show, heading = choices(block, asked.get("show", {}), ("page",)), asked.get("heading", "")
+    Block(values, block.text, block.file, block.line).allow(QUESTION, ("ask", "answer"), "question")
+    if values["answer"] not in ANSWERS:
+        block.refuse("answer", f"The answer {quoted(values['answer'])} cannot be computed. It is one of {', '.join(ANSWERS)}.")
+    if complaint := check_given(values["answer"], values.get("given", {})):
+        block.refuse("given" if "given" in values else "answer", complaint)
+    show, heading = choices(block, values.get("show", {}), ("page",)), values.get("heading", "")
     if heading and not show:
         block.refuse("heading", "“heading:” says where “show:” shows the answer. Write “show:” too.")
-    given = frozen(asked.get("given", {}))
-    return Question(asked["ask"], asked["answer"], given, asked.get("expect"), asked.get("hint", ""), show, heading)
+    given = freeze(values.get("given", {}))
+    return Question(values["ask"], values["answer"], given, values.get("expect"), values.get("hint", ""), show, heading)
 
 
-def published_of(said: object, block: Block, asks: bool) -> Published:
+def published_of(values: object, block: Block, asks: bool) -> Published:
     """What stands under “published:” in a block. asks: whether the step has a question. Errors: FileError."""
-    if not isinstance(said, dict):
+    if not isinstance(values, dict):
         block.refuse(
             "published", "Under “published:” stand lines of its own, with two spaces before each: source, numbers, differ."
         )
-    inner = block.part(said, "published")
+    inner = block.part(values, "published")
     inner.allow(PUBLISHED, PUBLISHED, "published number")
-    if not said["numbers"]:
+    if not values["numbers"]:
         inner.refuse("numbers", "“numbers:” needs at least one number.")
     rows = []
-    for at, row in enumerate(said["numbers"]):
+    for index, row in enumerate(values["numbers"]):
         if not isinstance(row, dict):
             inner.refuse("numbers", "Each of the “numbers:” has lines of its own, the first after a dash: of, number, and more.")
-        rows.append(number_of(block.part(row, "published", "numbers", at), asks))
-    return Published(said["source"], tuple(rows), said["differ"])
+        rows.append(number_of(block.part(row, "published", "numbers", index), asks))
+    return Published(values["source"], tuple(rows), values["differ"])
 
 
 def number_of(row: Block, asks: bool) -> Number:
-    said = row.values
+    values = row.values
     row.allow(NUMBER, ("of", "number"), "number")
-    if isinstance(said["number"], bool) or not re.search(r"\d", str(said["number"])):
+    if isinstance(values["number"], bool) or not re.search(r"\d", str(values["number"])):
         row.refuse("number", "“number:” needs the number as the paper has it, such as 94.3 or 0.71 ± 0.24.")
-    name, given = said.get("answer", ""), said.get("given", {})
+    name, given = values.get("answer", ""), values.get("given", {})
     if not name and not asks:
         row.refuse("number", "This number needs “answer: …”, by which the same is computed here, for the step has no question.")
     if not name and given:
@@ -357,9 +357,9 @@ def number_of(row: Block, asks: bool) -> Number:
         row.refuse("answer", f"The answer {quoted(name)} cannot be computed. It is one of {', '.join(ANSWERS)}.")
     if name and (complaint := check_given(name, given)):
         row.refuse("given" if given else "answer", complaint)
-    return Number(said["of"], str(said["number"]), said.get("unit", ""), name, frozen(given))
+    return Number(values["of"], str(values["number"]), values.get("unit", ""), name, freeze(given))
 
 
-def frozen(given: Mapping[str, Any]) -> dict[str, Any]:
+def freeze(given: Mapping[str, Any]) -> dict[str, Any]:
     """What an answer is given, such that answers to the same can be kept."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}

@@ -16,7 +16,7 @@ from ui.lessons import beside_papers, course
 from ui.lessons.files import Lesson, Question, Step
 from ui.memory import loaded
 from ui.show import complaint
-from ui.text import called, plain
+from ui.text import display_name, plain
 
 NUMBER = re.compile(r"−?\d+(\.\d+)?")  # as one among choices is written
 IN_BARS = {"likeliest token", "likeliest token is", "probability"}  # answers that the bars of predictions tell
@@ -39,7 +39,7 @@ def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
 
     @st.fragment
     def panel() -> None:
-        if state.LESSON_NEXT.held or not state.LESSON.get():
+        if state.LESSON_NEXT.is_set or not state.LESSON.get():
             st.rerun()
         draw(lesson, number, page, model)
 
@@ -62,7 +62,7 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         st.button("Close the lesson", key="lesson-close", icon=":material/close:", type="tertiary", on_click=course.leave)
     if folded:
         return
-    st.markdown(f"#### {plain(step.title)}\n\n{together(step.words)}")
+    st.markdown(f"#### {plain(step.title)}\n\n{keep_percents_together(step.words)}")
     if page != step.page:
         st.caption("This is another page than that of the step. Look around as long as you like.")
         st.button(
@@ -79,17 +79,17 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
             args=(lesson, number),
         )
     if step.published:
-        measure = partial(measured, step, model)
+        measure = partial(measure_answer, step, model)
         beside_papers.draw(step, model, measure, bool(asked and asked[0].accepts(asked[1])))
     with st.container(key="lesson-foot", gap="small"):  # on a phone it stays in sight
         if asked and step.question:
             judge(lesson, number, step.question, model, *asked, rewritten)
         ways(lesson, number)
-    document.keep_lessons(course.kept())
+    document.keep_lessons(course.saved_progress())
     document.open_step(f"{lesson.name} {number}", str(asked[1]) if asked else "", **sight(lesson, number, asked))
 
 
-def together(words: str) -> str:
+def keep_percents_together(words: str) -> str:
     """Words in which no line ends between a number and its per cent."""
     return re.sub(r"(?<=\d) (?=%)", "\u00a0", words)
 
@@ -116,7 +116,7 @@ def fold() -> None:
 def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[Answer, str | float | bool] | None:
     """Ask the question of a step: the right answer and the visitor's; None while there is none of either."""
     try:
-        right = measured(lesson.steps[number - 1], model, question.answer, question.given)
+        right = measure_answer(lesson.steps[number - 1], model, question.answer, question.given)
     except Exception as error:
         if state.JOB.get():  # it was asked of the model before, which need not read what this step sets
             st.caption("The model of this step is being prepared …")
@@ -151,7 +151,7 @@ def judge(
 ) -> None:
     """Right, wrong with a hint, or right for the model that the lesson was written for. rewritten: whether another text than the
     step's is on the page, which the hint may not fit."""
-    its, own = f"With “{called(model)}” it is {in_words(right.value)}.", lesson.model_at(number)
+    its, own = f"With “{display_name(model)}” it is {in_words(right.value)}.", lesson.model_at(number)
     if right.accepts(given):
         st.success(plain(f"Right. {its}"), icon=":material/check:")
     elif model != own and question.expect is not None and Answer(question.expect, within=right.within).accepts(given):  # type: ignore[arg-type]
@@ -173,7 +173,7 @@ def sight(lesson: Lesson, number: int, asked: tuple[Answer, str | float | bool] 
     """What of a step comes into sight, as `document.open_step` takes it. asked: the right answer and the visitor's."""
     step = lesson.steps[number - 1]
     question = step.question
-    of, times = course.shown()
+    of, times = course.shown_answer()
     return {
         "right": bool(asked and asked[0].accepts(asked[1])),
         "picture": "prediction-bars" if step.page == "type" and question and asks_for_bars(question) else "",
@@ -199,12 +199,12 @@ def in_words(value: object) -> str:
     return str(named) if NUMBER.fullmatch(str(named)) else f"“{named}”"
 
 
-def measured(step: Step, model: str, name: str, given: Mapping[str, Any]) -> Answer:
+def measure_answer(step: Step, model: str, name: str, given: Mapping[str, Any]) -> Answer:
     """What a model answers about the text that a step sets. Errors: as `answer`."""
-    return computed(model, loaded.model(model).condition, name, texts(step), tuple(given.items()))
+    return compute_answer(model, loaded.model(model).condition, name, texts(step), tuple(given.items()))
 
 
-class Once:
+class Computation:
     """An answer, when somebody has asked for it."""
 
     def __init__(self) -> None:
@@ -213,16 +213,20 @@ class Once:
 
 
 @lru_cache(maxsize=512)
-def wanted(model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]) -> Once:
-    return Once()
+def computation(
+    model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]
+) -> Computation:
+    return Computation()
 
 
-def computed(model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]) -> Answer:
+def compute_answer(
+    model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]
+) -> Answer:
     """An answer, computed once for all who ask the same: in a class they do so at the same time, and wait for the first of them.
     condition: of the network, so that another one is asked again. Errors: as `answer`."""
-    once = wanted(model, condition, name, text, given)
-    with once.lock:
-        if once.answer is None:
+    shared = computation(model, condition, name, text, given)
+    with shared.lock:
+        if shared.answer is None:
             with loaded.shelf.reading(model) as network:
-                once.answer = answer(network, name, *text, **dict(given))
-        return once.answer
+                shared.answer = answer(network, name, *text, **dict(given))
+        return shared.answer

@@ -36,7 +36,7 @@ class Entry:
     title: str
     also: tuple[str, ...]
     unless: tuple[str, ...]
-    said: tuple[str, str, str]
+    meanings: tuple[str, str, str]
     see: Mapping[str, Any] = field(default_factory=dict)
     lesson: str = ""
     file: str = ""
@@ -72,7 +72,7 @@ def languages() -> list[str]:
 
 def stamps(language: str = FIRST) -> tuple[tuple[Path, int], ...]:
     """The files that a language is made of, in their order, and when each was changed."""
-    files = [folder / f"{one}.md" for one in dict.fromkeys((FIRST, language)) for folder in folders()]
+    files = [folder / f"{stem}.md" for stem in dict.fromkeys((FIRST, language)) for folder in folders()]
     changed = ((file, changed_at(file)) for file in files)
     return tuple((file, when) for file, when in changed if when is not None)
 
@@ -89,32 +89,32 @@ def changed_at(file: Path) -> int | None:
 def entries(language: str = FIRST) -> Mapping[str, Entry]:
     """All entries by their names, in their order: in a language, and where that says nothing, in that of the pages. Errors:
     FileError where a file is wrong."""
-    return joined(stamps(language))
+    return merge(stamps(language))
 
 
 @lru_cache(maxsize=16)
-def joined(files: tuple[tuple[Path, int], ...]) -> Mapping[str, Entry]:
+def merge(files: tuple[tuple[Path, int], ...]) -> Mapping[str, Entry]:
     """The entries of several files, of which a later one has the last word."""
-    found: dict[str, Entry] = {}
+    entries_by_name: dict[str, Entry] = {}
     for file, _ in files:
         for name, entry in read(file).items():
             if file.stem == FIRST:
-                found[name] = entry
-            elif name in found:
-                found[name] = translated(found[name], entry)
+                entries_by_name[name] = entry
+            elif name in entries_by_name:
+                entries_by_name[name] = translate_entry(entries_by_name[name], entry)
             else:
                 entry.refuse(f"{quoted(entry.word)} is no word of {FIRST}.md. The heading of a translation is the English word.")
-    return found
+    return entries_by_name
 
 
-def translated(first: Entry, other: Entry) -> Entry:
+def translate_entry(first: Entry, other: Entry) -> Entry:
     """An entry in other words: what it links to, and how it stands on pages, are those of the first."""
     return Entry(
         first.word,
         other.title,
         first.also,
         first.unless,
-        other.said,
+        other.meanings,
         first.see,
         first.lesson,
         other.file,
@@ -135,34 +135,34 @@ def read(file: Path) -> dict[str, Entry]:
 
 def parse(text: str, file: str = "lexicon") -> dict[str, Entry]:
     """The entries of a text by their names. Errors: FileError."""
-    parts, found, forms = ENTRY.split(text), dict[str, Entry](), dict[str, str]()
+    parts, entries_by_name, forms = ENTRY.split(text), dict[str, Entry](), dict[str, str]()
     lines = [text[: heading.start()].count("\n") + 1 for heading in ENTRY.finditer(text)]
     for word, body, line in zip(parts[1::2], parts[2::2], lines, strict=True):
         entry = entry_of(word.strip(), body, file, line)
-        if entry.name in found:
+        if entry.name in entries_by_name:
             entry.refuse(f"{quoted(entry.word)} stands here twice. Make one of the two.")
         for form in (entry.word, *entry.also):
             if form in forms:
                 entry.refuse(f"{quoted(form)} already stands for {quoted(forms[form])}. Leave it out here or there.")
             forms[form] = entry.word
-        found[entry.name] = entry
-    if not found:
+        entries_by_name[entry.name] = entry
+    if not entries_by_name:
         raise FileError(file, 1, "There is no entry. Each begins with “## ” and its word.")
-    return found
+    return entries_by_name
 
 
 def entry_of(word: str, body: str, file: str, line: int) -> Entry:
-    found = BLOCK.search(body)
-    block = found[1] if found else ""
-    begins = line + body[: found.start(1)].count("\n") if found else line
+    match = BLOCK.search(body)
+    block = match[1] if match else ""
+    begins = line + body[: match.start(1)].count("\n") if match else line
     entry = Entry(word, word, (), (), ("", "", ""), file=file, line=line, block=block, begins=begins)
     if not name_of(word):
         entry.refuse("The heading needs letters.")
     values = values_of(entry, block)
-    said = levels_of(entry, BLOCK.sub("", body, count=1))
+    meanings = levels_of(entry, BLOCK.sub("", body, count=1))
     also, unless = (tuple(map(str, values.get(name, ()))) for name in ("also", "unless"))
     see, lesson = values.get("see", {}), values.get("lesson", "")
-    return replace(entry, title=values.get("title", word), also=also, unless=unless, said=said, see=see, lesson=lesson)
+    return replace(entry, title=values.get("title", word), also=also, unless=unless, meanings=meanings, see=see, lesson=lesson)
 
 
 def values_of(entry: Entry, block: str) -> dict[str, Any]:
@@ -182,10 +182,10 @@ def levels_of(entry: Entry, body: str) -> tuple[str, str, str]:
     parts = LEVEL.split(body)
     if parts[0].strip():
         entry.refuse(f"What is said of {quoted(entry.word)} begins with its level: “**Beginner.** …”.")
-    said: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for level, text in zip(parts[1::2], parts[2::2], strict=True):
         text = " ".join(text.split())
-        if level.lower() not in LEVELS or level.lower() in said:
+        if level.lower() not in LEVELS or level.lower() in meanings:
             entry.refuse(f"“**{short(level)}.**” is no level, or stands here twice. They are Beginner, Intermediate and Expert.")
         if not text.endswith((".", "?", "!")):
             entry.refuse(f"What is said at the level {quoted(level)} is a sentence and ends with its full stop.")
@@ -195,9 +195,9 @@ def levels_of(entry: Entry, body: str) -> tuple[str, str, str]:
             )
         if mark := MARKS.search(text):
             entry.refuse(f"“{mark[0]}” would be shown as it stands, for these sentences are plain text. Write it in words.")
-        said[level.lower()] = text
-    if "beginner" not in said:
+        meanings[level.lower()] = text
+    if "beginner" not in meanings:
         entry.refuse(f"{quoted(entry.word)} needs “**Beginner.** …” with a sentence.")
-    beginner = said["beginner"]
-    intermediate = said.get("intermediate", beginner)
-    return beginner, intermediate, said.get("expert", intermediate)
+    beginner = meanings["beginner"]
+    intermediate = meanings.get("intermediate", beginner)
+    return beginner, intermediate, meanings.get("expert", intermediate)

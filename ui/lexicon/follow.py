@@ -10,7 +10,7 @@ from models.huggingface.names import quoted
 from ui import document, state
 from ui.lessons import course
 from ui.lessons import files as lessons
-from ui.lexicon import files, sent
+from ui.lexicon import files, payload
 from ui.lexicon.files import FIRST, LEVELS, Entry
 from ui.written import Block
 
@@ -21,7 +21,7 @@ def bring() -> None:
     """Have the browser answer marks, in every run of a page."""
     language = state.LESSON_LANGUAGE.get()
     language = language if language == FIRST or language in files.languages() else FIRST
-    data = {"from": sent.address(language), "level": LEVELS.index(state.level()), "language": language}
+    data = {"from": payload.address(language), "level": LEVELS.index(state.level()), "language": language}
     document.explain(data, lambda: follow(state.selection(document.EXPLAIN).followed))
 
 
@@ -62,7 +62,7 @@ def check(entries: Mapping[str, Entry]) -> None:
 def go(page: str, link: Mapping[str, str]) -> None:
     """To a page with these choices. Text, model and level stay, unless the place needs others: a word is shown where a visitor's
     level has it."""
-    texts = {key.name: (key.get() if key.held else key.of("last").get()) or key.default for key in (state.TEXT, state.TARGET)}
+    texts = {key.name: (key.get() if key.is_set else key.of("last").get()) or key.default for key in (state.TEXT, state.TARGET)}
     texts = {} if "model" in link else texts
     level = max(state.level(), link.get("level", LEVELS[0]), key=LEVELS.index)
     state.LESSON_NEXT.set((page, {**texts, **link, "level": level}))

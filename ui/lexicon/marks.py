@@ -50,7 +50,7 @@ def mark(text: str, place: str, values: Mapping[str, object]) -> str:
     pieces, end, here = [], 0, set[str]()
     for spot in spots(text):
         name = spot.name
-        if not name and HEAD.fullmatch(FILLED.sub(lambda one: written(one[0], values), text[spot.start : spot.end])):
+        if not name and HEAD.fullmatch(FILLED.sub(lambda hole: fill_hole(hole[0], values), text[spot.start : spot.end])):
             name = HEAD_NAME
         if not name or name in here or first.setdefault(name, place) != place:
             continue
@@ -60,7 +60,7 @@ def mark(text: str, place: str, values: Mapping[str, object]) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def written(hole: str, values: Mapping[str, object]) -> str:
+def fill_hole(hole: str, values: Mapping[str, object]) -> str:
     """What is filled in there, as it is going to be read."""
     return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], "")), hole)
 
@@ -71,7 +71,7 @@ def mark_head(name: str) -> str:
 
 
 @contextmanager
-def again(own: set[str]) -> Iterator[None]:
+def mark_again(own: set[str]) -> Iterator[None]:
     """A part of the page that runs by itself: what it marked last time is open again, and what it marks now is kept in `own`."""
     known = state.EXPLAINED.get()
     first = {} if known is None else known
@@ -85,7 +85,7 @@ def again(own: set[str]) -> Iterator[None]:
         own |= set(first) - before
 
 
-def filled(value: object) -> str:
+def escape_marks(value: object) -> str:
     """A value as it may stand among a page's words: a mark that somebody typed is none."""
     return str(value) if isinstance(value, Marked) else re.sub(r"(?<!\\)\[(?=[^\]]*\]\(#w-)", r"\\[", str(value))
 
@@ -93,25 +93,25 @@ def filled(value: object) -> str:
 @lru_cache(maxsize=2048)
 def spots(text: str) -> tuple[Spot, ...]:
     """Where marks could stand: in sentences, not in titles or labels."""
-    forms, looked_for, unless = known()
-    passed = [one.span() for pattern in (PASSED, unless) for one in pattern.finditer(text)]
-    found, start = list[Spot](), 0
+    forms, looked_for, unless = patterns()
+    passed = [match.span() for pattern in (PASSED, unless) for match in pattern.finditer(text)]
+    places, start = list[Spot](), 0
     for line in text.split("\n"):
         if SENTENCE.search(line.rstrip()) or line.startswith("- "):
-            found += [Spot(start + a.start(), start + a.end(), "") for a in FILLED.finditer(line)]
-            for one in looked_for.finditer(line):
-                a, b = start + one.start(), start + one.end()
-                large = one[0] not in forms
+            places += [Spot(start + a.start(), start + a.end(), "") for a in FILLED.finditer(line)]
+            for match in looked_for.finditer(line):
+                a, b = start + match.start(), start + match.end()
+                large = match[0] not in forms
                 if large and not BEGINS.search(text[:a]):
                     continue
                 if not any(left < b and a < right for left, right in passed):
-                    found.append(Spot(a, b, forms[one[0] if not large else one[0][0].lower() + one[0][1:]]))
+                    places.append(Spot(a, b, forms[match[0] if not large else match[0][0].lower() + match[0][1:]]))
         start += len(line) + 1
-    return tuple(sorted(found))
+    return tuple(sorted(places))
 
 
 @lru_cache(maxsize=1)
-def known() -> tuple[dict[str, str], re.Pattern, re.Pattern]:
+def patterns() -> tuple[dict[str, str], re.Pattern, re.Pattern]:
     """Entries by the forms in which they stand on pages; what finds these, also with a large letter and with the s of many; and
     what finds that in which they mean something else."""
     try:

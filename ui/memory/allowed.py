@@ -102,7 +102,7 @@ def check_hub(name: str) -> None:
 
 
 CLASS = 10  # times as many models as one visitor has had, all those of a network may have had: a class may share one
-_brought, _brought_near = bounds.Counted(), bounds.Counted()  # into memory, by visitor and by network
+_brought, _brought_near = bounds.RecentUse(), bounds.RecentUse()  # into memory, by visitor and by network
 
 
 def check_share(name: str) -> None:

@@ -21,7 +21,7 @@ ON_A_PUBLIC_HOST = {
     PAGES: 120,  # open at a time from one address: a class may share one
 }
 HOUR = 3600.0
-_said: set[str] = set()
+_warned_of: set[str] = set()
 
 
 def is_public(environment: Mapping[str, str] = os.environ) -> bool:
@@ -31,13 +31,13 @@ def is_public(environment: Mapping[str, str] = os.environ) -> bool:
 
 def most(name: str, environment: Mapping[str, str] = os.environ) -> float:
     """A bound: as its setting says, else as a public host has it, else infinite. 0 in a setting is none at all."""
-    given = environment.get(name, "").strip()
-    if given.isascii() and given.isdecimal():
-        return int(given)
-    if given and name not in _said:
-        _said.add(name)
+    setting = environment.get(name, "").strip()
+    if setting.isascii() and setting.isdecimal():
+        return int(setting)
+    if setting and name not in _warned_of:
+        _warned_of.add(name)
         logging.getLogger(__name__).warning("A setting is no whole number, so it counts as that of a public host: %s", name)
-    return ON_A_PUBLIC_HOST[name] if given or is_public(environment) else math.inf
+    return ON_A_PUBLIC_HOST[name] if setting or is_public(environment) else math.inf
 
 
 def characters() -> int | None:
@@ -45,7 +45,7 @@ def characters() -> int | None:
     return None if math.isinf(bound := most(TEXT)) else int(bound)
 
 
-class Counted:
+class RecentUse:
     """What each visitor took in the last hour, each thing once. Safe to use from many threads."""
 
     def __init__(self, visitors: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,11 +56,11 @@ class Counted:
         """Whether a visitor may have it, having had at most `bound` other things within the hour; then it counts."""
         with self._lock:
             now = self._clock()
-            taken = {one: then for one, then in self._taken.pop(who, {}).items() if now < then + HOUR}
-            allowed = what in taken or len(taken) < bound
+            times = {thing: time_taken for thing, time_taken in self._taken.pop(who, {}).items() if now < time_taken + HOUR}
+            allowed = what in times or len(times) < bound
             if allowed:
-                taken.setdefault(what, now)
-            self._taken[who] = taken
+                times.setdefault(what, now)
+            self._taken[who] = times
             while len(self._taken) > self._visitors:
                 self._taken.popitem(last=False)
             return allowed

@@ -21,7 +21,7 @@ class Guesses:
         self, own: int, shared: Callable[[], int], within: float = 60.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._own, self._shared, self._within, self._clock = own, shared, within, clock
-        self._made: OrderedDict[tuple[str, str], dict[str, float]] = OrderedDict()  # by network and browser; guess: first made
+        self._times: OrderedDict[tuple[str, str], dict[str, float]] = OrderedDict()  # by network and browser; guess: first made
         self._count, self._lock = 0, Lock()
 
     def __len__(self) -> int:
@@ -39,24 +39,24 @@ class Guesses:
         with self._lock:
             for who in {(network, browser), (network, "")} if network else ():
                 self._recent(who)
-                made = self._made.setdefault(who, {})
-                self._made.move_to_end(who)
-                if guess not in made:
-                    made[guess] = self._clock()
+                times = self._times.setdefault(who, {})
+                self._times.move_to_end(who)
+                if guess not in times:
+                    times[guess] = self._clock()
                     self._count += 1
             while self._count > REMEMBERED:
-                self._count -= len(self._made.popitem(last=False)[1])
+                self._count -= len(self._times.popitem(last=False)[1])
 
     def _recent(self, who: tuple[str, str]) -> int:
         """How many guesses of somebody count; those that no longer do are forgotten."""
-        made = self._made.get(who)
-        if made is None:
+        times = self._times.get(who)
+        if times is None:
             return 0
-        for guess, then in list(made.items()):
+        for guess, then in list(times.items()):
             if self._clock() - then < self._within:
                 break  # they stand in the order in which they were made
-            del made[guess]
+            del times[guess]
             self._count -= 1
-        if not made:
-            del self._made[who]
-        return len(made)
+        if not times:
+            del self._times[who]
+        return len(times)

@@ -229,7 +229,7 @@ def under_way() -> tuple[int, int]:
 
 
 def _me() -> str:
-    if not state.LOOKER.held:
+    if not state.LOOKER.is_set:
         state.LOOKER.set(uuid.uuid4().hex)
     return state.LOOKER.get()
 
@@ -261,7 +261,7 @@ def result(
     Errors: those of the work, so that `ui.show.picture` makes sentences of them.
     """
     me = _me()
-    if not state.CANCELLED.held:
+    if not state.CANCELLED.is_set:
         state.CANCELLED.set({})
     cancelled: dict[Hashable, None] = state.CANCELLED.get()
     name = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()

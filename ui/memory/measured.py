@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
-def asked_for(environment: Mapping[str, str] = os.environ) -> bool:
+def is_enabled(environment: Mapping[str, str] = os.environ) -> bool:
     return environment.get("HEADLIGHT_METRICS", "").strip().lower() in ("1", "yes", "on", "true")
 
 
@@ -24,9 +24,9 @@ def registry() -> CollectorRegistry:
     """What is counted by this process, and what the process itself takes."""
     from prometheus_client import CollectorRegistry, ProcessCollector
 
-    made = CollectorRegistry()
-    ProcessCollector(registry=made)
-    return made
+    collector_registry = CollectorRegistry()
+    ProcessCollector(registry=collector_registry)
+    return collector_registry
 
 
 @cache
@@ -40,7 +40,7 @@ def _answers() -> Histogram:
 @contextmanager
 def press(page: str) -> Iterator[None]:
     """Count a press on that page, and the time that its answer takes in this block."""
-    if not asked_for():
+    if not is_enabled():
         yield
         return
     began = time.perf_counter()

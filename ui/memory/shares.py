@@ -33,7 +33,7 @@ class Crowded(Exception):
         self.near = near
 
 
-def leaving(held: Sequence[Share], new: Share, of_network: Bound, of_server: Bound) -> list[str]:
+def choose_leaving(held: Sequence[Share], new: Share, of_network: Bound, of_server: Bound) -> list[str]:
     """The names of what has to leave so that something new fits, from what is held, the oldest first.
 
     Of a network that is full something of its own leaves. Of a server that is full something of the network that holds most, also

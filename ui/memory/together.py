@@ -22,29 +22,29 @@ MOST = 16  # things that are kept of a trace, for as long as it is there
 LARGE = 2**18  # bytes of a view that is too large to be kept
 
 _lock = Lock()
-_made: dict[int, OrderedDict[Hashable, Any]] = {}  # by the identity of what traces share
+_products: dict[int, OrderedDict[Hashable, Any]] = {}  # by the identity of what traces share
 
 
-def once(trace: Trace, key: Hashable, make: Callable[[], T]) -> T:
+def make_once(trace: Trace, key: Hashable, make: Callable[[], T]) -> T:
     """What `make` makes of a trace, or made of it under this key before, which says all that it depends on besides. Kept is a
     view of ours, or a tuple of what nobody changes; and it may hold nothing of the trace, which would then stay for good."""
-    read = shared(trace)
+    attention = shared(trace)
     with _lock:
-        if id(read) not in _made:
-            _made[id(read)] = OrderedDict()
-            weakref.finalize(read, _made.pop, id(read), None)
-        mine = _made[id(read)]
-        if key in mine:
-            mine.move_to_end(key)
-            known: T = mine[key]
+        if id(attention) not in _products:
+            _products[id(attention)] = OrderedDict()
+            weakref.finalize(attention, _products.pop, id(attention), None)
+        products = _products[id(attention)]
+        if key in products:
+            products.move_to_end(key)
+            known: T = products[key]
             return known
-    made = make()
-    if isinstance(made, tuple) or (isinstance(made, View) and len(made.data) <= LARGE):
+    product = make()
+    if isinstance(product, tuple) or (isinstance(product, View) and len(product.data) <= LARGE):
         with _lock:
-            mine[key] = made
-            while len(mine) > MOST:
-                mine.popitem(last=False)
-    return made
+            products[key] = product
+            while len(products) > MOST:
+                products.popitem(last=False)
+    return product
 
 
 def shared(trace: Trace) -> Attention:

@@ -20,9 +20,9 @@ from models.errors import ModelError, is_full
 from ui import state
 from ui.memory import addresses, bounds, own_folder
 from ui.memory.guesses import Guesses
-from ui.memory.shares import Bound, Crowded, Share, leaving
+from ui.memory.shares import Bound, Crowded, Share, choose_leaving
 from ui.rooms.home import home
-from ui.text import KEY, called, told_apart
+from ui.text import KEY, display_name, distinct_name
 
 if TYPE_CHECKING:
     from models.training.live import Training
@@ -74,7 +74,7 @@ class Trained:
         return sum(file.stat().st_size for file in self.folder.iterdir())
 
 
-class Kept(NamedTuple):
+class OwnedTraining(NamedTuple):
     """A training, the browser that it belongs to, and its network."""
 
     whose: str
@@ -84,7 +84,7 @@ class Kept(NamedTuple):
 
 _lock = threading.Lock()
 _trained: dict[str, Trained] = {}  # by name, the oldest first
-_kept: OrderedDict[str, Kept] = OrderedDict()  # by name, the oldest first
+_owned: OrderedDict[str, OwnedTraining] = OrderedDict()  # by name, the oldest first
 _left: OrderedDict[str, tuple[str, str]] = OrderedDict()  # by name: whose it was, and what they are told
 _guesses = Guesses(OWN, lambda: WRONG // home.count)
 
@@ -92,10 +92,10 @@ _guesses = Guesses(OWN, lambda: WRONG // home.count)
 def browser() -> str:
     """What tells a visitor's browser from others, so that they find their training after a reload: the token in a cookie of
     Streamlit's own, made against forged requests; "" where it is switched off."""
-    return unmasked(str(st.context.cookies.get("_streamlit_xsrf", "")))
+    return unmask(str(st.context.cookies.get("_streamlit_xsrf", "")))
 
 
-def unmasked(cookie: str) -> str:
+def unmask(cookie: str) -> str:
     """The token of a cookie "2|mask|token xor mask|time", both in hex: it stays while the mask is another one at each request."""
     try:
         _, mask, masked, _ = cookie.strip("\"'").split("|")
@@ -118,33 +118,37 @@ def keep(name: str, training: Training) -> None:
     are so many that run that none can leave."""
     me, network = browser(), addresses.mine()
     with _lock:
-        own = sum(kept.whose == me and kept.training.state == "running" for kept in _kept.values())
+        own = sum(entry.whose == me and entry.training.state == "running" for entry in _owned.values())
         if own >= (most := bounds.most(bounds.TRAININGS)):
             raise Full(
                 f"This server runs at most {most:.0f} of your trainings at a time. Stop the one that runs, or wait for its end."
             )
-        held = [
-            Share(other, kept.network, kept.training.memory, LEAVES.get(kept.training.state, 0)) for other, kept in _kept.items()
+        shares = [
+            Share(other, entry.network, entry.training.memory, LEAVES.get(entry.training.state, 0))
+            for other, entry in _owned.items()
         ]
         try:
-            names = leaving(held, Share(name, network, training.memory), KEPT_OF_NETWORK, KEPT)
+            names = choose_leaving(shares, Share(name, network, training.memory), KEPT_OF_NETWORK, KEPT)
         except Crowded as crowded:
             raise Full(FULL_NETWORK if crowded.near else FULL) from None
-        gone = {other: _kept.pop(other) for other in names}
-        _kept[name] = Kept(me, network, training)
-    for other, kept in gone.items():
-        _let_go(other, kept)
+        removed = {other: _owned.pop(other) for other in names}
+        _owned[name] = OwnedTraining(me, network, training)
+    for other, entry in removed.items():
+        _let_go(other, entry)
     state.TRAINING.set(name)
     state.TRAINING_LEFT.pop()
 
 
-def _let_go(name: str, kept: Kept) -> None:
+def _let_go(name: str, entry: OwnedTraining) -> None:
     """Stop a training that has left, and remember what its visitor is to be told."""
-    was, steps = kept.training.state, kept.training.step
-    kept.training.stop()
+    training_state, steps = entry.training.state, entry.training.step
+    entry.training.stop()
     shutil.rmtree(logs(name), ignore_errors=True)
     with _lock:
-        _left[name] = kept.whose, LEFT.format(task=kept.training.task.name, state=was, steps=steps, s="s"[: steps != 1])
+        _left[name] = (
+            entry.whose,
+            LEFT.format(task=entry.training.task.name, state=training_state, steps=steps, s="s"[: steps != 1]),
+        )
         while len(_left) > REMEMBERED:
             _left.popitem(last=False)
 
@@ -153,10 +157,10 @@ def mine() -> tuple[str, Training | None]:
     """This visitor's training and its name: the one that was begun in this session, or the newest of this browser."""
     name, me = state.TRAINING.get(), browser()
     _hear_what_left(name, me)
-    if name not in _kept:
-        name = next((other for other, kept in reversed(list(_kept.items())) if me and kept.whose == me), "")
+    if name not in _owned:
+        name = next((other for other, entry in reversed(list(_owned.items())) if me and entry.whose == me), "")
     state.TRAINING.set(name)
-    return name, kept.training if (kept := _kept.get(name)) else None
+    return name, entry.training if (entry := _owned.get(name)) else None
 
 
 def _hear_what_left(name: str, me: str) -> None:
@@ -168,7 +172,7 @@ def _hear_what_left(name: str, me: str) -> None:
         state.TRAINING_LEFT.set(sentences[-1])
 
 
-def left() -> str:
+def notice_of_loss() -> str:
     """What the server has let go of this visitor's, as a sentence; "" for nothing, and once they have begun another training."""
     return state.TRAINING_LEFT.get()
 
@@ -177,17 +181,17 @@ def forget() -> None:
     """Stop this visitor's training and let go of it."""
     name = state.TRAINING.pop()
     with _lock:
-        kept = _kept.pop(name, None)
-    if kept is not None:
-        kept.training.stop()
+        entry = _owned.pop(name, None)
+    if entry is not None:
+        entry.training.stop()
 
 
 def running() -> int:
     """How many go on right now."""
-    return sum(kept.training.state == "running" for kept in list(_kept.values()))
+    return sum(entry.training.state == "running" for entry in list(_owned.values()))
 
 
-def written(name: str, training: Training) -> Trained:
+def write_model(name: str, training: Training) -> Trained:
     """The model as it is now, in a folder. Errors: ModelError when it cannot be written."""
     steps = training.learned
     title = f"{training.task.name}, {steps} step{'s'[: steps != 1]}"
@@ -201,10 +205,10 @@ def written(name: str, training: Training) -> Trained:
             shutil.rmtree(folder.parent, ignore_errors=True)
         logging.getLogger(__name__).exception("%s could not be written", title)
         raise ModelError(f"The model could not be written to a folder. {why(error)}; the training is not harmed.") from error
-    kept = _kept.get(name)
-    whose, network = (kept.whose, kept.network) if kept else (browser(), addresses.mine())
-    own = own_examples(training), induction(training), reader(training)
-    return _shelve(Trained(f"{title} ({name})", name, folder, whose, network, *own))
+    entry = _owned.get(name)
+    whose, network = (entry.whose, entry.network) if entry else (browser(), addresses.mine())
+    facts = own_examples(training), induction(training), reader(training)
+    return _shelve(Trained(f"{title} ({name})", name, folder, whose, network, *facts))
 
 
 def _shelve(trained: Trained) -> Trained:
@@ -212,11 +216,11 @@ def _shelve(trained: Trained) -> Trained:
     with _lock:
         if known := _trained.get(trained.name):
             return known
-        held = [Share(name, other.network, other.bytes) for name, other in _trained.items()]
-        names = leaving(held, Share(trained.name, trained.network, trained.bytes), WRITTEN_OF_NETWORK, WRITTEN)
-        gone = [_trained.pop(name) for name in names]
+        shares = [Share(name, other.network, other.bytes) for name, other in _trained.items()]
+        names = choose_leaving(shares, Share(trained.name, trained.network, trained.bytes), WRITTEN_OF_NETWORK, WRITTEN)
+        removed = [_trained.pop(name) for name in names]
         _trained[trained.name] = trained
-    for other in gone:
+    for other in removed:
         shutil.rmtree(other.folder.parent, ignore_errors=True)
     return trained
 
@@ -230,25 +234,25 @@ def names(keys: str) -> list[str]:
     """The trained models of this browser, and those whose keys a link has, with commas between."""
     if not _trained and not keys:
         return []
-    asked, me = _linked(keys), browser()
-    return [trained.name for trained in list(_trained.values()) if trained.key in asked or (me and trained.whose == me)]
+    linked, me = _linked(keys), browser()
+    return [trained.name for trained in list(_trained.values()) if trained.key in linked or (me and trained.whose == me)]
 
 
 def _linked(keys: str) -> set[str]:
     """The right ones among the keys of a link; none for who has tried too many wrong ones."""
-    asked = set(filter(None, keys.split(",", LINKED)[:LINKED]))
-    if not asked or _guesses.over(*(who := (addresses.mine(), browser()))):
+    linked = set(filter(None, keys.split(",", LINKED)[:LINKED]))
+    if not linked or _guesses.over(*(who := (addresses.mine(), browser()))):
         return set()
     known = {trained.key for trained in list(_trained.values())}
-    for key in asked - known:
+    for key in linked - known:
         _guesses.note(key[:64], *who)
-    return asked & known
+    return linked & known
 
 
-def meant(name: str, keys: str) -> str:
+def full_name(name: str, keys: str) -> str:
     """The name of the newest of `names(keys)` that is called so, or so with the beginning of its key; any other name as it
     is."""
-    return next((trained for trained in reversed(names(keys)) if name in (called(trained), told_apart(trained))), name)
+    return next((trained for trained in reversed(names(keys)) if name in (display_name(trained), distinct_name(trained))), name)
 
 
 def keys(*names: str | None) -> str | None:
@@ -309,11 +313,11 @@ def reader(training: Training) -> tuple[int, int, float]:
     newest = training.snapshots[-1]
     scores = newest.previous if training.task.name == "text" else newest.induction
     if training.task.name not in ("text", "repeat"):
-        given, answer = training.example
-        read = np.array(training.read)
-        rows = [(len(given) + at, np.flatnonzero(read[: len(given) + 1] == code)) for at, code in enumerate(answer)]
-        looks = [newest.attention[:, :, row, keys].astype(np.float32).sum(-1) for row, keys in rows if len(keys)]
-        scores = np.mean(looks, axis=0)
+        prompt, answer = training.example
+        tokens_read = np.array(training.read)
+        rows = [(len(prompt) + at, np.flatnonzero(tokens_read[: len(prompt) + 1] == code)) for at, code in enumerate(answer)]
+        weights = [newest.attention[:, :, row, keys].astype(np.float32).sum(-1) for row, keys in rows if len(keys)]
+        scores = np.mean(weights, axis=0)
     layer, head = np.unravel_index(scores.argmax(), scores.shape)
     return int(layer), int(head), float(scores.max())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ui.look import Look
 from ui.picture.picture import Caption, Picture
 from ui.picture.provenance import provenance
-from ui.text import called
+from ui.text import display_name
 from viz.tokens import label, row_names
 
 if TYPE_CHECKING:
@@ -42,11 +42,12 @@ def caption(picture: Picture) -> Caption:
         **(picture.look.scope.options if "seen" in picture.takes and picture.look else {}),
     }
     chosen = [in_words(name, value, picture.look) for name, value in options.items() if picture.look and name not in SAID]
-    chosen += [f"lengths in tokens of {called(look.model.info.name)}" for look in counted]
+    chosen += [f"lengths in tokens of {display_name(look.model.info.name)}" for look in counted]
     names = [
-        f"{called(info.name)} ({info.kind}, {size(info)})" for info in dict.fromkeys(look.model.info for look in picture.looks)
+        f"{display_name(info.name)} ({info.kind}, {size(info)})"
+        for info in dict.fromkeys(look.model.info for look in picture.looks)
     ]
-    parts = ["headlight", *dict.fromkeys(called(look.model.info.name) for look in picture.looks), about, kind]
+    parts = ["headlight", *dict.fromkeys(display_name(look.model.info.name) for look in picture.looks), about, kind]
     return Caption(
         kind,
         joined,

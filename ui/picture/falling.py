@@ -51,12 +51,12 @@ def falling(
     """
     if evidence is None:
         question = Question(model, trace, position, token, against)
-        scores = {one: scores_by(question, one, choices, between) for one in methods}
+        scores = {method: scores_by(question, method, choices, between) for method in methods}
         evidence = faithfulness(question, scores, exact=exact)
-    spelt = ["“" + label([*trace.tokens, *trace.target][unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
+    unit_texts = ["“" + label([*trace.tokens, *trace.target][unit].text.strip(" ") or " ") + "”" for unit in evidence.units]
     ours, doing = evidence.methods[name], "came" if coming else "went"
     spans = zip([0, *ours.counts], ours.counts, strict=False)
-    steps = [f"{doing} last: {', '.join(spelt[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]
+    steps = [f"{doing} last: {', '.join(unit_texts[i] for i in ours.order[a:b])}" if b > a else "" for a, b in spans]
     return curves(
         ours.counts,
         (titles[name], chances(ours, coming)),
@@ -76,7 +76,7 @@ def scores_by(question: Question, method: str, choices: tuple[tuple, ...], betwe
     """What a method of either page gives to each token: float64 [token]."""
     if method not in METHODS:
         return explain(question, method).scores
-    asked = Attribution(
+    attribution = Attribution(
         question.model, question.trace, question.position, question.token, **dict(choices), against=question.against
     )
-    return asked.flow(between) if method == "attention flow" else asked.scores(method)
+    return attribution.flow(between) if method == "attention flow" else attribution.scores(method)

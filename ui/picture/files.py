@@ -15,7 +15,7 @@ from analysis import Scope
 from ui.look import Look
 from ui.picture.picture import Caption, Numbers, Picture
 from ui.picture.provenance import as_cell, as_json
-from ui.text import called
+from ui.text import display_name
 
 MOST_ROWS = 2**20 - 1  # of a spreadsheet, below its headings
 MOST_NUMBERS = 2**24  # of an NPZ: 64 MB
@@ -40,19 +40,19 @@ def numbers(picture: Picture) -> dict[str, Numbers]:
     return arrays
 
 
-def bounded(arrays: dict[str, Numbers], look: Look | None, most: int) -> tuple[dict[str, Numbers], str]:
+def limit_size(arrays: dict[str, Numbers], look: Look | None, most: int) -> tuple[dict[str, Numbers], str]:
     """The arrays, none with more than `most` numbers; where one has more, only the chosen layer, then the chosen head of it.
 
     Also what was left out, as words: "L5 H1 only", or "".
     """
-    kept, left = dict(arrays), {}
+    bounded_arrays, left_names = dict(arrays), {}
     for axis, chosen in (("layer", look.layer), ("head", look.head)) if look else ():
-        for name, array in kept.items():
+        for name, array in bounded_arrays.items():
             if axis in array.axes and np.prod(array.shape, dtype=float) > most and array.shape[array.axes.index(axis)] > 1:
                 place = array.place(axis, chosen)
-                kept[name] = array.at(axis, place)
-                left[axis] = f"{axis[0].upper()}{array.name(axis, place)}"
-    return kept, f"{' '.join(left.values())} only" if left else ""
+                bounded_arrays[name] = array.at(axis, place)
+                left_names[axis] = f"{axis[0].upper()}{array.name(axis, place)}"
+    return bounded_arrays, f"{' '.join(left_names.values())} only" if left_names else ""
 
 
 def in_table(arrays: dict[str, Numbers]) -> dict[str, Numbers]:
@@ -84,16 +84,16 @@ def csv(picture: Picture, about: Caption) -> bytes:
     import pandas as pd
 
     look = picture.look
-    kept, _ = bounded(in_table(numbers(picture)), look, room(look) * MOST_ROWS)
-    axes, fits = rows(kept)
+    bounded_arrays, _ = limit_size(in_table(numbers(picture)), look, room(look) * MOST_ROWS)
+    axes, fits = rows(bounded_arrays)
     main = max(fits.values(), key=lambda array: len(array.axes))
     shape = tuple(int(size) for size in main.shape)
     places = np.indices(shape).reshape(len(shape), -1) if shape else np.zeros((0, 1), dtype=int)
     sides = {axis: side(main, axis, look) for axis in axes if axis in SIDES}
     if look and look.causal and {"from", "to"} <= set(axes) - set(main.names):
         ends = np.array([group[-1] for group in look.scope.queries.groups])
-        seen = sides["to"][0][places[axes.index("to")]] <= ends[places[axes.index("from")]]
-        places = places[:, seen]
+        unmasked = sides["to"][0][places[axes.index("to")]] <= ends[places[axes.index("from")]]
+        places = places[:, unmasked]
     if places.shape[1] > MOST_ROWS:
         best = np.argpartition(-np.abs(main.array()[tuple(places)]), MOST_ROWS)[:MOST_ROWS]
         places = places[:, np.sort(best)]
@@ -103,7 +103,7 @@ def csv(picture: Picture, about: Caption) -> bytes:
             positions, tokens = sides[axis]
             table[f"{SIDES[axis]}position"] = positions[place]
             table[f"{SIDES[axis]}token"] = np.array([cell(token) for token in tokens], dtype=object)[place]
-            if axis == "from" and (choosing := chosen(main, look)):
+            if axis == "from" and (choosing := choosing_tokens(main, look)):
                 table["choosing_token"] = np.array([cell(token) for token in choosing], dtype=object)[place]
         else:
             names = main.names.get(axis, range(shape[axes.index(axis)]))
@@ -120,19 +120,19 @@ def csv(picture: Picture, about: Caption) -> bytes:
 
 def left_out(arrays: dict[str, Numbers], look: Look | None) -> str:
     """What the files do not hold of what the picture shows, as a sentence; "" where they hold all."""
-    few, in_csv = bounded(in_table(arrays), look, room(look) * MOST_ROWS)
-    _, in_npz = bounded(arrays, look, MOST_NUMBERS)
+    few, in_csv = limit_size(in_table(arrays), look, room(look) * MOST_ROWS)
+    _, in_npz = limit_size(arrays, look, MOST_NUMBERS)
     rest = sorted(arrays.keys() - rows(few)[1].keys())
     largest = max(np.prod(array.shape) for array in few.values()) > room(look) * MOST_ROWS
     parts = [f"CSV: {in_csv}, because a spreadsheet holds {MOST_ROWS + 1:,} rows"] if in_csv else []
     parts += [f"of it the {MOST_ROWS:,} largest numbers"] if largest else []
     parts += [f"NPZ: {in_npz}"] if in_npz else []
-    parts += [f"only the NPZ also holds {listed([name.replace('_', ' ') for name in rest])}"] if rest else []
-    said = "; ".join(parts) + "." if parts else ""
-    return said[:1].upper() + said[1:]
+    parts += [f"only the NPZ also holds {join_names([name.replace('_', ' ') for name in rest])}"] if rest else []
+    sentence = "; ".join(parts) + "." if parts else ""
+    return sentence[:1].upper() + sentence[1:]
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names as a sentence has them: "x, y and z"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
@@ -144,25 +144,25 @@ def npz(picture: Picture, about: Caption) -> bytes:
     `numpy.load(…, allow_pickle=False)` reads it. Of more than 2**24 numbers it holds the chosen layer, or the chosen head.
     """
     look = picture.look
-    kept, note = bounded(numbers(picture), look, MOST_NUMBERS)
-    written: dict[str, Any] = {name: np.asarray(array.array()) for name, array in kept.items()}
+    bounded_arrays, note = limit_size(numbers(picture), look, MOST_NUMBERS)
+    contents: dict[str, Any] = {name: np.asarray(array.array()) for name, array in bounded_arrays.items()}
     axes = {
         name: {"axes": array.axes, **{axis: list(map(plain, names)) for axis, names in array.names.items()}}
-        for name, array in kept.items()
+        for name, array in bounded_arrays.items()
     }
     tokens = {}
-    for array in kept.values():
+    for array in bounded_arrays.values():
         for axis in array.axes:
-            if axis in SIDES and f"{SIDES[axis]}tokens" not in written:
+            if axis in SIDES and f"{SIDES[axis]}tokens" not in contents:
                 positions, texts = side(array, axis, look)
-                written[f"{SIDES[axis]}positions"] = positions
-                written[f"{SIDES[axis]}tokens"] = np.array(texts, dtype=str)
+                contents[f"{SIDES[axis]}positions"] = positions
+                contents[f"{SIDES[axis]}tokens"] = np.array(texts, dtype=str)
                 tokens[f"{SIDES[axis]}tokens"] = texts  # NumPy's strings drop a NUL at their end
-                if axis == "from" and (choosing := chosen(array, look)):
-                    written["choosing_tokens"], tokens["choosing_tokens"] = np.array(choosing, dtype=str), choosing
+                if axis == "from" and (choosing := choosing_tokens(array, look)):
+                    contents["choosing_tokens"], tokens["choosing_tokens"] = np.array(choosing, dtype=str), choosing
     metadata = {
         "caption": str(about),
-        "models": [called(read.model.info.name) for read in picture.looks],
+        "models": [display_name(read.model.info.name) for read in picture.looks],
         "texts": list(about.texts),
         **({} if picture.title or look is None else {"layer": look.layer, "head": look.head, "attention": look.kind}),
         "options": {**picture.options, **(look.scope.options if look and "seen" in picture.takes else {})},
@@ -172,7 +172,7 @@ def npz(picture: Picture, about: Caption) -> bytes:
     }
     file = io.BytesIO()
     np.savez_compressed(
-        file, metadata=np.array(json.dumps(metadata, default=plain)), provenance=np.array(as_json(about.where)), **written
+        file, metadata=np.array(json.dumps(metadata, default=plain)), provenance=np.array(as_json(about.where)), **contents
     )
     return file.getvalue()
 
@@ -200,7 +200,7 @@ def side(array: Numbers, axis: str, look: Look | None) -> tuple[np.ndarray, list
     return np.arange(size), [token.text for token in every] if len(every) == size else [""] * size
 
 
-def chosen(array: Numbers, look: Look | None) -> list[str]:
+def choosing_tokens(array: Numbers, look: Look | None) -> list[str]:
     """What each row of cross-attention served to choose; nothing for another attention, or where the rows have other names."""
     if look is None or "from" in array.names or not look.scope.attention.chooses:
         return []

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ui.picture.picture import Caption, Picture
-from ui.text import called, loadable, plain
+from ui.text import display_name, loadable_name, plain
 
 # The build of the wheel puts the installed names into these lines, as into those of recipes (`bin/wheel/hook.py`).
 LOADS = """
@@ -43,9 +43,9 @@ def notebook(picture: Picture, about: Caption) -> str:
     """The notebook as JSON (nbformat 4.5). `picture` is the picture in it. Errors: ValueError for an option that cannot be
     written down."""
     trained = dict.fromkeys(
-        look.model.info.name for look in picture.looks if loadable(look.model.info.name) != look.model.info.name
+        look.model.info.name for look in picture.looks if loadable_name(look.model.info.name) != look.model.info.name
     )
-    words = " ".join([WORDS, *(TRAINED.format(called(name)) for name in trained)])
+    words = " ".join([WORDS, *(TRAINED.format(display_name(name)) for name in trained)])
     words += f" {CARRIED}" if picture.data else ""
     cells = [
         ("markdown", f"# {plain(about.title)}\n\n{plain(str(about))}\n\n{words}"),
@@ -86,17 +86,17 @@ def recipe_source(recipe: Callable) -> str:
             imported |= {alias.asname or alias.name.partition(".")[0]: (node, alias) for alias in node.names}
         else:
             defined |= dict.fromkeys(names(node), node)
-    wanted = [recipe.__name__]
+    names_to_visit = [recipe.__name__]
     used: dict[str, ast.stmt | None] = {}
-    while wanted:
-        name = wanted.pop()
+    while names_to_visit:
+        name = names_to_visit.pop()
         if name in used or name not in defined:
             used.setdefault(name)
             continue
         used[name] = defined[name]
-        wanted += [part.id for part in ast.walk(defined[name]) if isinstance(part, ast.Name)]
+        names_to_visit += [part.id for part in ast.walk(defined[name]) if isinstance(part, ast.Name)]
     imports = [
-        written(node, [alias for name, (of, alias) in imported.items() if of is node and name in used])
+        import_line(node, [alias for name, (of, alias) in imported.items() if of is node and name in used])
         for node in dict.fromkeys(node for node, _ in imported.values())
     ]
     nodes = sorted({id(node): node for node in used.values() if node}.values(), key=lambda node: node.lineno)
@@ -124,7 +124,7 @@ def first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
 
 
-def written(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> str:
+def import_line(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> str:
     """An import of only the names that are used; "" of none."""
     if not aliases:
         return ""
@@ -140,7 +140,7 @@ def looks_source(picture: Picture) -> str:
         name = look.model.info.name
         if name not in loaded:
             loaded[name] = f"model{i or ''}"
-            lines.append(f"{loaded[name]} = models.load({literal(loadable(name))})")
+            lines.append(f"{loaded[name]} = models.load({literal(loadable_name(name))})")
             if reads and look.trace.cut and look.model.at_most:
                 lines.append(f"{loaded[name]}.at_most = {look.model.at_most}  # tokens that Headlight reads at a time")
         second = look.second
@@ -167,7 +167,7 @@ data = dict(np.load(io.BytesIO(base64.b64decode("""\n{text}\n"""))))'''
 
 def call_source(picture: Picture) -> str:
     models = [look.model.info.name for look in picture.looks]  # each is loaded once
-    numbers = [{"model": models.index(one)} for one in models]
+    numbers = [{"model": models.index(model)} for model in models]
     arguments = [f"{name}{numbers[i].get(name, i) or ''}" for i in range(len(models)) for name in picture.takes]
     arguments += [f"{name}={literal(value)}" for name, value in picture.options.items()]
     arguments += ["**data"] if picture.data else []

@@ -14,7 +14,7 @@ import streamlit as st
 from analysis import Scope
 from models.ragged import stacked
 from ui.look import Look
-from ui.memory.together import once
+from ui.memory.together import make_once
 from ui.show import show, show_chart
 from viz.view import View
 from viz.views.board import Part
@@ -101,7 +101,7 @@ class Picture:
         if len(self.looks) != 1 or self.data or "model" in self.takes:
             return self._draw()
         look = self.looks[0]
-        return once(look.trace, (self.recipe, look.kind, look.level, repr(look.options), repr(self.options)), self._draw)
+        return make_once(look.trace, (self.recipe, look.kind, look.level, repr(look.options), repr(self.options)), self._draw)
 
     def _draw(self) -> Any:
         parts = {"model": lambda look: look.model, "trace": lambda look: look.trace, "seen": lambda look: look.scope}

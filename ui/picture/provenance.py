@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from models.version import VERSION
 from ui import state
-from ui.text import called
+from ui.text import display_name
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -34,7 +34,8 @@ def provenance(*read: tuple[LanguageModel, Trace | None]) -> dict[str, Any]:
         "headlight": VERSION,
         **{name: version(name) for name in LIBRARIES},
         "models": [
-            {"name": called(model.info.name), "weights": model.weights, "dtype": model.info.dtype} for model in models.values()
+            {"name": display_name(model.info.name), "weights": model.weights, "dtype": model.info.dtype}
+            for model in models.values()
         ],
         "texts": [of_text(trace) for _, trace in read if trace],
         "address": state.address(),

@@ -29,12 +29,12 @@ def take_away(
     place = st.popover("Take it away", icon=":material/download:", key=f"take-{key}", on_change="rerun")
     if place.open:
         with place:
-            if picture := chosen(key, pictures()):
+            if picture := choose_picture(key, pictures()):
                 contents(picture)
                 extra(picture)
 
 
-def chosen(key: str, pictures: Sequence[Picture]) -> Picture | None:
+def choose_picture(key: str, pictures: Sequence[Picture]) -> Picture | None:
     """The picture that is meant; where there are several, a menu asks which."""
     if not pictures:
         st.caption("There is no picture here to take away.")
@@ -46,12 +46,12 @@ def chosen(key: str, pictures: Sequence[Picture]) -> Picture | None:
     def title(name: str) -> str:
         return named[name].title
 
-    return named[one_of(state.taken(key), tuple(named), "", label="Which picture", menu=True, written=title)]
+    return named[one_of(state.taken_key(key), tuple(named), "", label="Which picture", menu=True, format_option=title)]
 
 
 def contents(picture: Picture) -> None:
     about, arrays = caption(picture), numbers(picture)
-    dark = in_dark()  # now: a file is made later, where no visitor is known
+    dark = is_dark()  # now: a file is made later, where no visitor is known
     own = isinstance(picture.drawn, str)  # a page of its own: it is the file, and a browser lets nobody look into it
     if not own:
         with st.container(gap="xsmall"):
@@ -92,7 +92,7 @@ def file(name: str, about: Caption, ending: str, mime: str, make: Callable[[], s
     )
 
 
-def in_dark() -> bool:
+def is_dark() -> bool:
     """Whether a page is to have the colours of a dark one: as on screen, or as chosen for the pictures."""
     colours = state.TAKEN_COLOURS.get()
     return (st.context.theme.type if colours == "screen" else colours) == "dark"

@@ -35,11 +35,11 @@ def find() -> str:
 def version(path: str) -> tuple[int, ...]:
     """The version of a Caddy; () for what does not say one."""
     try:
-        said = subprocess.run([path, "version"], capture_output=True, text=True, timeout=20, check=False).stdout
+        output = subprocess.run([path, "version"], capture_output=True, text=True, timeout=20, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ()
-    found = re.match(r"v(\d+)\.(\d+)", said)
-    return tuple(map(int, found.groups())) if found else ()
+    match = re.match(r"v(\d+)\.(\d+)", output)
+    return tuple(map(int, match.groups())) if match else ()
 
 
 def value(port: int, secret: str) -> str:
@@ -47,16 +47,16 @@ def value(port: int, secret: str) -> str:
     return hmac.new(secret.encode(), f"127.0.0.1:{port}".encode(), "sha256").hexdigest()
 
 
-def trusted(allowed: str) -> list[str]:
+def trusted_networks(allowed: str) -> list[str]:
     """The proxies before this one whose word on a visitor's address counts, from FORWARDED_ALLOW_IPS: numbers and networks."""
     if allowed.strip() == "*":
         return ["0.0.0.0/0", "::/0"]
     ranges = []
-    for one in filter(None, (part.strip() for part in allowed.split(","))):
+    for entry in filter(None, (part.strip() for part in allowed.split(","))):
         try:
-            ranges.append(str(ip_network(one, strict=False)))
+            ranges.append(str(ip_network(entry, strict=False)))
         except ValueError:
-            print(f"FORWARDED_ALLOW_IPS: {one} is no address or network, and is left out.", file=sys.stderr)
+            print(f"FORWARDED_ALLOW_IPS: {entry} is no address or network, and is left out.", file=sys.stderr)
     return ranges
 
 
@@ -80,7 +80,7 @@ def settings(host: str, port: int, servers: Sequence[int], secret: str, allowed:
     }
     send_on = {
         "handler": "reverse_proxy",
-        "upstreams": [{"dial": f"127.0.0.1:{one}"} for one in servers],
+        "upstreams": [{"dial": f"127.0.0.1:{server_port}"} for server_port in servers],
         "load_balancing": balance,
         "health_checks": checks,
         "headers": {"request": {"set": {"X-Forwarded-For": ["{http.vars.client_ip}"]}}},
@@ -95,7 +95,7 @@ def settings(host: str, port: int, servers: Sequence[int], secret: str, allowed:
         "idle_timeout": IDLE,
         "routes": [{"handle": [send_on]}],
     }
-    if ranges := trusted(allowed):
+    if ranges := trusted_networks(allowed):
         front |= {"trusted_proxies": {"source": "static", "ranges": ranges}, "trusted_proxies_strict": 1}
     return {
         "admin": {"disabled": True, "config": {"persist": False}},

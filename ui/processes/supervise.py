@@ -23,22 +23,22 @@ from ui.processes import proxy, tasks
 
 PATIENCE = 10.0  # seconds in which a process may end by itself, and those between a start and another of what ends at once
 FIRST = 180.0  # seconds in which the first server must be ready
-SHARED = f"{__package__}.imported"
+SHARED = f"{__package__}.preload"
 
 
 @dataclass
-class Kept:
+class ManagedProcess:
     """A process that is to run. context: of multiprocessing; began: when it did last."""
 
     name: str
     context: Any
     task: Callable[..., None]
-    given: tuple[Any, ...]
+    arguments: tuple[Any, ...]
     process: Any = None
     began: float = field(default=float("-inf"))
 
     def begin(self) -> None:
-        self.process, self.began = self.context.Process(target=self.task, args=self.given), time.monotonic()
+        self.process, self.began = self.context.Process(target=self.task, args=self.arguments), time.monotonic()
         self.process.start()
 
 
@@ -65,14 +65,15 @@ def run(host: str, port: int, processes: int, show: bool) -> None:
         if sys.platform == "linux":
             context.set_forkserver_preload([SHARED])
         secret = secrets.token_hex()
-        told = proxy.settings(host, port, ports, secret, allowed)
+        caddy_settings = proxy.settings(host, port, ports, secret, allowed)
         servers = [
-            Kept(f"The server on port {one}", context, tasks.server, (ports, number, secret)) for number, one in enumerate(ports)
+            ManagedProcess(f"The server on port {server_port}", context, tasks.server, (ports, number, secret))
+            for number, server_port in enumerate(ports)
         ]
-        front = Kept("The proxy", context, tasks.proxy, (caddy, told))
+        front = ManagedProcess("The proxy", context, tasks.proxy, (caddy, caddy_settings))
         try:
-            for one in servers:
-                one.begin()
+            for server in servers:
+                server.begin()
             wait_for(servers, ports)
             front.begin()
             say(host, port, processes, show)
@@ -120,50 +121,50 @@ def is_ready(port: int) -> bool:
             return False
 
 
-def wait_for(servers: Sequence[Kept], ports: Sequence[int]) -> None:
+def wait_for(servers: Sequence[ManagedProcess], ports: Sequence[int]) -> None:
     """Wait until the first of the servers is ready; those that come later are given visitors when they are."""
     until = time.monotonic() + FIRST
     while not any(map(is_ready, ports)):
-        if time.monotonic() > until or not any(one.process.is_alive() for one in servers):
+        if time.monotonic() > until or not any(server.process.is_alive() for server in servers):
             sys.exit("None of the servers has started. What they say of it stands above.")
         time.sleep(0.1)
 
 
 def say(host: str, port: int, processes: int, show: bool) -> None:
     """Where Headlight is, in one line."""
-    shown = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    below = os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "").strip("/")
-    address = f"http://{shown}:{port}" + (f"/{below}" if below else "")
+    displayed_host = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    base_path = os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "").strip("/")
+    address = f"http://{displayed_host}:{port}" + (f"/{base_path}" if base_path else "")
     print(f"  Headlight, {processes} processes: {address}", flush=True)
     if show:
         webbrowser.open(address)
 
 
-def look_after(kept: Sequence[Kept]) -> None:
+def look_after(processes: Sequence[ManagedProcess]) -> None:
     """Begin again what ends, at once where it ran for a while."""
     due: dict[str, float] = {}
     while True:
-        alive = {one.process.sentinel: one for one in kept if one.name not in due}
+        alive = {managed.process.sentinel: managed for managed in processes if managed.name not in due}
         pause = max(0.0, min(due.values()) - time.monotonic()) if due else None
         for sentinel in connection.wait(list(alive), pause):
-            one = alive[sentinel]
-            due[one.name] = max(time.monotonic(), one.began + PATIENCE)
-            print(f"{one.name} has ended ({one.process.exitcode}); it begins again.", file=sys.stderr, flush=True)
-        for one in kept:
-            if due.get(one.name, float("inf")) <= time.monotonic():
-                del due[one.name]
-                one.begin()
+            managed = alive[sentinel]
+            due[managed.name] = max(time.monotonic(), managed.began + PATIENCE)
+            print(f"{managed.name} has ended ({managed.process.exitcode}); it begins again.", file=sys.stderr, flush=True)
+        for managed in processes:
+            if due.get(managed.name, float("inf")) <= time.monotonic():
+                del due[managed.name]
+                managed.begin()
 
 
-def end(kept: Sequence[Kept]) -> None:
+def end(processes: Sequence[ManagedProcess]) -> None:
     """End all of them, by force those that take too long."""
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, signal.SIG_IGN)
-    begun = [one.process for one in kept if one.process]
-    for process in begun:
-        process.terminate()
+    started = [managed.process for managed in processes if managed.process]
+    for child in started:
+        child.terminate()
     until = time.monotonic() + PATIENCE
-    for process in begun:
-        process.join(max(0.0, until - time.monotonic()))
-        process.kill()
-        process.join()
+    for child in started:
+        child.join(max(0.0, until - time.monotonic()))
+        child.kill()
+        child.join()

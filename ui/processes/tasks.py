@@ -25,7 +25,7 @@ def server(ports: Sequence[int], number: int, secret: str) -> None:
     home.settle(COOKIE, [value(port, secret) for port in ports], number)
     from streamlit.web import cli
 
-    from ui.processes import imported  # noqa: F401  # on Linux it is here already: this process is forked from one that has it
+    from ui.processes import preload  # noqa: F401  # on Linux it is here already: this process is forked from one that has it
 
     flags = [
         f"--server.port={ports[number]}",

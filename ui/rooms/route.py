@@ -33,17 +33,17 @@ def cookie(code: str) -> str:
     return f"headlight-room-{code}"
 
 
-def asked(connection: HTTPConnection, name: str) -> str:
+def query_value(connection: HTTPConnection, name: str) -> str:
     """What stands behind a name in the address."""
     return dict(parse_qsl(connection.url.query)).get(name, "")
 
 
 def news(room: Room, person: Person) -> dict[str, Any]:
     """What a browser is told. Its own counts come as they are asked for: of people only to who leads."""
-    said: dict[str, Any] = {"version": room.version, "fixed": room.fixed_at, "led": room.led}
+    message: dict[str, Any] = {"version": room.version, "fixed": room.fixed_at, "led": room.led}
     if question := room.question:
-        counts = question.counts()[:WORDS] if person.leads or question.shown else None
-        said["question"] = {
+        counts = question.counts()[:WORDS] if person.leads or question.counts_visible else None
+        message["question"] = {
             "number": len(room.questions),
             "words": question.words,
             "kind": question.kind,
@@ -52,23 +52,27 @@ def news(room: Room, person: Person) -> dict[str, Any]:
             "counts": counts,
             "model": question.model if counts is not None else "",
             "mine": question.answers[person.voter].answer if person.voter in question.answers else "",
-            "shown": question.shown,
+            "shown": question.counts_visible,
         }
     if person.leads:
-        here = room.here()
-        said |= {"here": len(here), "follow": sum(one.follows for one in here), "places": room.places()[:WORDS]}
-        said["mirrors"] = room.moved_by_another(person)
-        said["held"] = room.fixed
+        present = room.here()
+        message |= {
+            "here": len(present),
+            "follow": sum(classmate.follows for classmate in present),
+            "places": room.places()[:WORDS],
+        }
+        message["mirrors"] = room.moved_by_another(person)
+        message["held"] = room.fixed
     else:
-        said |= {"place": room.place, "pointed": room.pointed}
-    return said
+        message |= {"place": room.place, "pointed": room.pointed}
+    return message
 
 
 async def lead(request: Request) -> Response:
     """A link for another device of who leads, or the browser's own request: the key goes into a cookie, since an address is on
     the projector for all to read."""
     code = request.path_params["code"].upper()
-    key = (await request.body()).decode("ascii", "replace") if request.method == "POST" else asked(request, "key")
+    key = (await request.body()).decode("ascii", "replace") if request.method == "POST" else query_value(request, "key")
     if not rooms.leads(code, key):
         return Response("This link leads no room. It holds for a day.\n", 403, media_type="text/plain")
     if request.method == "POST":
@@ -93,11 +97,11 @@ def is_secure(request: Request) -> bool:
 
 async def line(socket: WebSocket) -> None:
     """A browser listens here for as long as its page is open."""
-    code, who = socket.path_params["code"], asked(socket, "who")
+    code, who = socket.path_params["code"], query_value(socket, "who")
     await socket.accept()
     try:
         network = "" if was_in(socket) or not socket.client else addresses.network(socket.client.host)
-        room, _ = rooms.find(code, network=network, browser=trainings.unmasked(socket.cookies.get("_streamlit_xsrf", "")))
+        room, _ = rooms.find(code, network=network, browser=trainings.unmask(socket.cookies.get("_streamlit_xsrf", "")))
     except RoomError as error:
         await socket.send_json({"gone": str(error), "again": was_in(socket)})
         return await socket.close()
@@ -130,7 +134,7 @@ async def line(socket: WebSocket) -> None:
 
 
 def was_in(socket: WebSocket) -> bool:
-    return rooms.was_in(socket.path_params["code"], asked(socket, "ticket"))
+    return rooms.was_in(socket.path_params["code"], query_value(socket, "ticket"))
 
 
 async def speak(socket: WebSocket, room: Room, person: Person, bell: asyncio.Event) -> None:
@@ -158,23 +162,23 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
             await asyncio.sleep(wait)
         text = message.get("text") or ""
         try:
-            said = json.loads(text) if len(text) <= LARGEST else None
+            request = json.loads(text) if len(text) <= LARGEST else None
         except (ValueError, RecursionError):
-            said = None
-        if isinstance(said, dict) and "held" in said:
-            room.fix_again(who, readable(said["held"]))
+            request = None
+        if isinstance(request, dict) and "held" in request:
+            room.fix_again(who, readable(request["held"]))
             continue
-        if isinstance(said, dict) and "point" in said:
-            point(room, who, said["point"])
+        if isinstance(request, dict) and "point" in request:
+            point(room, who, request["point"])
             continue
-        if isinstance(said, dict) and type(shown := said.get("shown")) is int:
-            room.note_shown(who, shown)
+        if isinstance(request, dict) and type(version := request.get("shown")) is int:
+            room.note_shown(who, version)
             continue
-        if not isinstance(said, dict) or not isinstance(said.get("answer"), str | int | float):
+        if not isinstance(request, dict) or not isinstance(request.get("answer"), str | int | float):
             await socket.send_json({"wrong": "This answer is too long."})
             continue
         try:
-            await socket.send_json({"mine": room.answer(who, said["answer"], said.get("name", ""))})
+            await socket.send_json({"mine": room.answer(who, request["answer"], request.get("name", ""))})
         except RoomError as error:
             await socket.send_json({"wrong": str(error)})
 
@@ -186,11 +190,11 @@ def point(room: Room, who: str, at: Any) -> None:
             room.point(who, link, position)
 
 
-def readable(held: Any) -> dict[str, Any]:
+def readable(saved: Any) -> dict[str, Any]:
     """What a browser has kept of what was fixed: a level, a model, pages that are not in the menu; all else is passed over."""
-    if not isinstance(held, dict):
+    if not isinstance(saved, dict):
         return {}
-    level, model, hidden = (held.get(name) for name in (state.LEVEL.name, state.MODEL.name, HIDDEN))
+    level, model, hidden = (saved.get(name) for name in (state.LEVEL.name, state.MODEL.name, HIDDEN))
     fixed: dict[str, Any] = {}
     if level in state.LEVELS:
         fixed[state.LEVEL.name] = level

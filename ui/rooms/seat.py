@@ -61,19 +61,21 @@ class Seat:
     who: str
     person: Person
     page: str = ""
-    taken: int = -1
-    taking: int = -1
-    settled: Choices | None = None
-    applied: Choices = field(default_factory=dict)
-    replaced: deque[tuple[float, int, Choices]] = field(default_factory=lambda: deque(maxlen=60))
-    sent: str = ""
-    cut: bool = False
-    refused: str = ""
-    opened: bool = False  # whether a button of the page on which the room is led has the class moved, and shows that page again
+    placed_version: int = -1
+    placing_version: int = -1
+    settled_choices: Choices | None = None
+    applied_choices: Choices = field(default_factory=dict)
+    replaced_choices: deque[tuple[float, int, Choices]] = field(default_factory=lambda: deque(maxlen=60))
+    sent_page: str = ""
+    was_cut: bool = False
+    refusal: str = ""
+    just_opened: bool = (
+        False  # whether a button of the page on which the room is led has the class moved, and shows that page again
+    )
     return_to: bool = False  # whether who leads wants to see again what the class sees
     mirrors: bool = False  # whether it is one of several that lead, and shows what another one has moved
-    touched: bool = False  # whether something was touched there since
-    found: Choices | None = None  # where the visitor is, as this run has found it, until something of it is changed
+    was_touched: bool = False  # whether something was touched there since
+    current: Choices | None = None  # where the visitor is, as this run has found it, until something of it is changed
 
     @property
     def follows(self) -> bool:
@@ -82,7 +84,7 @@ class Seat:
     @property
     def moves(self) -> bool:
         """Whether the class goes where this visitor goes."""
-        return self.person.leads and (self.touched or not self.mirrors)
+        return self.person.leads and (self.was_touched or not self.mirrors)
 
     @property
     def fixed(self) -> Choices:
@@ -101,8 +103,8 @@ class Seat:
         hidden = self.hidden
         there = (self.room.at or {}).get("page") or next((name for name in TITLES if name not in hidden), page)
         if page in hidden and page != there:
-            if self.follows and self.settled is not None and page in {self.settled["page"], self.sent}:
-                self.sent = there  # where the class is by now: nothing was touched
+            if self.follows and self.settled_choices is not None and page in {self.settled_choices["page"], self.sent_page}:
+                self.sent_page = there  # where the class is by now: nothing was touched
             else:
                 state.TROUBLE.set(NOT_HERE.format(page=TITLES.get(page, page)))
             open_page(there)
@@ -118,40 +120,48 @@ class Seat:
         self.room.tell(leading=True)
 
     def follow_again(self) -> None:
-        self.person.follows, self.taken = True, -1
+        self.person.follows, self.placed_version = True, -1
         self.room.tell(leading=True)
 
     def notice(self) -> None:
         """Step out where the visitor has touched something, or move the class where they lead; an echo is put right by taking all
         again."""
-        before, cut, self.found = self.settled, self.cut, None
-        self.cut, self.touched = True, False  # until this run settles
+        before, was_cut, self.current = self.settled_choices, self.was_cut, None
+        self.was_cut, self.was_touched = True, False  # until this run settles
         self.mirrors = self.person.leads and self.room.moved_by_another(self.person)
         if before is None or not (self.follows or self.mirrors):
             return
-        if self.follows and not self.applied:
+        if self.follows and not self.applied_choices:
             return  # as nobody leads yet, a browser of the time before a restart goes on to send what it shows
-        self.found = here = self.here()
+        self.current = here = self.here()
         changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
         if not changed:
             return
-        sent = {"page": self.page} if self.sent == self.page else {}  # what else is not there went with the page before
-        recent = [self.applied, sent, *(one for when, version, one in self.replaced if self.may_echo(when, version))]
-        touched = {name for name in changed if not any(one and one.get(name) == here.get(name) for one in recent)}
-        touched |= {name for name in changed & OURS if here.get(name) != self.applied.get(name)}
-        late = [old["page"] for when, version, old in self.replaced if self.may_echo(when, version, PRESSED)]
-        if "page" in changed and here["page"] not in (self.applied.get("page"), self.sent, *late):
-            touched.add("page")
-        if not (touched & set(SURE) if cut else touched):
-            self.taken = -1
+        sent_there = (
+            {"page": self.page} if self.sent_page == self.page else {}
+        )  # what else is not there went with the page before
+        recent = [
+            self.applied_choices,
+            sent_there,
+            *(choices for when, version, choices in self.replaced_choices if self.may_echo(when, version)),
+        ]
+        touched_names = {
+            name for name in changed if not any(choices and choices.get(name) == here.get(name) for choices in recent)
+        }
+        touched_names |= {name for name in changed & OURS if here.get(name) != self.applied_choices.get(name)}
+        late = [old["page"] for when, version, old in self.replaced_choices if self.may_echo(when, version, PRESSED)]
+        if "page" in changed and here["page"] not in (self.applied_choices.get("page"), self.sent_page, *late):
+            touched_names.add("page")
+        if not (touched_names & set(SURE) if was_cut else touched_names):
+            self.placed_version = -1
         elif self.mirrors:
-            self.touched = True
+            self.was_touched = True
         else:
             self.step_out()
 
     def replace(self, old: Choices, version: int) -> None:
         """Remember what gives way, at a version, to something else."""
-        self.replaced.append((self.room.clock(), version, old))
+        self.replaced_choices.append((self.room.clock(), version, old))
 
     def may_echo(self, when: float, version: int, echo: float = ECHO) -> bool:
         """Whether the browser may still send what was replaced then, at a version: on a busy server it hears of that late."""
@@ -163,25 +173,29 @@ class Seat:
     def take(self, whole: bool) -> None:
         """Have what the room has, before its widgets are placed. whole: whether the whole page runs, and not its stage alone, in
         which nothing but the texts can be taken."""
-        self.taking = self.room.version  # first: what changes meanwhile is taken in the next run
+        self.placing_version = self.room.version  # first: what changes meanwhile is taken in the next run
         at = self.room.at
         if self.return_to or self.moves:
             return self.go_back(whole)
-        if self.taking == self.taken:
+        if self.placing_version == self.placed_version:
             return
-        if not whole and self.room.fixed_at > self.taken and not self.mirrors:
+        if not whole and self.room.fixed_at > self.placed_version and not self.mirrors:
             st.rerun()
         if not (self.follows or self.mirrors) or at is None:
             return
         at = {**at, **self.fixed}
-        if self.applied and self.follows:
-            self.replace(self.applied, self.taking)  # also where the run that took it was cut: the browser may have it
-        self.applied = {**at, "asked": at["model"]}
-        link = self.settled is None and state.asked_for() - {state.ROOM.name}  # of the visitor's own, which widgets would take
+        if self.applied_choices and self.follows:
+            self.replace(
+                self.applied_choices, self.placing_version
+            )  # also where the run that took it was cut: the browser may have it
+        self.applied_choices = {**at, "asked": at["model"]}
+        link = self.settled_choices is None and state.names_in_address() - {
+            state.ROOM.name
+        }  # of the visitor's own, which widgets would take
         page = OWN_PAGE if self.mirrors and self.page == OWN_PAGE else at["page"]  # where its choices alone are taken
         there = bool(page != self.page or link)
         if not whole and not there:
-            if self.settled is None or rest(at) != rest(self.settled):
+            if self.settled_choices is None or without_texts(at) != without_texts(self.settled_choices):
                 st.rerun()
             return take_texts(at)
         self.go(at)
@@ -190,15 +204,15 @@ class Seat:
 
     def goes_on_with(self) -> str:
         """The page that this visitor is to have as a whole, for more than texts is new; else ""."""
-        at, before = self.room.at, self.settled
-        if before is None or at is None or not self.follows or self.taken == self.room.version:
+        at, before = self.room.at, self.settled_choices
+        if before is None or at is None or not self.follows or self.placed_version == self.room.version:
             return ""
-        return str(at["page"]) if rest({**at, **self.fixed}) != rest(before) else ""
+        return str(at["page"]) if without_texts({**at, **self.fixed}) != without_texts(before) else ""
 
     def set_off(self) -> None:
         """Before a run: follow at once to another page, or with all of this one. The stage would begin, and ask for that. A run
         of the other page, as `ui.rooms.whole` asks for, needs nothing here."""
-        if not runs(self.page) or not (there := self.goes_on_with()):
+        if not runs_page(self.page) or not (there := self.goes_on_with()):
             return
         if there != self.page:
             self.notice()
@@ -208,7 +222,7 @@ class Seat:
 
     def stay(self, page: str) -> None:
         """Go back from a page to which the visitor was sent, where they have touched something before it ran."""
-        before, here, self.sent = self.settled, self.found or self.here(), ""
+        before, here, self.sent_page = self.settled_choices, self.current or self.here(), ""
         if before is None or before["page"] == page:
             return
         state.choose(chosen(before | here), anew=True)  # what was touched, and what went with the widgets of that page
@@ -230,9 +244,9 @@ class Seat:
     def go(self, at: Choices) -> None:
         """Have the choices that somebody has made, on the page that they were made on."""
         state.LESSON_NEXT.pop()
-        anew = self.settled is None or self.settled["page"] != self.page
-        state.choose(chosen(at), anew, chosen(self.found) if self.found else None)
-        self.found = None
+        anew = self.settled_choices is None or self.settled_choices["page"] != self.page
+        state.choose(chosen(at), anew, chosen(self.current) if self.current else None)
+        self.current = None
         token = at.get(state.TOKEN.name) if at["model"] != model_in_use() else None  # which another model would let go
         state.LINK.set((at["page"], {} if token is None else {state.TOKEN.name: str(token)}))
         take_texts(at)
@@ -247,8 +261,8 @@ class Seat:
 
     def ask_for(self, model: str, heads: dict[str, int | None]) -> None:
         """Have a model in use, with the layer and the head that are chosen of it, where this visitor may open it."""
-        self.refused = REFUSED if allowed.refusal(model, here=model in loaded.shelf) else ""
-        if self.refused:
+        self.refusal = REFUSED if allowed.refusal(model, here=model in loaded.shelf) else ""
+        if self.refusal:
             return
         if model != (state.MODEL.get() or models.names()[0]):
             state.ask_for_model(model)
@@ -258,19 +272,19 @@ class Seat:
 
     def settle(self) -> None:
         """The run has reached its end: what stands on the page now is where this visitor is."""
-        here, before = self.here(), self.settled
+        here, before = self.here(), self.settled_choices
         if here["page"] == OWN_PAGE:
-            self.opened = False  # it was opened here, so that there is nothing to come back from
+            self.just_opened = False  # it was opened here, so that there is nothing to come back from
         if here != before and before is not None:
-            self.replace(before, self.taking)
-        begins = self.opened or (self.room.at is None and not state.JOB.get())  # else the class would go by another model
+            self.replace(before, self.placing_version)
+        begins = self.just_opened or (self.room.at is None and not state.JOB.get())  # else the class would go by another model
         if here != before and here["page"] != OWN_PAGE and self.moves and (before is not None or begins):
-            self.taking = self.room.move(here, self.person, in_words(here))
-            if self.opened:  # what is to be seen stands now
-                self.opened = False
+            self.placing_version = self.room.move(here, self.person, in_words(here))
+            if self.just_opened:  # what is to be seen stands now
+                self.just_opened = False
                 go_to_page()
                 st.rerun()
-        self.settled, self.taken, self.cut, self.sent = here, self.taking, False, ""
+        self.settled_choices, self.placed_version, self.was_cut, self.sent_page = here, self.placing_version, False, ""
         self.person.at = here
         if (place := in_words(here)) != self.person.place:
             self.person.place = place
@@ -287,10 +301,10 @@ def text_of(key: state.Key[str]) -> str:
         return now or ""
     if (last := key.of("last").get_or(ABSENT)) is not ABSENT:
         return last or ""
-    return key.asked or key.default
+    return key.in_address or key.default
 
 
-def rest(at: Choices, *more: str) -> Choices:
+def without_texts(at: Choices, *more: str) -> Choices:
     """Choices without the texts, and without the model that is asked for."""
     without = {"asked", *more, *(key.name for key in TEXTS)}
     return {name: value for name, value in at.items() if name not in without}
@@ -298,7 +312,7 @@ def rest(at: Choices, *more: str) -> Choices:
 
 def chosen(at: Choices) -> Choices:
     """What `state.chosen` says of it."""
-    return rest(at, "model", "page")
+    return without_texts(at, "model", "page")
 
 
 def take_texts(at: Choices) -> None:
@@ -319,10 +333,10 @@ def in_words(here: Choices) -> str:
 def title_of(lesson: str) -> str:
     """A lesson as its readers know it, by the name of its file."""
     try:
-        found = files.find(lesson)
+        lesson_read = files.find(lesson)
     except FileError:
-        found = None
-    return found.title if found else lesson
+        lesson_read = None
+    return lesson_read.title if lesson_read else lesson
 
 
 # ---------------------------------------------------------------- what pages call
@@ -336,13 +350,13 @@ def mine() -> Seat | None:
 
 def arrive() -> Seat | None:
     """Take a seat where the address or a button asks for it."""
-    if not state.ROOM.held:
-        asked = (state.ROOM.asked or "").strip().upper()
-        if asked and not CODE.fullmatch(asked):
-            state.complain(state.ROOM, state.ROOM.asked or "", "the room")
-            asked = ""
-        state.ROOM.set(asked)
-    return seated(state.ROOM.get())
+    if not state.ROOM.is_set:
+        code = (state.ROOM.in_address or "").strip().upper()
+        if code and not CODE.fullmatch(code):
+            state.complain(state.ROOM, state.ROOM.in_address or "", "the room")
+            code = ""
+        state.ROOM.set(code)
+    return take_seat(state.ROOM.get())
 
 
 def hidden() -> set[str]:
@@ -354,7 +368,7 @@ def hidden() -> set[str]:
 def goes_first() -> bool:
     """Whether a class waits for what this visitor does next: then its runs wait for theirs."""
     seat = mine()
-    return bool(seat and seat.person.leads and any(one.follows for one in seat.room.here()))
+    return bool(seat and seat.person.leads and any(person.follows for person in seat.room.here()))
 
 
 def enter(page: str) -> None:
@@ -364,17 +378,17 @@ def enter(page: str) -> None:
     if seat:
         seat.turn_away(page)
         seat.page = page
-        if seat.settled is None and seat.person.leads and page == OWN_PAGE:
-            seat.taken = -1  # what is led from there begins with what the class sees
+        if seat.settled_choices is None and seat.person.leads and page == OWN_PAGE:
+            seat.placed_version = -1  # what is led from there begins with what the class sees
         seat.notice()
-        if seat.sent == page and not seat.follows:
+        if seat.sent_page == page and not seat.follows:
             seat.stay(page)
         seat.take(whole=True)
         if not seat.follows:
             seat.hold()
 
 
-def seated(code: str) -> Seat | None:
+def take_seat(code: str) -> Seat | None:
     """The seat in the room of a code; None where there is no such room, of which the line will tell."""
     if not code:
         state.ROOM_SEAT.set(None)
@@ -387,13 +401,13 @@ def seated(code: str) -> Seat | None:
         state.ROOM_TROUBLE.set(ELSEWHERE.format(code=code))
         return None
     keys = state.ROOM_KEY.get(), str(st.context.cookies.get(cookie(code), ""))
-    key = next((one for one in keys if rooms.leads(code, one)), "")
+    key = next((candidate for candidate in keys if rooms.leads(code, candidate)), "")
     who = seat.who if seat else secrets.token_urlsafe(12)
     state.ROOM_SEAT.set(None)
     try:
         room, leads = rooms.find(code, key, addresses.mine(), trainings.browser())
-        taken = room.version if leads else -1  # another device that leads stays where it was opened, until the class is moved
-        state.ROOM_SEAT.set(Seat(room, who, room.sit(who, trainings.browser() or who, leads), taken=taken))
+        version = room.version if leads else -1  # another device that leads stays where it was opened, until the class is moved
+        state.ROOM_SEAT.set(Seat(room, who, room.sit(who, trainings.browser() or who, leads), placed_version=version))
     except RoomError as error:
         state.ROOM_TROUBLE.set(str(error))
         return None
@@ -403,7 +417,7 @@ def seated(code: str) -> Seat | None:
 
 
 @contextmanager
-def led(with_the_page: bool) -> Iterator[None]:
+def follow_room(with_the_page: bool) -> Iterator[None]:
     """In this block a page's stage runs, with the page or by itself; above it stands the strip of the room."""
     strip, seat = st.container(key="room-strip"), mine()
     if seat and not with_the_page:
@@ -420,7 +434,7 @@ def run_part() -> None:
     """The same where a part of a stage runs by itself, in which nothing can be taken."""
     if seat := mine():
         seat.notice()
-        seat.taking = seat.taken
+        seat.placing_version = seat.placed_version
 
 
 def settle() -> None:
@@ -441,29 +455,29 @@ def place() -> None:
             key=state.ROOM_KEY.get() if leads else "",
             role="leads" if leads else "follows" if seat else "waits",
             follows=bool(seat and seat.follows),
-            taken=seat.taken if seat else 0,
+            taken=seat.placed_version if seat else 0,
             said="" if seat else state.ROOM_TROUBLE.get(),
             elsewhere=not rooms.ours(code),
-            refused=seat.refused if seat and seat.follows else "",
+            refused=seat.refusal if seat and seat.follows else "",
             large=bool(seat and leads and seat.page == OWN_PAGE),
         ),
         "room-line",
-        pressed,
+        on_strip_click,
     )
 
 
-def pressed() -> None:
+def on_strip_click() -> None:
     """What the strip asks for: a run, to go one's own way, to follow again, a seat, or to leave."""
-    asked, seat = (choice("room-line") or {}).get("ask"), mine()
-    if asked == "run" and seat:
+    request, seat = (choice("room-line") or {}).get("ask"), mine()
+    if request == "run" and seat:
         seat.set_off()
-    elif asked == "follow" and seat:
+    elif request == "follow" and seat:
         seat.follow_again()
-    elif asked == "out" and seat and seat.follows:  # by the first letter, which may be one that who leads has just written too
+    elif request == "out" and seat and seat.follows:  # by the first letter, which may be one that who leads has just written too
         seat.step_out()
-    elif asked == "leave":
+    elif request == "leave":
         leave()
-    elif asked == "seat":
+    elif request == "seat":
         state.run_whole_page_next()
 
 
@@ -483,7 +497,7 @@ def only_a_part_runs() -> bool:
     return bool(run and run.fragment_ids_this_run)
 
 
-def runs(page: str) -> bool:
+def runs_page(page: str) -> bool:
     """Whether this run is one of that page, by its name in an address."""
     run = get_script_run_ctx(suppress_warning=True)
     return bool(run and run.page_script_hash == calc_hash(page))
@@ -525,8 +539,8 @@ def open_here() -> None:
     keep_what_waits()
     state.ROOM.set(room.code)
     state.ROOM_KEY.set(key)
-    if seat := seated(room.code):
-        seat.opened = True
+    if seat := take_seat(room.code):
+        seat.just_opened = True
     state.run_whole_page_next()
 
 
@@ -534,6 +548,6 @@ def keep_what_waits() -> None:
     """Choose the layer and the head that a link asks for and only a higher level has: it is another page that opens now."""
     info = loaded.info(model_in_use())
     for key, count in ((state.LAYER, info.layers), (state.HEAD, info.heads)):
-        asked = (state.waits(key) or "").removeprefix(key.name[0].upper())
-        if not key.held and (number := number_below(asked, count)) is not None:
+        number_text = (state.linked_value(key) or "").removeprefix(key.name[0].upper())
+        if not key.is_set and (number := number_below(number_text, count)) is not None:
             key.set(number)

@@ -73,14 +73,14 @@ class Person:
     place: str = ""
     at: Any = None
     seen: float = 0.0
-    shown: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=30))
+    versions_shown: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=30))
 
     def shows(self, version: int) -> float:
         """Since when the browser has shown a version, or a later one; infinity while it has not said so."""
-        return next((when for has, when in list(self.shown) if has >= version), math.inf)
+        return next((when for has, when in list(self.versions_shown) if has >= version), math.inf)
 
 
-class Said(NamedTuple):
+class Reply(NamedTuple):
     """An answer: the name that was written beside it, and when it came, in seconds since 1970."""
 
     name: str
@@ -98,27 +98,27 @@ class Question:
     choices: tuple[str, ...] = ()
     model: str = ""
     right: str = ""
-    answers: dict[str, Said] = field(default_factory=dict)
-    shown: bool = False
+    answers: dict[str, Reply] = field(default_factory=dict)
+    counts_visible: bool = False
     open: bool = True
     changes: int = 0  # of the answers
     counted: tuple[int, list[tuple[str, int]]] = (-1, [])  # at which change, and the counts: a class of 300 asks for the same
 
-    def read(self, given: object) -> str:
+    def read(self, raw_answer: object) -> str:
         """An answer as it is counted. Errors: RoomError for one that does not answer the question."""
-        said = line(str(given), WRITTEN)
+        answer = line(str(raw_answer), WRITTEN)
         if self.kind == "choices":
-            if said not in self.choices:
+            if answer not in self.choices:
                 raise RoomError("Choose one of the answers.")
-            return said
+            return answer
         if self.kind == "a number":
             try:
-                return f"{numbers.read(said):.12g}"
+                return f"{numbers.read(answer):.12g}"
             except ValueError as error:
                 raise RoomError(str(error)) from None
-        if not said:
+        if not answer:
             raise RoomError("Write a word or two.")
-        return said
+        return answer
 
     def counts(self) -> list[tuple[str, int]]:
         """How often each answer was given: of choices each in its order, of numbers from the least, of words the most frequent
@@ -130,15 +130,15 @@ class Question:
         return counts
 
     def _count(self) -> list[tuple[str, int]]:
-        said = [one.answer for one in list(self.answers.values())]
+        answers = [reply.answer for reply in list(self.answers.values())]
         if self.kind == "choices":
-            return [(choice, said.count(choice)) for choice in self.choices]
+            return [(choice, answers.count(choice)) for choice in self.choices]
         if self.kind == "a number":
-            return sorted(Counter(said).items(), key=lambda one: float(one[0]))
+            return sorted(Counter(answers).items(), key=lambda pair: float(pair[0]))
         first: dict[str, str] = {}
-        for one in said:
-            first.setdefault(one.casefold(), one)
-        return [(first[one], count) for one, count in Counter(map(str.casefold, said)).most_common()]
+        for answer in answers:
+            first.setdefault(answer.casefold(), answer)
+        return [(first[folded], count) for folded, count in Counter(map(str.casefold, answers)).most_common()]
 
 
 def line(text: str, most: int) -> str:
@@ -190,7 +190,7 @@ class Room:
     @property
     def led(self) -> bool:
         """Whether who leads is here."""
-        return any(one.leads and one.lines for one in list(self.people.values()))
+        return any(person.leads and person.lines for person in list(self.people.values()))
 
     def tell(self, leading: bool = False) -> None:
         """Call who listens. leading: only who leads."""
@@ -205,7 +205,7 @@ class Room:
                 person.leads = person.leads or leads
                 return person
             if len(self.people) >= PEOPLE:
-                gone = [name for name, one in self.people.items() if not one.lines and not one.leads]
+                gone = [name for name, other in self.people.items() if not other.lines and not other.leads]
                 if not gone and not leads:
                     raise RoomError(f"The room {self.code} is full: it has {PEOPLE} seats.")
                 for name in sorted(gone, key=lambda name: self.people[name].seen)[:1]:
@@ -218,7 +218,7 @@ class Room:
     def note_shown(self, who: str, version: int) -> None:
         """A tab has said that it shows a version."""
         if person := self.people.get(who):
-            person.shown.append((version, self.clock()))
+            person.versions_shown.append((version, self.clock()))
 
     def leave(self, who: str) -> None:
         with self.lock:
@@ -248,10 +248,10 @@ class Room:
     def fix(self, **fixed: Any) -> None:
         """What is the same for all, also for those who go their own way; None for what everybody may choose."""
         with self.lock:
-            now = {name: value for name, value in {**self.fixed, **fixed}.items() if value is not None}
-            if now == self.fixed:
+            all_fixed = {name: value for name, value in {**self.fixed, **fixed}.items() if value is not None}
+            if all_fixed == self.fixed:
                 return
-            self.fixed, self.version = now, self.version + 1
+            self.fixed, self.version = all_fixed, self.version + 1
             self.fixed_at = self.version
         self.tell()
 
@@ -266,7 +266,7 @@ class Room:
     def ask(self, words: str, kind: str, choices: tuple[str, ...] = (), model: str = "", right: str = "") -> Question:
         """Put a question, in the place of the one before. Errors: RoomError for one that cannot be answered."""
         words, model, right = line(words, 2 * WRITTEN), line(model, WRITTEN), line(right, WRITTEN)
-        offered = tuple(dict.fromkeys(one for choice in choices if (one := line(choice, WRITTEN))))
+        offered = tuple(dict.fromkeys(text for choice in choices if (text := line(choice, WRITTEN))))
         if not words:
             raise RoomError("Write the question.")
         if kind not in KINDS:
@@ -280,22 +280,22 @@ class Room:
         self.tell()
         return question
 
-    def answer(self, who: str, given: object, name: object = "") -> str:
+    def answer(self, who: str, raw_answer: object, name: object = "") -> str:
         """Count an answer, the last one of each browser, as it is counted. Errors: RoomError where it cannot be."""
         with self.lock:
             person, question = self.people.get(who), self.question
             if not person or not question:
                 raise RoomError("This question is no longer asked.")
-            said = question.read(given)
+            answer = question.read(raw_answer)
             new = person.voter not in question.answers
             if new and len(question.answers) >= 2 * PEOPLE:
                 raise RoomError("There are as many answers as the room can hold.")
-            question.answers[person.voter] = Said(line(str(name), NAMED), said, time.time())
+            question.answers[person.voter] = Reply(line(str(name), NAMED), answer, time.time())
             question.changes += 1
         if new:
             self.answered()
-        self.tell(leading=not question.shown)
-        return said
+        self.tell(leading=not question.counts_visible)
+        return answer
 
     def drop_answers(self) -> None:
         """Let go of the answers to the oldest question that has any, and say so to who leads."""
@@ -307,11 +307,11 @@ class Room:
                     self.notice = ANSWERS_DROPPED.format(words=question.words)
                     return
 
-    def show(self, shown: bool) -> None:
+    def show(self, visible: bool) -> None:
         """Let everybody see the counts, or no longer."""
         with self.lock:
             if question := self.question:
-                question.shown = shown
+                question.counts_visible = visible
         self.tell()
 
     def stop(self) -> None:
@@ -327,17 +327,17 @@ class Room:
 
     def here(self) -> list[Person]:
         """The people of the class whose page is open."""
-        return [one for one in list(self.people.values()) if one.lines and not one.leads]
+        return [person for person in list(self.people.values()) if person.lines and not person.leads]
 
     def gathered(self) -> Any:
         """Where the class is, or most of those who follow where nobody has moved it since this server was started; None where
         nobody is."""
-        each = [one.at for one in self.here() if one.follows and one.at is not None]
-        return max(each, key=each.count, default=None) if self.at is None else self.at
+        positions = [person.at for person in self.here() if person.follows and person.at is not None]
+        return max(positions, key=positions.count, default=None) if self.at is None else self.at
 
     def places(self) -> list[tuple[str, int]]:
         """Where they stand, in words, and how many there."""
-        return Counter(one.place for one in self.here() if one.place).most_common()
+        return Counter(person.place for person in self.here() if person.place).most_common()
 
 
 class Rooms:
@@ -469,10 +469,10 @@ class Rooms:
 
     def leads(self, code: str, key: str) -> bool:
         """Whether a key is that of a room."""
-        if not (found := re.fullmatch(r"([0-9a-f]{1,12})-([0-9a-f]{32})", key)):
+        if not (match := re.fullmatch(r"([0-9a-f]{1,12})-([0-9a-f]{32})", key)):
             return False
-        until = int(found[1], 16)
-        return hmac.compare_digest(found[2], self.sign("leads", code, until)) and time.time() < until
+        until = int(match[1], 16)
+        return hmac.compare_digest(match[2], self.sign("leads", code, until)) and time.time() < until
 
     def ticket(self, code: str) -> str:
         """What proves that somebody was in a room."""

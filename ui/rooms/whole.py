@@ -36,10 +36,10 @@ class Whole:
 
         async def receive_next() -> Message:
             message = await receive()
-            asked = message.get("bytes") or b""
-            if session and b'"run"' in asked and (seat := seat_of(session)) and (page := seat.goes_on_with()):
-                if (whole := of_the_page(asked, page)) != asked:
-                    seat.sent = page
+            request = message.get("bytes") or b""
+            if session and b'"run"' in request and (seat := seat_of(session)) and (page := seat.goes_on_with()):
+                if (whole := of_the_page(request, page)) != request:
+                    seat.sent_page = page
                     opens_for(session, page)
                 return {**message, "bytes": whole}
             return message
@@ -58,29 +58,31 @@ def seat_of(session: str) -> Seat | None:
     return of_visit(visit, ROOM_SEAT) if visit else None
 
 
-def of_the_page(asked: bytes, page: str) -> bytes:
+def of_the_page(request: bytes, page: str) -> bytes:
     """A message in which the strip of a room asks for a run of its stage, as one for a whole page, by its name in an address; any
     other as it is."""
     try:
-        whole = BackMsg.FromString(asked)
+        whole = BackMsg.FromString(request)
     except DecodeError:
-        return asked
-    sent, states = whole.rerun_script, whole.rerun_script.widget_states.widgets
-    if not sent.fragment_id or not (strip := next((one.id for one in states if asks_for_a_run(one.json_trigger_value)), "")):
-        return asked
-    sent.fragment_id = ""
-    if (there := calc_hash(page)) != sent.page_script_hash:
-        sent.page_script_hash, sent.query_string = there, ""  # nothing of an address comes along, as in `leaving.open_page`
+        return request
+    rerun, widgets = whole.rerun_script, whole.rerun_script.widget_states.widgets
+    if not rerun.fragment_id or not (
+        strip := next((widget.id for widget in widgets if asks_for_a_run(widget.json_trigger_value)), "")
+    ):
+        return request
+    rerun.fragment_id = ""
+    if (there := calc_hash(page)) != rerun.page_script_hash:
+        rerun.page_script_hash, rerun.query_string = there, ""  # nothing of an address comes along, as in `leaving.open_page`
         own = strip.removeprefix(f"{STREAMLIT_INTERNAL_KEY_PREFIX}_").partition(EVENT_DELIM)[0]
-        if all(one.id != own for one in states):
-            states.add(id=own, json_value="{}")  # else it is let go with its page, before it is asked what was pressed
+        if all(widget.id != own for widget in widgets):
+            widgets.add(id=own, json_value="{}")  # else it is let go with its page, before it is asked what was pressed
     return whole.SerializeToString()
 
 
-def asks_for_a_run(said: str) -> bool:
+def asks_for_a_run(trigger: str) -> bool:
     """Whether a strip says that, and nothing else beside it."""
     try:
-        asked = [event["value"]["ask"] for event in json.loads(said)]
+        requests = [event["value"]["ask"] for event in json.loads(trigger)]
     except (ValueError, LookupError, TypeError):
         return False
-    return bool(asked) and set(asked) == {"run"}
+    return bool(requests) and set(requests) == {"run"}

@@ -59,7 +59,7 @@ def refuse(scope: Scope) -> str:
         return "Pages of other servers may not speak to this one.\n"
     if UPLOADS in scope["path"] and scope.get("method") not in _READS:  # below a base path too
         return "Nothing is uploaded here.\n"
-    if scope["path"].endswith(METRICS) and not measured.asked_for():
+    if scope["path"].endswith(METRICS) and not measured.is_enabled():
         return "Metrics are given where HEADLIGHT_METRICS=1 is set.\n"
     return ""
 

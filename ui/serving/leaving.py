@@ -16,7 +16,7 @@ from ui.menu import FIRST, PAGES
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_asked: dict[str, Asked] = {}  # by session, while a browser is there
+_requested: dict[str, RequestedPage] = {}  # by session, while a browser is there
 
 
 def open_page(name: str) -> NoReturn:
@@ -33,8 +33,8 @@ def opens(name: str) -> None:
 
 def opens_for(session: str, name: str) -> None:
     """The same of somebody by their session, before such a run."""
-    if asked := _asked.get(session):
-        asked.open(calc_hash(name or FIRST))
+    if requested := _requested.get(session):
+        requested.open(calc_hash(name or FIRST))
 
 
 class Leaving:
@@ -53,25 +53,25 @@ class Leaving:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             return await self.app(scope, receive, send)
-        asked, session = Asked(), ""
+        requested, session = RequestedPage(), ""
 
         async def receive_next() -> Message:
             while (message := await receive())["type"] == "websocket.receive" and message.get("bytes"):
-                if kept := asked.take(message["bytes"]):
-                    return {**message, "bytes": kept}
+                if forwarded := requested.take(message["bytes"]):
+                    return {**message, "bytes": forwarded}
             return message
 
         async def send_on(message: Message) -> None:
             nonlocal session
             if not session and (session := session_of(message.get("bytes") or b"")):
-                _asked[session] = asked
+                _requested[session] = requested
             await send(message)
 
         try:
             await self.app(scope, receive_next, send_on)
         finally:
-            if _asked.get(session) is asked:
-                del _asked[session]
+            if _requested.get(session) is requested:
+                del _requested[session]
 
 
 def session_of(message: bytes) -> str:
@@ -82,7 +82,7 @@ def session_of(message: bytes) -> str:
         return ""
 
 
-class Asked:
+class RequestedPage:
     """The page that a browser has asked for, or the server has opened, and those that it is leaving until it answers from there.
     (What the server opens in the first run of a visit is known when it first says something.)"""
 

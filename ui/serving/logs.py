@@ -31,7 +31,7 @@ class Line(logging.LogRecord):
 
     def __init__(self, *args, **kwargs) -> None:  # type: ignore[no-untyped-def]  # as its base, which logging calls
         super().__init__(*args, **kwargs)
-        said = {
+        entry = {
             "time": datetime.fromtimestamp(self.created, UTC).isoformat(timespec="milliseconds"),
             "level": self.levelname.lower(),
             "logger": self.name,
@@ -39,12 +39,12 @@ class Line(logging.LogRecord):
         }
         # Others put texts together before they log them, so that of theirs only the place is known to hold nothing.
         if self.name.split(".")[0] in OURS:
-            said["event"] = str(self.msg)
+            entry["event"] = str(self.msg)
         if isinstance(self.exc_info, tuple) and self.exc_info[0]:
-            said["error"] = self.exc_info[0].__name__
+            entry["error"] = self.exc_info[0].__name__
             frames = traceback.extract_tb(self.exc_info[2])
-            said["through"] = [f"{os.path.basename(one.filename)}:{one.lineno} {one.name}" for one in frames]  # type: ignore[assignment]
-        self.msg, self.args, self.exc_info, self.exc_text, self.stack_info = json.dumps(said), (), None, None, None
+            entry["through"] = [f"{os.path.basename(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]  # type: ignore[assignment]
+        self.msg, self.args, self.exc_info, self.exc_text, self.stack_info = json.dumps(entry), (), None, None, None
 
 
 def set_up() -> None:

@@ -18,10 +18,13 @@ from ui.serving.deadlines import UNREAD
 
 def send_at_once() -> int:
     """Have the sockets that this process listens at hand that on to each of their connections; returns how many there are."""
-    ours = [one for one in psutil.Process().net_connections("tcp") if one.status == psutil.CONN_LISTEN]
+    ours = [connection for connection in psutil.Process().net_connections("tcp") if connection.status == psutil.CONN_LISTEN]
     done = 0
-    for one in ours:
-        with suppress(OSError), socket.fromfd(one.fd, one.family, one.type) as copy:  # a copy that closes, of the same socket
+    for connection in ours:
+        with (
+            suppress(OSError),
+            socket.fromfd(connection.fd, connection.family, connection.type) as copy,
+        ):  # a copy that closes, of the same socket
             copy.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if sys.platform == "linux":
                 copy.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * UNREAD))

@@ -81,7 +81,7 @@ class Places:
         if network and self._counts[network] >= self.each:
             return self._end_oldest(network)
         if self._counts.total() >= self.most:
-            return self._end_oldest(max(self._waiting, key=lambda one: len(self._waiting[one]), default=""))
+            return self._end_oldest(max(self._waiting, key=lambda other: len(self._waiting[other]), default=""))
         return True
 
     def _end_oldest(self, network: str) -> bool:

@@ -40,7 +40,7 @@ async def _ready(request: Request) -> Response:
 async def _metrics(request: Request) -> Response:
     from ui.memory import measured
 
-    if not measured.asked_for():
+    if not measured.is_enabled():
         return PlainTextResponse("Metrics are given where HEADLIGHT_METRICS=1 is set.\n", 404)
     text, kind = await asyncio.get_running_loop().run_in_executor(None, written)
     return Response(text, headers={"Content-Type": kind} | NOW)

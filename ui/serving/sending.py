@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ui.memory import own_folder
-from ui.serving import bundles, lines, logs, looked, loops, order, packets, pauses, small, theme
+from ui.serving import batched_writes, bundles, logs, lookups, loops, order, packets, small_messages, theme, typing_pause
 
 if TYPE_CHECKING:
     import streamlit as st
@@ -26,13 +26,13 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     _loop = asyncio.get_running_loop()
     theme.remember()
     logs.set_up()
-    pauses.read_simply()
-    looked.look_up_one_by_one()
+    typing_pause.read_simply()
+    lookups.look_up_one_by_one()
     order.keep()
     bundles.hand_on(_loop)
-    small.leave_as_they_are()
+    small_messages.leave_as_they_are()
     packets.send_at_once()
-    lines.gather()
+    batched_writes.gather()
     loops.rest()
     try:
         yield

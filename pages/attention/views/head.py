@@ -11,7 +11,7 @@ from ui.show import choice
 
 
 def lines(look: Look) -> Picture:
-    seen, chosen = look.scope, look.kept
+    seen, chosen = look.scope, look.chosen_token
     key = seen.keys.index(state.KEPT_KEY.get())  # None where another text has no such token, or it is not in the window
     on = heads_on(look)
 

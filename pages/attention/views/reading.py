@@ -37,7 +37,7 @@ def reading(look: Look) -> Picture | None:
             return {f"{shade}_{UNITS[shade]}": Numbers(values.astype(np.float32), ("token",))}
 
         return Picture(recipes.quantity, (look,), options, "reading-view", numbers, words=shade)
-    chosen = look.kept
+    chosen = look.chosen_token
     options |= {"causal": look.causal, "chosen": None if chosen is None else look.scope.queries.index(chosen)}
     start = len(look.scope.keys.tokens) if look.kind == "cross" else 0  # the source stands before the target there
 

@@ -94,18 +94,18 @@ def ask_circuit(look: Look) -> Settings | None:
 
 def begin() -> None:
     """Fill the other text with a copy of the first, in which the user changes a word."""
-    if state.CIRCUIT_FILL.get() == "another text" and not state.written(state.CIRCUIT_OTHER):
-        boxes.change(state.CIRCUIT_OTHER, state.written(state.TEXT))
+    if state.CIRCUIT_FILL.get() == "another text" and not state.box_text(state.CIRCUIT_OTHER):
+        boxes.change(state.CIRCUIT_OTHER, state.box_text(state.TEXT))
 
 
 def search(settings: Settings) -> recipes.Wiring | None:
     """Return the circuit; None while the search runs, or waits for a click. Errors: as `analysis.find_circuit`."""
     look = settings.question.look
     time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), settings.readings)
-    cost = f"about {settings.readings:,} readings of your text, {effort.lasting(time)}"
-    if time > WAIT and not effort.begun(settings.key):
+    cost = f"about {settings.readings:,} readings of your text, {effort.format_duration(time)}"
+    if time > WAIT and not effort.is_begun(settings.key):
         say(HERE, "circuit takes long", cost=cost)
-        effort.offer(f"Look for the circuit ({effort.lasting(time)})", settings.key)
+        effort.offer(f"Look for the circuit ({effort.format_duration(time)})", settings.key)
         return None
     return jobs.result(
         settings.key, lambda report: recipes.find(look.model, look.trace, **settings.options, report=report),

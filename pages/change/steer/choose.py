@@ -80,7 +80,7 @@ def ask_method(look: Look) -> tuple[str, int]:
 
 def number(key: Key, least: float, most: float, default: float, meaning: str) -> float:
     """Return the number of a slider of the board, within the limits of this model. A notice tells of nonsense in a link."""
-    if (link_text := state.once(key)) is not None:
+    if (link_text := state.take_linked_value(key)) is not None:
         try:
             value = float(link_text)
         except ValueError:

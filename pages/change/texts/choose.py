@@ -115,7 +115,7 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
     """Place a menu of tokens, of which the first is the default, that takes any typed token too, and return the choice; never
     `itself`. A link has its text, unless it is the default."""
     offered = [id for id in dict.fromkeys(offered) if id != itself]
-    link_text = state.once(key)
+    link_text = state.take_linked_value(key)
     stored = link_text if link_text is not None else key.get()
     stored_token = None if stored is None else token_of(model, stored, offered)
     if stored_token == itself:
@@ -124,7 +124,7 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
         state.complain(key, link_text, "the word")
     options = [*offered, *([] if stored_token is None or stored_token in offered else [stored_token])]
     menu_key = key.of(str(hash((itself, *offered))))
-    if stored_token is not None and (link_text is not None or not menu_key.held):
+    if stored_token is not None and (link_text is not None or not menu_key.is_set):
         menu_key.set(stored_token)
 
     def format_option(option: int | str) -> str:
@@ -144,7 +144,7 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
         token = offered[0]
     text = None if token == offered[0] else model.token_text(token).strip() or model.token_text(token)
     key.set(text)
-    state.keep(key, text or state.waits(key), None)
+    state.keep(key, text or state.linked_value(key), None)
     return token
 
 
@@ -162,7 +162,7 @@ def cell(comparison: Comparison) -> tuple[int, int] | None:
         fits = row < rows and column < columns and (comparison.part == "head" or column in comparison.patches.places)
         return (row, column) if fits else None
 
-    if (link_text := state.once(state.TEXTS_CELL)) is not None:
+    if (link_text := state.take_linked_value(state.TEXTS_CELL)) is not None:
         if parse(link_text):
             state.TEXTS_CELL.set(link_text)
         else:
@@ -170,7 +170,7 @@ def cell(comparison: Comparison) -> tuple[int, int] | None:
     selected = state.TEXTS_CELL.get()
     if selected and not parse(selected):
         st.info("The chosen square does not exist for these texts. Choose another one.")
-    state.keep(state.TEXTS_CELL, selected if parse(selected) else state.waits(state.TEXTS_CELL) or "", "")
+    state.keep(state.TEXTS_CELL, selected if parse(selected) else state.linked_value(state.TEXTS_CELL) or "", "")
     return parse(selected)
 
 

@@ -82,8 +82,8 @@ def effects(comparison: Comparison) -> np.ndarray | None:
     time = effort.seconds(
         comparison.look.model.info, len(comparison.look.trace.tokens) + len(comparison.look.trace.target), rows * columns / 2
     )
-    if time > WAIT and not effort.begun(comparison.key):
-        effort.offer(f"Try all {rows * columns:,} pieces ({effort.lasting(time)})", comparison.key)
+    if time > WAIT and not effort.is_begun(comparison.key):
+        effort.offer(f"Try all {rows * columns:,} pieces ({effort.format_duration(time)})", comparison.key)
         return None
 
     def work(report: jobs.Report) -> np.ndarray:

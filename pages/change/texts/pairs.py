@@ -91,8 +91,8 @@ def begin(info: ModelInfo, text: str) -> None:
     """Fill in a second text that nobody wrote: that of the ready pair, or else the text itself, in which the user changes a word.
     While a model loads, another one is in use, which may have no such pair."""
     key, copied = state.OTHER_TEXT, state.OTHER_TEXT.of("copied")
-    last = key.of("last").get() if key.of("last").held else None
-    current_text = key.get() if key.held else last if last is not None else key.asked
+    last = key.of("last").get() if key.of("last").is_set else None
+    current_text = key.get() if key.is_set else last if last is not None else key.in_address
     corrupt_by_clean = {pair.clean: pair.corrupt for pair in known(info)}
     others = {pair.corrupt.replace("MASK", info.mask or "…") for pairs in PAIRS.values() for pair in pairs}
     untouched = current_text is None or current_text == text == copied.get()
@@ -109,7 +109,7 @@ def take(pairs: list[Pair]) -> None:
     pair = pairs[state.PAIR.get()]
     boxes.change(state.TEXT, pair.clean)
     boxes.change(state.OTHER_TEXT, pair.corrupt)
-    if pair.target or state.TARGET.held:
+    if pair.target or state.TARGET.is_set:
         boxes.change(state.TARGET, pair.target)
     state.COVERED.set([])
     for key in (state.TEXTS_ANSWER, state.TEXTS_AGAINST, state.TEXTS_PLACE):

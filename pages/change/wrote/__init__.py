@@ -64,7 +64,7 @@ class Attribution:
     def cell(self) -> tuple[int, int]:
         """Return the row and column that was clicked, else those of the head that wrote most."""
         columns, values = recipes.columns_of(self.rows), recipes.board_of(self.rows)
-        if (link_text := state.once(state.WROTE_CELL)) is not None:
+        if (link_text := state.take_linked_value(state.WROTE_CELL)) is not None:
             attribution = CELL.fullmatch(link_text)
             part = "" if not attribution else "rest" if not attribution[3] else "cross" if attribution[1] else "attention"
             place = (part, int(attribution[3]) if attribution and attribution[3] else None)

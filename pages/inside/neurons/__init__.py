@@ -64,13 +64,13 @@ def parse(text: str | None) -> NeuronKey | None:
 
 def wanted_neuron() -> NeuronKey | None:
     """Return the neuron that is chosen, or that the link asks for."""
-    return parse(state.waits(state.NEURON) or state.NEURON.get())
+    return parse(state.linked_value(state.NEURON) or state.NEURON.get())
 
 
 def chosen_neuron(listed: inside.Neurons) -> NeuronKey:
     """Return the neuron that is looked at: the clicked one, where this token has it; else the one that fires most."""
     there = {key_of(neuron) for neuron in listed.neurons}
-    if (link := state.once(state.NEURON)) is not None:
+    if (link := state.take_linked_value(state.NEURON)) is not None:
         if parse(link) in there:
             state.NEURON.set(link)
         else:

@@ -18,7 +18,7 @@ SEEDS = 9999
 def order_of(count: int) -> tuple[int, ...]:
     """Return the chosen order of `count` words. What a link asks for in vain is reported; what another text no longer has is
     dropped."""
-    if (link := state.once(state.WORD_ORDER)) is not None:
+    if (link := state.take_linked_value(state.WORD_ORDER)) is not None:
         state.WORD_ORDER.set(link)
         if link and read(link, count) is None:
             state.complain(state.WORD_ORDER, link, "the order of the words")

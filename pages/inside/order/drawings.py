@@ -91,7 +91,7 @@ def prediction(look: Look, reading: BothOrders, base: dict[str, Any], spot: str,
 
 def attention(look: Look, reading: BothOrders, base: dict[str, Any], moved: bool) -> Picture:
     seen, which = window(look), "in the other order" if moved else "as typed"
-    queries, keys = (look.written(tokens) for tokens in (look.attention.queries, look.attention.keys))
+    queries, keys = (look.spell_tokens(tokens) for tokens in (look.attention.queries, look.attention.keys))
     names = [label(queries[at].text) for at in seen.rows], [label(keys[at].text) for at in seen.columns]
     options = base | {
         "moved": moved, "kind": look.kind, "layer": look.layer, "head": look.head, "causal": look.causal, "rows": seen.rows,
@@ -112,7 +112,7 @@ def attention(look: Look, reading: BothOrders, base: dict[str, Any], moved: bool
 
 def vectors(look: Look, reading: BothOrders, base: dict[str, Any]) -> Picture:
     stack = stack_of(look)
-    tokens = look.written(reading.before.target if stack == "decoder" else reading.before.tokens)
+    tokens = look.spell_tokens(reading.before.target if stack == "decoder" else reading.before.tokens)
     columns = near(len(tokens), look.token_among(len(tokens)))
     names = [label(tokens[at].text) for at in columns]
     changes = reading.changes(stack)

@@ -51,7 +51,7 @@ def say_difference(look: Look, reading: BothOrders, drawing: Picture) -> str:
     before, after = reading.probabilities(*drawing.options["at"])
     share = total_variation(before, after)
     spot = drawing.part.partition(" ")[0]
-    token = named(look.written(reading.before.read)[drawing.options["at"][0]].text)
+    token = named(look.spell_tokens(reading.before.read)[drawing.options["at"][0]].text)
     names = {
         "token": token.replace("*", "\\*"), "share": (in_hundred if look.beginner else percent)(share),
         "exact": recipes.power(share) or "0",
@@ -97,7 +97,7 @@ def say_example(look: Look, bare: BothOrders) -> str:
     if not len(same):
         return words(HERE, "why decoder none")
     at = look.token if look.token in same else int(same[-1])
-    changes, names = bare.changes("self"), {"token": named(look.written(bare.before.tokens)[at].text).replace("*", "\\*")}
+    changes, names = bare.changes("self"), {"token": named(look.spell_tokens(bare.before.tokens)[at].text).replace("*", "\\*")}
     for name, block in (("first", 1), ("last", -1)):
         own, most = float(changes[block, at]), most_of(changes[block, same])
         names |= {name: percent(own), f"{name}_exact": recipes.power(own) or "0", f"{name}_most": recipes.power(most) or "0"}

@@ -95,7 +95,7 @@ def escape(text: str) -> str:
 def chosen_word(look: Look, pieces: Pieces) -> int:
     """Return the index of the word whose steps are shown: the clicked word, else the word of the chosen token, else the first
     of those with the most steps."""
-    if (link := state.once(state.PIECE_WORD)) is not None:
+    if (link := state.take_linked_value(state.PIECE_WORD)) is not None:
         if (number := number_below(link, len(pieces.words))) is not None:
             state.PIECE_WORD.set(number)
         else:
@@ -126,9 +126,9 @@ def word_of_token(look: Look, pieces: Pieces) -> int | None:
     """Return the index of the word that the chosen token is a piece of, None where there is none."""
     places = typed(look.trace.tokens)
     words_of = [i for i, word in enumerate(pieces.words) for _ in word.pieces]
-    if look.kept not in places or len(places) != len(words_of) or look.trace.target:
+    if look.chosen_token not in places or len(places) != len(words_of) or look.trace.target:
         return None
-    return words_of[places.index(look.kept)]
+    return words_of[places.index(look.chosen_token)]
 
 
 def words_picture(look: Look, pieces: Pieces, at: int) -> Picture:

@@ -20,7 +20,7 @@ from ui.look import Look
 from ui.memory import jobs, loaded, trainings
 from ui.picture.picture import Numbers, Picture
 from ui.show import show, show_chart
-from ui.text import called, loadable, plain
+from ui.text import display_name, loadable_name, plain
 from ui.words import say, words
 from viz import Card, board
 from viz.tokens import label
@@ -36,19 +36,21 @@ def draw(look: Look) -> list[Picture]:
     say(HERE, "beside")
     mine = look.model.info.name
     with st.container(key="inside-other", width=360):
-        name = picker.another(state.OTHER_TOKENIZER, "The other tokenizer", mine, WHICH.get(mine, "translator"))
+        name = picker.pick_other(state.OTHER_TOKENIZER, "The other tokenizer", mine, WHICH.get(mine, "translator"))
     if not name:
         return []
     try:
         other = vocabulary_of(name)
     except ModelError as error:
-        st.warning(plain(f"The tokenizer of “{called(name)}” could not be read. {error}"), icon=":material/deployed_code_alert:")
+        st.warning(
+            plain(f"The tokenizer of “{display_name(name)}” could not be read. {error}"), icon=":material/deployed_code_alert:"
+        )
         return []
     if other is None:
         return []
-    names = [called(mine), called(name)]
+    names = [display_name(mine), display_name(name)]
     pictures = [tokens_picture(look, recipes.own, {}, look.model.vocabulary, names[0], "own")]
-    pictures.append(tokens_picture(look, recipes.others, {"other": loadable(name)}, other, names[1], "other"))
+    pictures.append(tokens_picture(look, recipes.others, {"other": loadable_name(name)}, other, names[1], "other"))
     cards = [
         Card([drawing.on_board(describe_count(look, vocabulary))], title, 5)
         for drawing, vocabulary, title in zip(pictures, (look.model.vocabulary, other), names, strict=True)
@@ -77,7 +79,7 @@ def vocabulary_of(name: str) -> Vocabulary | None:
 
         return models.load_tokenizer(source, tell)
 
-    return jobs.result(("tokenizer", name), work, f"Fetching the tokenizer of {plain(called(name))}")
+    return jobs.result(("tokenizer", name), work, f"Fetching the tokenizer of {plain(display_name(name))}")
 
 
 def describe_count(look: Look, vocabulary: Vocabulary) -> str:
@@ -115,7 +117,7 @@ def probes(look: Look, other: Vocabulary, name: str, names: list[str]) -> Pictur
         }
 
     return Picture(
-        recipes.counts, (look,), {"other": loadable(name), "names": names}, CHART, numbers, words=" and ".join(names),
+        recipes.counts, (look,), {"other": loadable_name(name), "names": names}, CHART, numbers, words=" and ".join(names),
         title="What texts cost", takes=("model",), known={"vocabulary": other},
     )  # fmt: skip
 

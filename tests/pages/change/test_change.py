@@ -22,7 +22,7 @@ from tests.serving import ROOT
 from ui import state
 from ui.look import Look
 from ui.memory import loaded
-from ui.words import opening, sections
+from ui.words import capitalize_heads, sections
 from viz.numbers import under
 
 WORDS = "The dog saw the dog"
@@ -262,7 +262,9 @@ def test_a_small_divergence_is_not_said_to_be_nothing():
 
 
 def test_a_head_has_a_capital_where_it_begins_a_sentence_alone():
-    assert opening("cross L2 H1: off. decoder L0 H1 and cross L2 H1") == "Cross L2 H1: off. Decoder L0 H1 and cross L2 H1"
+    assert (
+        capitalize_heads("cross L2 H1: off. decoder L0 H1 and cross L2 H1") == "Cross L2 H1: off. Decoder L0 H1 and cross L2 H1"
+    )
 
 
 @pytest.mark.parametrize(("change", "scale"), [("h2.3", 0.0), ("s2.3~1.5", 1.5)])

@@ -12,7 +12,7 @@ import transformers as T
 import models
 from analysis import Question, attributions, explain, faithfulness
 from pages.explain import recipes
-from pages.explain.asked import METHODS, TITLES
+from pages.explain.request import METHODS, TITLES
 from tests.models.networks import GROUPED, network, tokenizer
 from tests.pages.opening import finish, open_link, said
 from tests.pages.taking import header

@@ -131,7 +131,7 @@ def test_type_says_what_the_chances_are():
 
 def test_each_token_is_listed_with_its_label():
     classifier = model("BERT, tokens")
-    look = Look(classifier, classifier.trace(TEXT), kept=3)
+    look = Look(classifier, classifier.trace(TEXT), chosen_token=3)
     part = what_it_says(look, 1.0, 5, [])
     best = classifier.top(look.trace.scores_at(3), 3, 1)[0]
     assert "for **sat**" in part.above.replace(" ", "").replace("for**", "for **")

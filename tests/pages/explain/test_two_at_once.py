@@ -7,7 +7,7 @@ import pytest
 import models
 from analysis import attributions, explain
 from pages.explain import asked
-from pages.explain.asked import TITLES
+from pages.explain.request import TITLES
 from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, press, said
 from viz.numbers import decimal

@@ -186,9 +186,9 @@ def test_a_text_that_became_shorter_lets_a_number_go_without_a_complaint():
 def test_a_link_waits_for_its_model(monkeypatch):
     monkeypatch.setattr(state, "LINK", state.Key("a-link", ("inside", {"stage": "weights"})))
     monkeypatch.setattr(state.st, "session_state", {"job": object()})
-    assert state.once(state.STAGE) is None
+    assert state.take_linked_value(state.STAGE) is None
     state.st.session_state["job"] = None
-    assert state.once(state.STAGE) == "weights" and state.once(state.STAGE) is None
+    assert state.take_linked_value(state.STAGE) == "weights" and state.take_linked_value(state.STAGE) is None
 
 
 def test_the_head_of_the_side_bar_is_the_one_that_is_followed():

@@ -113,7 +113,7 @@ def test_the_end_and_the_followed_token_are_compared_where_they_differ():
     look = Look(writer, trace)
     reading = recipes.read(writer, trace, [0, 5, 2, 3, 4, 1], "", True)
     assert drawings.spots(look, reading) == {"end": (6, 6), "token": (6, 2)}
-    assert drawings.spots(Look(writer, trace, kept=2), reading) == {"end": (6, 6), "token": (2, 6)}
+    assert drawings.spots(Look(writer, trace, chosen_token=2), reading) == {"end": (6, 6), "token": (2, 6)}
     same = recipes.read(writer, trace, [0, 2, 1, 3, 4, 5], "", True)
     assert drawings.spots(look, same) == {"end": (6, 6)}
 
@@ -126,7 +126,7 @@ def test_all_levels_say_the_same_things():
 def test_what_is_said_of_a_decoder_is_of_the_token_that_is_followed(monkeypatch):
     monkeypatch.setattr(state, "level", lambda: "expert")
     writer = models.load("writer")
-    look = Look(writer, writer.trace(TEXT), level="expert", kept=6)
+    look = Look(writer, writer.trace(TEXT), level="expert", chosen_token=6)
     bare = recipes.read(writer, look.trace, [0, 2, 1, 3, 4, 5], "", False)
     changes = bare.changes("self")
     assert recipes.power(float(changes[-1, 6])) in sentences.say_example(look, bare) and changes[-1, 6] > 1e-3

@@ -26,7 +26,7 @@ def model() -> trainings.Trained:
     task = TASKS["repeat"](length=24)
     training = Training(task, TransformerConfig(**SIZES | {"context": 24}), Budget(rows=1))
     training.advance(1)
-    model = trainings.written(KEY, training)
+    model = trainings.write_model(KEY, training)
     loaded.model(model.name)
     return model
 
@@ -93,7 +93,7 @@ def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on
     trained = trainings.find(app.session_state["in-use"])
     layer, head, _ = trained.reads
     assert trained is model and trained.reads == trained.induction
-    assert plain(examples.trained(trained.name).look) in said(app), "with the number that was measured"
+    assert plain(examples.trained_example(trained.name).look) in said(app), "with the number that was measured"
     chosen = {name: app.session_state[name] for name in ("text", "view", "layer", "head", "level")}
     assert chosen == {"text": trained.examples[0], "view": "Head", "layer": layer, "head": head, "level": "intermediate"}
     press(app, "Find this head in the writer")

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from pages.explain.asked import TITLES
+from pages.explain.request import TITLES
 from tests.models.classifiers import saved
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT

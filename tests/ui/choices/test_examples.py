@@ -14,13 +14,13 @@ from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
 from tests.pages.opening import open_link, said
 from ui.choices import boxes, examples
-from ui.choices.examples import Example, guided
+from ui.choices.examples import Example, guided_examples
 from ui.lessons import files
 from ui.memory import trainings
 from ui.text import plain
 
 HEAD = {"layer": "L1", "head": "H0"}
-ALL = {(one.model, one.title): one for one in guided()}
+ALL = {(one.model, one.title): one for one in guided_examples()}
 NAMES = {"ids": lambda key: " ".join(key)}
 # What a sentence says of a head: from which token it looks at which, with how many per cent at the least and at most
 LOOKS = {
@@ -47,8 +47,8 @@ GUESSES = {
 def test_there_is_an_example_for_each_subject():
     titles = {title for _, title in ALL}
     assert titles >= {"Names", "Pronouns", "Repetition", "Ambiguity", "Agreement", "Translation"}
-    assert ALL.keys() == LOOKS.keys() and {one.model for one in guided()} == set(models.names())
-    for one in guided():
+    assert ALL.keys() == LOOKS.keys() and {one.model for one in guided_examples()} == set(models.names())
+    for one in guided_examples():
         assert one.look.startswith("Look for ") and one.look.endswith(".") and len(one.look) <= 120, (
             "one line beside the page's name"
         )
@@ -91,16 +91,16 @@ def test_what_the_sentences_say_beside_that():
     )
 
 
-@pytest.mark.parametrize("one", guided(), ids=lambda one: f"{one.model} {one.title}")
+@pytest.mark.parametrize("one", guided_examples(), ids=lambda one: f"{one.model} {one.title}")
 def test_one_press_shows_it(monkeypatch, one):
     app = open_link("train", f"model={one.model}&level=beginner")
     pressed = {}
     monkeypatch.setattr(st, "session_state", pressed)
-    examples.go(one)
+    examples.open_example(one)
     monkeypatch.undo()
     app.session_state["lesson-next"] = pressed["lesson-next"]
     app.run()
-    assert f"# {one.page.capitalize()}" in said(app) and examples.written(one) in said(app)
+    assert f"# {one.page.capitalize()}" in said(app) and examples.as_markdown(one) in said(app)
     chosen = {"text": one.text, "level": one.level, "target": one.link.get("target", ""), "view": one.link.get("view", "")}
     chosen |= {name: int(one.link[name][1:]) for name in ("layer", "head") if name in one.link}
     for name, value in chosen.items():
@@ -141,12 +141,12 @@ def made(request) -> tuple[Training, trainings.Trained]:
     )
     training = Training(task, TransformerConfig(**SIZES | {"d_model": 16, "heads": 2, "d_ff": 16}), Budget(rows=2, steps=4))
     training.advance(4)
-    return training, trainings.written(f"{len(request.param)}abcdef{ord(request.param[0]):x}", training)
+    return training, trainings.write_model(f"{len(request.param)}abcdef{ord(request.param[0]):x}", training)
 
 
 def test_a_trained_model_says_what_to_look_for_with_the_number_that_its_head_has(made):
     training, trained = made
-    own = examples.trained(trained.name)
+    own = examples.trained_example(trained.name)
     layer, head, share = trained.reads
     assert own and own.text == trained.examples[0] and own.title == training.task.name.capitalize() and own.page == "attention"
     assert f"L{layer} H{head} gives it" in own.look and len(own.look) <= 130
@@ -171,7 +171,9 @@ def test_a_trained_model_says_what_to_look_for_with_the_number_that_its_head_has
 
 
 def test_from_a_model_that_learned_to_repeat_one_press_leads_to_the_like_head_of_the_writer(monkeypatch):
-    monkeypatch.setattr(examples, "trained", lambda name: Example("Repeat", "Look for …", "abcab", name, "attention", HEAD))
+    monkeypatch.setattr(
+        examples, "trained_example", lambda name: Example("Repeat", "Look for …", "abcab", name, "attention", HEAD)
+    )
     app = open_link("attention", "text=abcab&level=intermediate&layer=L1&head=H0")
     next(button for button in app.button if button.label == "Find this head in the writer").click()
     monkeypatch.undo()
@@ -179,7 +181,9 @@ def test_from_a_model_that_learned_to_repeat_one_press_leads_to_the_like_head_of
     like = ALL["writer", "Repetition"]
     assert plain(like.look) in said(app) and (app.session_state["layer"], app.session_state["head"]) == (4, 5)
     assert answer(models.load("writer"), "head that looks most", like.text, at="induction").value == "L4 H5"
-    assert examples.like(Example("Copy", "Look for …", "abc", "", "attention")) is None, "only that task takes an induction head"
+    assert examples.find_counterpart(Example("Copy", "Look for …", "abc", "", "attention")) is None, (
+        "only that task takes an induction head"
+    )
 
 
 def test_who_comes_for_the_first_time_is_offered_a_beginning_once():

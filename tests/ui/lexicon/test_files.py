@@ -24,7 +24,7 @@ def with_block(*lines: str) -> str:
 
 def test_a_level_that_is_left_out_says_what_the_one_below_says():
     one = parse(f"Words before the first.\n\n{TOKEN}**Expert.** More\nof it.\n")["token"]
-    assert one.said == ("A piece of text.", "A piece of text.", "More of it.")
+    assert one.meanings == ("A piece of text.", "A piece of text.", "More of it.")
     assert (one.title, one.also, dict(one.see), one.lesson) == ("token", ("chip",), {"page": "type"}, "tokens")
     assert files.LEVELS == state.LEVELS
 
@@ -34,7 +34,7 @@ def test_what_ships_leads_somewhere_and_says_more_to_an_expert():
     follow.check(entries)
     assert 55 <= len(entries) <= 90
     assert all(one.see for one in entries.values())
-    assert sum(one.said[0] != one.said[1] != one.said[2] for one in entries.values()) > 0.9 * len(entries)
+    assert sum(one.meanings[0] != one.meanings[1] != one.meanings[2] for one in entries.values()) > 0.9 * len(entries)
 
 
 WRONG = {
@@ -85,7 +85,7 @@ def test_a_translation_changes_what_is_said_and_not_where_it_leads(tmp_path, mon
     (tmp_path / "lexicon" / "fr.md").write_text("## token\n\n```yaml\ntitle: jeton\n```\n\n**Beginner.** Un morceau.\n", "utf-8")
     assert files.languages() == ["en", "fr"]
     first, other = files.entries()["token"], files.entries("fr")["token"]
-    assert (other.title, other.said[0], other.word, other.see) == ("jeton", "Un morceau.", "token", first.see)
+    assert (other.title, other.meanings[0], other.word, other.see) == ("jeton", "Un morceau.", "token", first.see)
     assert files.entries("fr")["layer"] == files.entries()["layer"], "what is not translated stays"
     (tmp_path / "lexicon" / "fr.md").write_text("## jeton\n\n**Beginner.** Un morceau.\n", "utf-8")
     with pytest.raises(FileError, match="The heading of a translation is the English word"):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ui import state
 from ui.lexicon import files, marks
-from ui.words import opening, words
+from ui.words import capitalize_heads, words
 
 PAGE = """## line
 Each layer has heads, and each head gives attention.
@@ -64,22 +64,22 @@ def test_no_mark_comes_from_what_is_filled_in(say):
 
 @given(st.text(max_size=60))
 def test_whatever_is_filled_in_makes_no_mark(text):
-    made = marks.filled(text)
+    made = marks.escape_marks(text)
     assert made.replace("\\[", "[") == text.replace("\\[", "[")
     assert not marks.re.search(r"(?<!\\)\[[^\]]*\]\(#w-", made)
 
 
 def test_a_heads_kind_has_a_capital_where_it_begins(say):
     assert say("both", layer=2, head=1, verdict="x").startswith("In [L2 H1]")
-    assert opening("[cross L2 H1](#w-head-name) looks.") == "[Cross L2 H1](#w-head-name) looks."
+    assert capitalize_heads("[cross L2 H1](#w-head-name) looks.") == "[Cross L2 H1](#w-head-name) looks."
 
 
 def test_a_part_that_runs_again_may_mark_elsewhere(say):
     own: set[str] = set()
-    with marks.again(own):
+    with marks.mark_again(own):
         say("again", word="", head="")
     assert own == {"head", "layer"}
-    with marks.again(own):
+    with marks.mark_again(own):
         assert say("line") == LINE
     assert own == {"head", "layer", "attention"}
 

@@ -129,5 +129,5 @@ class Trained:
 def test_a_model_that_cannot_be_written_leaves_no_half_of_it(tmp_path, monkeypatch, error, words):
     monkeypatch.setattr(trainings.own_folder, "folder", lambda: tmp_path)
     with pytest.raises(ModelError, match=words):
-        trainings.written("abc", Trained(error))
+        trainings.write_model("abc", Trained(error))
     assert not list(tmp_path.iterdir())

@@ -28,7 +28,7 @@ from ui.memory import trainings
 @pytest.fixture
 def place(tmp_path, monkeypatch) -> Path:
     monkeypatch.setattr(trainings.own_folder, "folder", lambda: tmp_path)
-    monkeypatch.setattr(trainings, "_kept", type(trainings._kept)())
+    monkeypatch.setattr(trainings, "_owned", type(trainings._owned)())
     monkeypatch.setattr(trainings, "_trained", {})
     return tmp_path
 
@@ -53,9 +53,9 @@ def test_no_room_is_known_by_its_number_its_words_and_what_it_came_from(number):
 def test_a_trained_model_that_has_no_room_is_told_of_in_a_sentence_and_can_be_written_later(place):
     one = training()
     with full(), pytest.raises(ModelError, match="disk of the server is full; the training is not harmed") as said:
-        trainings.written("abc", one)
+        trainings.write_model("abc", one)
     assert str(place) not in str(said.value) and not list(place.iterdir())
-    assert trainings.written("abc", one).folder.is_dir()
+    assert trainings.write_model("abc", one).folder.is_dir()
 
 
 def test_a_server_without_any_place_for_files_says_so_too(place, monkeypatch):
@@ -64,7 +64,7 @@ def test_a_server_without_any_place_for_files_says_so_too(place, monkeypatch):
 
     monkeypatch.setattr(trainings.own_folder, "folder", nowhere)
     with pytest.raises(ModelError, match="could not be written to a folder") as said:
-        trainings.written("abc", training())
+        trainings.write_model("abc", training())
     assert "secret" not in str(said.value)
 
 
@@ -79,7 +79,7 @@ def test_a_training_whose_log_has_no_room_says_what_to_do_and_begins_without_it(
     app.toggle(key="train-log").set_value(False).run()
     press(app, "Start")
     assert not app.error and "Step" in app.get("progress")[-1].proto.text
-    for one in trainings._kept.values():
+    for one in trainings._owned.values():
         one.training.stop()
 
 

@@ -33,24 +33,24 @@ def view(size: int = 10) -> View:
 
 def test_what_was_made_of_a_trace_under_a_key_is_made_once():
     text, made = Text(), [view(), view()]
-    assert together.once(text, "a", lambda: made[0]) is made[0]
-    assert together.once(text, "a", lambda: made[1]) is made[0]
-    assert together.once(text, "b", lambda: made[1]) is made[1]
-    assert together.once(Text(), "a", lambda: made[1]) is made[1], "another trace"
+    assert together.make_once(text, "a", lambda: made[0]) is made[0]
+    assert together.make_once(text, "a", lambda: made[1]) is made[0]
+    assert together.make_once(text, "b", lambda: made[1]) is made[1]
+    assert together.make_once(Text(), "a", lambda: made[1]) is made[1], "another trace"
 
 
 @pytest.mark.parametrize("other", [view(together.LARGE + 1), [1], {"a": 1}, None], ids=["large", "list", "dict", "None"])
 def test_what_is_large_or_could_be_changed_is_made_again(other):
     text, asked = Text(), []
     for _ in range(2):
-        assert together.once(text, "a", lambda: asked.append(1) or other) is other
+        assert together.make_once(text, "a", lambda: asked.append(1) or other) is other
     assert len(asked) == 2
 
 
 def test_it_goes_with_its_trace():
     gc.collect()  # what went before
     text, known = Text(), len(together._made)
-    together.once(text, "a", view)
+    together.make_once(text, "a", view)
     assert len(together._made) == known + 1
     del text
     gc.collect()
@@ -60,8 +60,8 @@ def test_it_goes_with_its_trace():
 def test_the_oldest_give_way():
     text = Text()
     for number in range(together.MOST + 5):
-        together.once(text, number, view)
-        together.once(text, 0, view)  # which is asked for all the time
+        together.make_once(text, number, view)
+        together.make_once(text, 0, view)  # which is asked for all the time
     kept = together._made[id(text.attention["cross"])]
     assert len(kept) == together.MOST and 0 in kept and 1 not in kept
 
@@ -69,8 +69,8 @@ def test_the_oldest_give_way():
 def test_what_could_not_be_made_is_asked_for_again():
     text, made = Text(), view()
     with pytest.raises(ZeroDivisionError):
-        together.once(text, "a", lambda: 1 / 0)
-    assert together.once(text, "a", lambda: made) is made
+        together.make_once(text, "a", lambda: 1 / 0)
+    assert together.make_once(text, "a", lambda: made) is made
 
 
 @pytest.mark.parametrize(("name", "target"), [("writer", ""), ("translator", "Je")])
@@ -80,7 +80,7 @@ def test_readers_of_one_text_have_one_drawing_and_another_text_or_target_has_its
     def read(reader: str, text: str, target: str) -> View:
         with reading_for(reader):
             trace = model.trace(text, target)
-        return together.once(trace, "a", view)
+        return together.make_once(trace, "a", view)
 
     first = read("me", "I am tired", target)
     if name == "writer":  # whose texts are read once for all

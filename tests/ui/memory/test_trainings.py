@@ -51,7 +51,7 @@ def visit(monkeypatch):
         monkeypatch.setattr(st, "session_state", {})
         monkeypatch.setattr(trainings, "browser", lambda: browser)
 
-    monkeypatch.setattr(trainings, "_kept", type(trainings._kept)())
+    monkeypatch.setattr(trainings, "_owned", type(trainings._owned)())
     monkeypatch.setattr(trainings, "_trained", {})
     monkeypatch.setattr(trainings, "_left", type(trainings._left)())
     monkeypatch.setattr(trainings, "_guesses", Guesses(trainings.OWN, lambda: trainings.WRONG))
@@ -106,28 +106,30 @@ def test_what_has_ended_leaves_first_then_what_is_paused_and_whoever_had_it_is_t
         visit("late")
         with pytest.raises(trainings.Full, match="As many trainings run on this server as it takes"):
             trainings.keep("late", training())
-        assert trainings.mine() == ("", None) and trainings.running() == 4 and not trainings.left()
+        assert trainings.mine() == ("", None) and trainings.running() == 4 and not trainings.notice_of_loss()
         kept[1].pause()
         kept[2].stop()
         trainings.keep("late", training())
-        assert list(trainings._kept) == ["0", "1", "3", "late"], "what has ended leaves first"
+        assert list(trainings._owned) == ["0", "1", "3", "late"], "what has ended leaves first"
         assert kept[1].state == "paused"
         kept["late"] = trainings.mine()[1]
         kept["late"].start()
         trainings.keep("another", training())
-        assert list(trainings._kept) == ["0", "3", "late", "another"] and kept[1].state == "stopped", "then what is paused"
+        assert list(trainings._owned) == ["0", "3", "late", "another"] and kept[1].state == "stopped", "then what is paused"
         assert kept[0].state == kept[3].state == "running"
         visit("2")
-        assert trainings.mine() == ("", None) and "needed the place of your training “copy” (stopped, " in trainings.left()
+        assert (
+            trainings.mine() == ("", None) and "needed the place of your training “copy” (stopped, " in trainings.notice_of_loss()
+        )
         trainings.keep("again", training())
-        assert not trainings.left() and trainings.mine()[0] == "again"
+        assert not trainings.notice_of_loss() and trainings.mine()[0] == "again"
         visit("1")
         trainings.mine()
-        assert "(paused, " in trainings.left()
+        assert "(paused, " in trainings.notice_of_loss()
         visit("3")
-        assert trainings.mine()[0] == "3" and not trainings.left()
+        assert trainings.mine()[0] == "3" and not trainings.notice_of_loss()
     finally:
-        for one in [*kept.values(), *(one.training for one in trainings._kept.values())]:
+        for one in [*kept.values(), *(one.training for one in trainings._owned.values())]:
             one.stop()
 
 
@@ -150,7 +152,7 @@ def test_whoever_invents_cookies_leaves_places_to_others(visit, monkeypatch):
     visit("honest")
     mine = training()
     trainings.keep("mine", mine)
-    assert trainings.mine() == ("mine", mine) and len(trainings._kept) == trainings.KEPT_OF_NETWORK.count + 1
+    assert trainings.mine() == ("mine", mine) and len(trainings._owned) == trainings.KEPT_OF_NETWORK.count + 1
 
 
 def test_a_training_that_has_ended_holds_its_model_and_its_snapshots_alone():
@@ -167,13 +169,13 @@ def test_models_that_were_written_are_bounded_and_the_oldest_leave_with_their_fo
     mine, made = training(), []
     for _ in range(5):
         mine.advance(1)
-        made.append(trainings.written(KEY, mine))
+        made.append(trainings.write_model(KEY, mine))
     assert [one.folder.is_dir() for one in made] == [False, False, True, True, True]
     assert [trainings.find(one.name) is one for one in made] == [False, False, True, True, True]
     assert "has room for it" in picker.refusal(made[0].name) and picker.refusal(made[4].name) == ""
     monkeypatch.setattr(trainings, "WRITTEN", Bound(100, int(2.5 * made[4].bytes)))
     mine.advance(1)
-    trainings.written(KEY, mine)
+    trainings.write_model(KEY, mine)
     assert len(trainings._trained) == 2, "also by their bytes"
 
 
@@ -181,7 +183,7 @@ def test_what_was_trained_is_opened_by_its_name_and_its_folder_by_nobody(visit, 
     monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", "")
     mine = training()
     mine.advance(2)
-    made = trainings.written(KEY, mine)
+    made = trainings.write_model(KEY, mine)
     assert made.name == f"copy, 2 steps ({KEY})" and picker.refusal(made.name) == ""
     model = loaded._load(made.name, lambda progress: None)
     assert (model.info.name, model.info.layers) == (made.name, 1)
@@ -189,7 +191,7 @@ def test_what_was_trained_is_opened_by_its_name_and_its_folder_by_nobody(visit, 
         with pytest.raises(ModelError, match="cannot be opened here"):
             allowed.check_folder(str(folder))
     mine.advance(1)
-    assert trainings.written(KEY, mine).folder != made.folder, "what was written stays as it was"
+    assert trainings.write_model(KEY, mine).folder != made.folder, "what was written stays as it was"
     assert "stays for as long as its server runs" in picker.refusal("copy, 400 steps")
     assert "stays for as long as its server runs" in picker.refusal("copy, 1 step (01234567)")
     assert "stays for as long as its server runs" in picker.refusal(f"copy, 1 step ({KEY[::-1]})")
@@ -199,7 +201,7 @@ def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(vis
     visit("me")
     mine = repeating()
     mine.advance(1)
-    made = trainings.written(KEY, mine)
+    made = trainings.write_model(KEY, mine)
     model, title = loaded._load(made.name, lambda progress: None), "repeat, 1 step"
     text, (layer, head, _) = made.examples[0], made.induction
     trace = model.trace(text)
@@ -209,7 +211,7 @@ def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(vis
     said = caption(drawn)
     book = notebook(drawn, said)
     shown = {
-        "picker": picker.label(made.name, ["writer", made.name]), "side bar": picker.shortened(made.name),
+        "picker": picker.label(made.name, ["writer", made.name]), "side bar": picker.shorten(made.name),
         "origin": picker.origin(model.info), "caption": str(said), "title": said.title, "file": said.stem, "notebook": book,
     }  # fmt: skip
     for place, words in shown.items():
@@ -227,14 +229,14 @@ def test_two_that_are_called_the_same_are_told_apart_by_their_keys(visit):
     for key in (KEY, KEY[::-1]):
         mine = training()
         mine.advance(1)
-        names.append(trainings.written(key, mine).name)
+        names.append(trainings.write_model(key, mine).name)
     labels = [picker.label(one, names) for one in names]
     assert labels == ["copy, 1 step (01234567)", "copy, 1 step (fedcba98)"], "the beginning is enough, and opens nothing"
     assert [picker.label(one, [one]) for one in names] == ["copy, 1 step"] * 2
-    assert [trainings.meant(one, "") for one in labels] == names
+    assert [trainings.full_name(one, "") for one in labels] == names
     visit("somebody else")
-    assert [trainings.meant(one, "") for one in labels] == labels and all(map(picker.refusal, labels))
-    assert trainings.meant(labels[0], KEY) == names[0]
+    assert [trainings.full_name(one, "") for one in labels] == labels and all(map(picker.refusal, labels))
+    assert trainings.full_name(labels[0], KEY) == names[0]
 
 
 def test_keys_have_128_bits_a_link_has_four_and_wrong_ones_are_counted(visit):
@@ -244,7 +246,7 @@ def test_keys_have_128_bits_a_link_has_four_and_wrong_ones_are_counted(visit):
     mine = training()
     mine.advance(1)
     visit("me")
-    name = trainings.written(KEY, mine).name
+    name = trainings.write_model(KEY, mine).name
     visit("somebody else")
     wrong = [f"{number:032x}" for number in range(10_000)]
     assert trainings.names(",".join([*wrong[:3], KEY])) == [name] and trainings.names(",".join([*wrong[:4], KEY])) == []
@@ -272,14 +274,14 @@ def test_a_link_opens_a_trained_model_by_its_key_and_nobody_guesses_it(visit):
     visit("me")
     mine = training()
     mine.advance(1)
-    made = trainings.written(KEY, mine)
+    made = trainings.write_model(KEY, mine)
     assert trainings.keys(made.name, "writer", None) == KEY and trainings.keys("writer") is None
-    assert made.name in trainings.names("") and trainings.meant("copy, 1 step", "") == made.name, (
+    assert made.name in trainings.names("") and trainings.full_name("copy, 1 step", "") == made.name, (
         "whoever trained it needs no key"
     )
     visit("somebody else")
     assert made.name not in trainings.names("") and made.name in trainings.names(f"0,{KEY}")
-    assert trainings.meant("copy, 1 step", "") == "copy, 1 step" and trainings.meant("copy, 1 step", KEY) == made.name
+    assert trainings.full_name("copy, 1 step", "") == "copy, 1 step" and trainings.full_name("copy, 1 step", KEY) == made.name
     visit("")
     assert made.name not in trainings.names(""), "without cookies nobody is known"
 
@@ -287,7 +289,7 @@ def test_a_link_opens_a_trained_model_by_its_key_and_nobody_guesses_it(visit):
 def test_a_trained_model_begins_with_its_own_sequence_through_its_induction_head(visit):
     mine = repeating()
     mine.advance(1)
-    made = trainings.written(KEY, mine)
+    made = trainings.write_model(KEY, mine)
     model = loaded._load(made.name, lambda progress: None)
     for text in (state.DEFAULT_TEXT, boxes.EXAMPLES["translator"][0]):
         st.session_state = {"text": text}
@@ -303,7 +305,7 @@ def test_a_trained_model_begins_with_its_own_sequence_through_its_induction_head
 def test_a_trained_model_offers_examples_of_its_own_task(visit):
     mine = training()
     mine.advance(1)
-    info = loaded._load(trainings.written(KEY, mine).name, lambda progress: None).info
+    info = loaded._load(trainings.write_model(KEY, mine).name, lambda progress: None).info
     own = boxes.examples(info)
     assert own[0] == "".join(mine.probe)[:-1] and 1 < len(own) <= trainings.EXAMPLES
     assert all(len(one) == mine.task.length - 1 for one in own)
@@ -314,5 +316,5 @@ def test_a_trained_model_offers_examples_of_its_own_task(visit):
 def test_a_browser_is_known_by_its_token_whatever_the_mask(token):
     """Streamlit sends the same token under another mask each time."""
     cookies = {generate_xsrf_token_string(token) for _ in range(3)}
-    assert {trainings.unmasked(cookie) for cookie in cookies} == {token.hex()} and len(cookies) == 3
-    assert trainings.unmasked("") == trainings.unmasked("2|xyz|12|3") == ""
+    assert {trainings.unmask(cookie) for cookie in cookies} == {token.hex()} and len(cookies) == 3
+    assert trainings.unmask("") == trainings.unmask("2|xyz|12|3") == ""

@@ -14,8 +14,8 @@ from streamlit import runtime
 from pages.inside import kept
 from pages.inside.order import kept as orders
 from ui.memory import loaded, visitors
-from ui.serving import going
-from ui.serving.going import Going
+from ui.serving import disconnects
+from ui.serving.disconnects import Disconnects
 
 GONE, STAYS = "The visitor who goes wrote this", "And who stays wrote that"
 
@@ -109,9 +109,9 @@ def test_it_is_let_go_after_a_connection_to_a_page_has_ended_and_not_after_a_req
             raise ConnectionError
 
     async def come_and_go() -> None:
-        await Going(app)({"type": "http"}, None, None)
+        await Disconnects(app)({"type": "http"}, None, None)
         with pytest.raises(ConnectionError):
-            await Going(app)({"type": "websocket", "breaks": True}, None, None)
+            await Disconnects(app)({"type": "websocket", "breaks": True}, None, None)
 
     with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
         other.submit(asyncio.run, come_and_go()).result()
@@ -120,16 +120,16 @@ def test_it_is_let_go_after_a_connection_to_a_page_has_ended_and_not_after_a_req
 
 def test_memory_is_given_back_once_for_all_who_go_at_a_time_and_after_they_have_gone(monkeypatch):
     events: list[str] = []
-    monkeypatch.setattr(going, "SOON", 0.05)
+    monkeypatch.setattr(disconnects, "SOON", 0.05)
     monkeypatch.setattr(visitors, "let_go", lambda: None)
-    monkeypatch.setattr(going, "give_back", lambda: events.append("given back"))
+    monkeypatch.setattr(disconnects, "give_back", lambda: events.append("given back"))
 
     async def app(scope: dict, receive: object, send: object) -> None:
         await asyncio.sleep(0)
         events.append("gone")
 
     async def come_and_go() -> None:
-        one = Going(app)
+        one = Disconnects(app)
         for _ in range(2):
             await asyncio.gather(*(one({"type": "websocket"}, None, None) for _ in range(5)))
             await asyncio.sleep(0.3)

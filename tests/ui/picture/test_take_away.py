@@ -415,7 +415,7 @@ def test_the_page_of_a_figure_has_the_colours_on_screen_or_those_that_are_chosen
     about = caption(made)
     monkeypatch.setattr(streamlit, "session_state", {"taken-colours": chosen})
     monkeypatch.setattr(streamlit, "context", SimpleNamespace(theme=SimpleNamespace(type=screen)))
-    assert take_away.in_dark() is dark
+    assert take_away.is_dark() is dark
     whole = take_away.page(made, about, dark)
     ours, other = (DARK, LIGHT) if dark else (LIGHT, DARK)
     assert f"background: {ours['paper']}" in whole and f"background: {other['paper']}" not in whole

@@ -52,10 +52,10 @@ def test_without_a_proxy_a_sentence_says_what_to_install(tmp_path, monkeypatch):
 
 
 def test_only_addresses_and_networks_are_believed(capsys):
-    assert proxy.trusted("10.0.0.1, 192.168.0.0/16,::1") == ["10.0.0.1/32", "192.168.0.0/16", "::1/128"]
-    assert proxy.trusted("") == proxy.trusted(" , ") == [] and not capsys.readouterr().err
-    assert proxy.trusted("*") == ["0.0.0.0/0", "::/0"]
-    assert proxy.trusted("nginx") == [] and "nginx is no address" in capsys.readouterr().err
+    assert proxy.trusted_networks("10.0.0.1, 192.168.0.0/16,::1") == ["10.0.0.1/32", "192.168.0.0/16", "::1/128"]
+    assert proxy.trusted_networks("") == proxy.trusted_networks(" , ") == [] and not capsys.readouterr().err
+    assert proxy.trusted_networks("*") == ["0.0.0.0/0", "::/0"]
+    assert proxy.trusted_networks("nginx") == [] and "nginx is no address" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("host", ["localhost", "0.0.0.0", "::", "127.0.0.1"])

@@ -94,7 +94,7 @@ def test_a_page_is_followed(teacher):
 
 def send(other: AppTest, page: str) -> AppTest:
     """A follower's next run is one of the page to which the class went (`ui.rooms.whole`)."""
-    other.session_state["room-seat"].sent = page
+    other.session_state["room-seat"].sent_page = page
     return back(other, page)
 
 
@@ -106,7 +106,7 @@ def test_who_is_sent_to_a_page_has_it_in_one_run(teacher):
     send(other, "layers")
     assert person(other).follows and other.session_state["room-seat"].page == "layers"
     assert choices(other, "text", "level") == ("The cat sat", "expert") == choices(app, "text", "level")
-    assert not other.session_state["room-seat"].sent
+    assert not other.session_state["room-seat"].sent_page
 
 
 @pytest.mark.parametrize("name", ["text", "layer"])
@@ -135,7 +135,7 @@ def test_a_press_on_the_page_before_is_heard_as_soon_as_the_new_one_is_shown(tea
     back(other, "attention")  # as a browser sends it that has not heard of the move yet
     back(other, "layers")
     assert person(other).follows
-    room.note_shown(mine.who, mine.taken)
+    room.note_shown(mine.who, mine.placed_version)
     room.clock = lambda: began + 1
     back(other, "attention")
     assert not person(other).follows and mine.page == "attention"
@@ -212,7 +212,7 @@ def test_what_a_browser_still_sends_of_the_move_before_is_no_touch(teacher):
     other.run()
     other.selectbox(key="layer").set_value(4).run()  # as it stood there a moment ago
     assert person(other).follows and choices(other, "layer") == (1,)
-    other.session_state["room-seat"].replaced.clear()  # long ago
+    other.session_state["room-seat"].replaced_choices.clear()  # long ago
     other.selectbox(key="layer").set_value(4).run()
     assert not person(other).follows and choices(other, "layer") == (4,)
 
@@ -226,7 +226,7 @@ def test_an_echo_may_be_late_until_the_browser_has_said_what_it_shows(teacher):
     room.clock = lambda: began + 20  # a busy server
     other.selectbox(key="layer").set_value(4).run()  # as it stands in the browser, which has heard of nothing yet
     assert person(other).follows and choices(other, "layer") == (1,)
-    room.note_shown(mine.who, mine.taken)
+    room.note_shown(mine.who, mine.placed_version)
     room.clock = lambda: began + 30  # the browser has shown layer 1 for ten seconds
     other.selectbox(key="layer").set_value(4).run()
     assert not person(other).follows and choices(other, "layer") == (4,)
@@ -249,7 +249,7 @@ def test_a_run_that_was_cut_short_is_no_touch(teacher):
     _, room = teacher
     other = follow(room)
     mine = other.session_state["room-seat"]
-    mine.cut = True
+    mine.was_cut = True
     other.session_state["head"] = 7  # as a run sets it by itself, before it is cut
     other.run()
     assert person(other).follows and choices(other, "head") == (3,)
@@ -364,7 +364,7 @@ def test_a_model_that_a_visitor_may_not_open_is_not_shown_to_them(teacher, monke
     room.move({**room.at, "model": "/secret/place", "text": "Hello"})
     other.run()
     assert choices(other, "in-use", "text") == (None, "Hello") or choices(other, "in-use", "text") == ("writer", "Hello")
-    assert other.session_state["room-seat"].refused == seat.REFUSED and "secret" not in said(other)
+    assert other.session_state["room-seat"].refusal == seat.REFUSED and "secret" not in said(other)
     assert "secret" not in str(other.query_params) and person(other).follows
 
 
@@ -509,7 +509,7 @@ def test_the_second_device_has_the_notes_of_the_lesson_and_moves_its_steps(teach
     for visit in (app, follower):
         visit.run()
         assert choices(visit, "lesson", "step") == ("heads", 2) and visit.session_state["room-seat"].page == page
-    assert room.version == other.session_state["room-seat"].taken and person(follower).follows
+    assert room.version == other.session_state["room-seat"].placed_version and person(follower).follows
 
 
 def test_who_leads_moves_nobody_from_the_page_of_the_room(teacher):
@@ -531,7 +531,7 @@ def test_the_first_page_after_a_room_is_opened_on_its_own_page_is_shown_to_all_a
     back(app, "attention")
     assert room.at["page"] == "attention" and room.place == "Attention"
     assert person(app).leads and app.session_state["room-seat"].page == "attention", "nobody was sent back"
-    assert not app.session_state["room-seat"].opened
+    assert not app.session_state["room-seat"].just_opened
     back(other, "attention")
     assert person(other).follows and person(other).place == "Attention"
     other.text_input(key="text").set_value("My own").run()
@@ -619,7 +619,7 @@ def test_a_question_is_put_with_what_the_model_says(teacher):
     press(app, "Ask")
     assert room.question.choices == ("sat", "ran") and room.question.model not in ("", "“”")
     press(app, "Show the counts to all")
-    assert room.question.shown
+    assert room.question.counts_visible
     press(app, "End the question")
     assert room.question is None and app.get("download_button")
     press(app, "End it for all")

@@ -16,8 +16,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from benchmarks.crowd import drawn
 from benchmarks.protocol import Visitor
 from tests.serving import serve
-from ui.serving import early
-from ui.serving.early import MOST, Early
+from ui.serving import early_requests
+from ui.serving.early_requests import MOST, EarlyRequests
 
 WHOLE = ""  # the page, where a fragment might be named
 OVER, CUT_SHORT = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
@@ -69,7 +69,7 @@ async def settled() -> None:
 def talk(monkeypatch: pytest.MonkeyPatch, tell: Callable[[Talk], Awaitable[None]], *has: str) -> list[Any]:
     """What the server has heard at the end of this. has: fragments that the visit has from the start."""
     visit = set(has)
-    monkeypatch.setattr(early, "has", lambda session, fragment: bool(session) and fragment in visit)
+    monkeypatch.setattr(early_requests, "has", lambda session, fragment: bool(session) and fragment in visit)
 
     async def both() -> list[Any]:
         one = Talk(visit)
@@ -77,7 +77,9 @@ def talk(monkeypatch: pytest.MonkeyPatch, tell: Callable[[Talk], Awaitable[None]
         async def send(_) -> None:
             pass
 
-        line = asyncio.create_task(Early(one.app)({"type": "websocket", "path": "/lens/_stcore/stream"}, one.sent.get, send))
+        line = asyncio.create_task(
+            EarlyRequests(one.app)({"type": "websocket", "path": "/lens/_stcore/stream"}, one.sent.get, send)
+        )
         await settled()
         await tell(one)
         line.cancel()
@@ -149,7 +151,7 @@ def test_whoever_sends_without_end_loses_the_line(monkeypatch):
 
 @pytest.mark.parametrize(("each", "heard"), [(2, [WHOLE, "websocket.disconnect"]), (1, [WHOLE, "stage"])])
 def test_what_waits_is_bounded_in_bytes_too_and_one_message_alone_may_be_long(monkeypatch, each, heard):
-    monkeypatch.setattr(early, "HELD", 10)
+    monkeypatch.setattr(early_requests, "HELD", 10)
 
     async def tell(one: Talk) -> None:
         await one.ask(WHOLE, *["stage"] * each)

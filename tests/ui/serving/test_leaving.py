@@ -14,7 +14,7 @@ from streamlit.util import calc_hash
 
 from ui.memory import visitors
 from ui.serving import leaving
-from ui.serving.leaving import Asked, Leaving
+from ui.serving.leaving import Leaving, RequestedPage
 
 
 def message(page: str, fragment: str = "") -> bytes:
@@ -24,7 +24,7 @@ def message(page: str, fragment: str = "") -> bytes:
 
 
 def taken(*sent: tuple[str, str]) -> list[bool]:
-    asked = Asked()
+    asked = RequestedPage()
     return [bool(asked.take(message(*one))) for one in sent]
 
 
@@ -40,7 +40,7 @@ def test_a_page_that_the_server_opens_by_itself_is_answered():
     "name", sorted({one.name for one in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields} - {"rerun_script"})
 )
 def test_what_asks_for_no_page_leaves_none(name):
-    asked, between = Asked(), BackMsg()
+    asked, between = RequestedPage(), BackMsg()
     assert asked.take(message("train")) and asked.take(message("train", "stage"))
     field = BackMsg.DESCRIPTOR.fields_by_name[name]
     if field.message_type:
@@ -53,7 +53,7 @@ def test_what_asks_for_no_page_leaves_none(name):
 
 @pytest.mark.parametrize("name", ["", "layers"])
 def test_a_press_that_the_server_answers_with_another_page_is_not_a_leaving_where_the_visit_began_by_a_link(name):
-    first, asked = BackMsg(), Asked()
+    first, asked = BackMsg(), RequestedPage()
     first.rerun_script.page_name = name  # as a browser says it before it knows more
     here = calc_hash(name or "type")
     sent = [
@@ -67,7 +67,7 @@ def test_a_press_that_the_server_answers_with_another_page_is_not_a_leaving_wher
 
 
 def test_nothing_is_heard_of_a_page_that_the_server_leaves_by_itself_while_its_timers_still_run():
-    asked = Asked()
+    asked = RequestedPage()
     assert asked.take(message("heads")) and asked.take(message("heads", "watch"))
     asked.open("change")
     assert not asked.take(message("heads", "watch")) and not asked.take(message("heads", "stage"))
@@ -77,7 +77,7 @@ def test_nothing_is_heard_of_a_page_that_the_server_leaves_by_itself_while_its_t
 
 
 def test_whoever_is_led_back_from_a_page_that_is_not_for_them_is_heard_where_they_stand():
-    asked = Asked()
+    asked = RequestedPage()
     assert asked.take(message("type")) and asked.take(message("train"))
     assert not asked.take(message("type", "stage"))
     for page in ("train", "type"):
@@ -129,7 +129,7 @@ def test_going_there_and_back_at_once_ends_on_the_page_asked_for_last():
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["", "stage"]))))
 def test_whoever_asks_for_a_page_gets_it_and_the_page_asked_for_is_always_answered(sent):
-    asked, page = Asked(), ""
+    asked, page = RequestedPage(), ""
     for name, fragment in sent:
         page = page if fragment else name
         found = asked.take(message(name, fragment))
@@ -138,14 +138,14 @@ def test_whoever_asks_for_a_page_gets_it_and_the_page_asked_for_is_always_answer
 
 @given(st.binary(max_size=50))
 def test_what_is_no_message_is_left_to_streamlit(noise):
-    assert not noise or Asked().take(noise)
+    assert not noise or RequestedPage().take(noise)
 
 
 def test_back_and_forward_ask_for_a_page_as_the_menu_does():
     sent = BackMsg()
     sent.ParseFromString(message("layers"))
     sent.rerun_script.is_history_navigation = True
-    assert Asked().take(sent.SerializeToString()) == message("layers")
+    assert RequestedPage().take(sent.SerializeToString()) == message("layers")
 
 
 def test_back_brings_no_choices_of_an_old_address_but_a_browser_that_comes_back_does():
@@ -153,7 +153,7 @@ def test_back_brings_no_choices_of_an_old_address_but_a_browser_that_comes_back_
     sent.ParseFromString(message("layers"))
     sent.rerun_script.is_history_navigation = True
     sent.rerun_script.query_string = "text=old"
-    again, open_already = Asked(), Asked()
+    again, open_already = RequestedPage(), RequestedPage()
     open_already.take(message("type"))
     assert open_already.take(sent.SerializeToString()) == message("layers")
     assert BackMsg.FromString(again.take(sent.SerializeToString())).rerun_script.query_string == "text=old"

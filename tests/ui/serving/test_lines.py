@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from ui.serving import lines
+from ui.serving import batched_writes
 
 
 class Network:
@@ -39,7 +39,7 @@ def said(turns: list[list[bytes]], close: bool) -> list[bytes | str]:
 
     async def speak() -> list[bytes | str]:
         network = Network()
-        line = lines.Line(network, asyncio.get_running_loop())  # type: ignore[arg-type]
+        line = batched_writes.BatchingTransport(network, asyncio.get_running_loop())  # type: ignore[arg-type]
         for written in turns:
             for one in written:
                 line.write(one)
@@ -64,7 +64,7 @@ def test_each_turn_goes_in_one_go_and_nothing_is_lost_by_closing(turns, close):
 def test_what_is_written_to_a_connection_that_is_gone_is_let_go():
     async def speak() -> list[bytes | str]:
         network = Network()
-        line = lines.Line(network, asyncio.get_running_loop())  # type: ignore[arg-type]
+        line = batched_writes.BatchingTransport(network, asyncio.get_running_loop())  # type: ignore[arg-type]
         line.write(b"late")
         network.closed = True
         await asyncio.sleep(0)
@@ -80,6 +80,6 @@ def test_a_protocol_writes_to_its_line_and_to_nothing_else(monkeypatch):
     source = inspect.getsource(WebSocketsSansIOProtocol)
     assert "self.transport.write(" in source and "transport.writelines(" not in source
     assert source.count("transport.write(") == source.count("self.transport.write(")
-    monkeypatch.setattr(WebSocketsSansIOProtocol, "connection_made", lines.begin)
-    lines.gather()
-    assert WebSocketsSansIOProtocol.connection_made is lines.begin_gathering
+    monkeypatch.setattr(WebSocketsSansIOProtocol, "connection_made", batched_writes.begin)
+    batched_writes.gather()
+    assert WebSocketsSansIOProtocol.connection_made is batched_writes.begin_gathering

@@ -14,7 +14,7 @@ from streamlit import config
 from streamlit.components.v2.bidi_component import main as components
 from streamlit.runtime.state import SafeSessionState, SessionState, get_session_state
 
-from ui.serving import looked
+from ui.serving import lookups
 
 KEYS = st.sampled_from("abcdef")
 
@@ -24,16 +24,16 @@ def test_each_key_has_the_value_of_the_copy_or_none_has_it(values):
     state = SafeSessionState(SessionState(), lambda: None)
     for key, value in values.items():
         state[key] = value
-    seen, copy = looked.OneByOne(state), state.filtered_state
+    seen, copy = lookups.LazyValues(state), state.filtered_state
     for key in "abcdef":
         assert (key in seen) == (key in copy) and (key not in copy or seen[key] == copy[key])
 
 
-@pytest.mark.parametrize("widget", looked.WIDGETS)
+@pytest.mark.parametrize("widget", lookups.WIDGETS)
 def test_streamlit_asks_it_and_for_nothing_else(monkeypatch, widget):
     monkeypatch.setattr(widget, "get_session_state", get_session_state)
-    looked.look_up_one_by_one()
-    assert widget.get_session_state is looked.look
+    lookups.look_up_one_by_one()
+    assert widget.get_session_state is lookups.look
     lines = [line.strip() for line in inspect.getsource(widget).splitlines()]
     taken = [line for line in lines if "get_session_state()" in line]
     assert set(taken) == {"session_state = get_session_state().filtered_state"}
@@ -58,7 +58,7 @@ def test_what_a_component_has_said_is_what_streamlit_gives(said, kept, kind):
     if kind:
         state._new_widget_state.widget_metadata["events"] = SimpleNamespace(value_type=kind)
         state._new_widget_state.set_from_value("events", said)
-    ours, own = (make("events", "component", {"chosen"})(kept, state) for make in (looked.presenter, looked.present))
+    ours, own = (make("events", "component", {"chosen"})(kept, state) for make in (lookups.presenter, lookups.present))
     assert ours == own
     if isinstance(kept, dict) and kind == "json_trigger_value":
         assert all(getattr(ours, name) == getattr(own, name) for name in ("chosen", "told", "kept", "nothing"))
@@ -67,19 +67,19 @@ def test_what_a_component_has_said_is_what_streamlit_gives(said, kept, kind):
 
 def test_streamlit_has_it_made_there_and_its_own_can_be_read_beside_it(monkeypatch):
     for name in ("make_bidi_component_presenter",):
-        monkeypatch.setattr(components, name, looked.present)
-    monkeypatch.setattr(config, "get_option", looked.read_option)
-    looked.look_up_one_by_one()
-    assert components.make_bidi_component_presenter is looked.presenter
+        monkeypatch.setattr(components, name, lookups.present)
+    monkeypatch.setattr(config, "get_option", lookups.read_option)
+    lookups.look_up_one_by_one()
+    assert components.make_bidi_component_presenter is lookups.presenter
     assert "make_bidi_component_presenter(" in inspect.getsource(components.BidiComponentMixin)
-    assert config.get_option is looked.option
+    assert config.get_option is lookups.option
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_each_setting_is_as_streamlit_reads_it(monkeypatch, known):
-    every = {name: looked.read_option(name) for name in config.get_config_options()}
+    every = {name: lookups.read_option(name) for name in config.get_config_options()}
     if not known:
         monkeypatch.setattr(config, "_config_options", None)
-    assert {name: looked.option(name) for name in every} == every
+    assert {name: lookups.option(name) for name in every} == every
     with pytest.raises(RuntimeError, match="not defined"):
-        looked.option("server.nothing")
+        lookups.option("server.nothing")

@@ -10,32 +10,34 @@ from hypothesis import strategies as st
 from streamlit.elements.widgets import text_widgets
 from streamlit.errors import StreamlitAPIException
 
-from ui.serving import pauses
+from ui.serving import typing_pause
 
 
 @given(st.integers(0, 999_999))
 def test_milliseconds_are_read_as_streamlit_reads_them(many):
-    assert pauses.read(f"{many}ms") == pytest.approx(pauses.read_any(f"{many}ms"), abs=1e-6)  # it is then rounded to milliseconds
+    assert typing_pause.read(f"{many}ms") == pytest.approx(
+        typing_pause.read_any(f"{many}ms"), abs=1e-6
+    )  # it is then rounded to milliseconds
 
 
 @pytest.mark.parametrize("time", ["1s", "2m", "80 ms", "-5ms", "0.5ms", 3.5, None])
 def test_all_else_is_left_to_streamlit(time):
-    assert pauses.read(time) == pauses.read_any(time)
+    assert typing_pause.read(time) == typing_pause.read_any(time)
 
 
 @pytest.mark.parametrize("time", ["soon", "", "12"])
 def test_what_is_refused_stays_refused(time):
     try:
-        known = pauses.read_any(time)
+        known = typing_pause.read_any(time)
     except StreamlitAPIException:
         with pytest.raises(StreamlitAPIException):
-            pauses.read(time)
+            typing_pause.read(time)
     else:
-        assert pauses.read(time) == known
+        assert typing_pause.read(time) == known
 
 
 def test_streamlit_asks_it(monkeypatch):
-    monkeypatch.setattr(text_widgets, "time_to_seconds", pauses.read_any)
-    pauses.read_simply()
-    assert text_widgets.time_to_seconds is pauses.read
+    monkeypatch.setattr(text_widgets, "time_to_seconds", typing_pause.read_any)
+    typing_pause.read_simply()
+    assert text_widgets.time_to_seconds is typing_pause.read
     assert "time_to_seconds" in inspect.getsource(text_widgets._parse_text_input_live)

@@ -70,7 +70,7 @@ def test_only_the_models_of_the_gallery_are_downloaded(monkeypatch, settings):
 
 def test_a_visitor_brings_so_many_models_into_memory_an_hour():
     now = [0.0]
-    counted = bounds.Counted(visitors=2, clock=lambda: now[0])
+    counted = bounds.RecentUse(visitors=2, clock=lambda: now[0])
     assert counted.take("ann", "a", 2) and counted.take("ann", "b", 2) and counted.take("ann", "a", 2)
     assert not counted.take("ann", "c", 2) and counted.take("bob", "c", 2)
     now[0] = bounds.HOUR + 1
@@ -80,9 +80,9 @@ def test_a_visitor_brings_so_many_models_into_memory_an_hour():
 
 def test_a_browser_without_cookies_counts_by_its_address(monkeypatch):
     monkeypatch.setenv(bounds.MODELS, "1")
-    monkeypatch.setattr(allowed, "_brought", bounds.Counted())
+    monkeypatch.setattr(allowed, "_brought", bounds.RecentUse())
     monkeypatch.setattr(trainings, "browser", lambda: "")
-    monkeypatch.setattr(allowed, "_brought_near", bounds.Counted())
+    monkeypatch.setattr(allowed, "_brought_near", bounds.RecentUse())
     where = ["203.0.113.7"]
     monkeypatch.setattr(addresses, "mine", lambda: where[0])
     allowed.check_share("owner/one")
@@ -94,8 +94,8 @@ def test_a_browser_without_cookies_counts_by_its_address(monkeypatch):
 
 def test_whoever_invents_cookies_has_so_many_models_loaded_by_their_network(monkeypatch):
     monkeypatch.setenv(bounds.MODELS, "3")
-    monkeypatch.setattr(allowed, "_brought", bounds.Counted())
-    monkeypatch.setattr(allowed, "_brought_near", bounds.Counted())
+    monkeypatch.setattr(allowed, "_brought", bounds.RecentUse())
+    monkeypatch.setattr(allowed, "_brought_near", bounds.RecentUse())
     number, loaded = 0, 0
     monkeypatch.setattr(trainings, "browser", lambda: f"cookie {number}")
     monkeypatch.setattr(addresses, "mine", lambda: "attacker")
@@ -135,7 +135,7 @@ def test_a_page_waits_for_so_many_calculations_and_others_go_on(monkeypatch):
 
 def test_a_browser_runs_so_many_trainings(monkeypatch):
     monkeypatch.setenv(bounds.TRAININGS, "1")
-    monkeypatch.setattr(trainings, "_kept", OrderedDict())
+    monkeypatch.setattr(trainings, "_owned", OrderedDict())
     who = ["ann"]
     monkeypatch.setattr(trainings, "browser", lambda: who[0])
     running, over = SimpleNamespace(state="running", memory=0), SimpleNamespace(state="done", stop=lambda: None, memory=0)
@@ -311,4 +311,4 @@ def test_below_a_base_path_all_routes_answer_there(monkeypatch):
 
 
 def test_metrics_are_given_only_where_they_are_asked_for(monkeypatch):
-    assert measured.asked_for({"HEADLIGHT_METRICS": "1"}) and not measured.asked_for({}) and not measured.asked_for(ON)
+    assert measured.is_enabled({"HEADLIGHT_METRICS": "1"}) and not measured.is_enabled({}) and not measured.is_enabled(ON)

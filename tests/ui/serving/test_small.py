@@ -11,7 +11,7 @@ from uvicorn.protocols.websockets import websockets_sansio_impl
 from websockets.extensions.permessage_deflate import PerMessageDeflate
 from websockets.frames import Frame, Opcode
 
-from ui.serving import small
+from ui.serving import small_messages
 
 
 def line() -> tuple[PerMessageDeflate, PerMessageDeflate]:
@@ -19,32 +19,34 @@ def line() -> tuple[PerMessageDeflate, PerMessageDeflate]:
     return PerMessageDeflate(False, False, 12, 12, {"memLevel": 5}), PerMessageDeflate(False, False, 12, 12)
 
 
-MESSAGES = st.lists(st.integers(0, 3 * small.SMALL).map(lambda size: b"headlight " * (size // 10 + 1)) | st.binary(max_size=500))
+MESSAGES = st.lists(
+    st.integers(0, 3 * small_messages.SMALL).map(lambda size: b"headlight " * (size // 10 + 1)) | st.binary(max_size=500)
+)
 
 
 @given(MESSAGES)
 def test_a_browser_reads_each_message_in_its_order(messages):
     server, browser = line()
     for message in messages:
-        sent = small.encode(server, Frame(Opcode.BINARY, message))
-        assert sent.rsv1 == (len(message) >= small.SMALL), "a compressed message says so"
+        sent = small_messages.encode(server, Frame(Opcode.BINARY, message))
+        assert sent.rsv1 == (len(message) >= small_messages.SMALL), "a compressed message says so"
         assert bytes(browser.decode(sent).data) == message
 
 
 @pytest.mark.parametrize("opcode", [Opcode.PING, Opcode.CLOSE])
 def test_what_controls_the_line_is_never_compressed(opcode):
     frame = Frame(opcode, b"x")
-    assert small.encode(line()[0], frame) is frame
+    assert small_messages.encode(line()[0], frame) is frame
 
 
 def test_parts_of_a_message_stay_as_they_begin():
     server, browser = line()
     parts = [Frame(Opcode.BINARY, b"a" * 10, fin=False), Frame(Opcode.CONT, b"b" * 10, fin=True)]
-    assert b"".join(bytes(browser.decode(small.encode(server, one)).data) for one in parts) == b"a" * 10 + b"b" * 10
+    assert b"".join(bytes(browser.decode(small_messages.encode(server, one)).data) for one in parts) == b"a" * 10 + b"b" * 10
 
 
 def test_a_server_has_its_lines_compressed_there(monkeypatch):
-    monkeypatch.setattr(PerMessageDeflate, "encode", small.compress)
-    small.leave_as_they_are()
-    assert PerMessageDeflate.encode is small.encode
+    monkeypatch.setattr(PerMessageDeflate, "encode", small_messages.compress)
+    small_messages.leave_as_they_are()
+    assert PerMessageDeflate.encode is small_messages.encode
     assert "ServerPerMessageDeflateFactory(" in inspect.getsource(websockets_sansio_impl)

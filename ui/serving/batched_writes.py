@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 begin = WebSocketsSansIOProtocol.connection_made
 
 
-class Line:
+class BatchingTransport:
     """A connection to a browser, which gathers what is written until the event loop comes round. All else is as without it."""
 
     def __init__(self, line: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -44,7 +44,7 @@ class Line:
 
 def begin_gathering(protocol: WebSocketsSansIOProtocol, line: asyncio.BaseTransport) -> None:
     begin(protocol, line)
-    protocol.transport = cast("asyncio.Transport", Line(protocol.transport, protocol.loop))
+    protocol.transport = cast("asyncio.Transport", BatchingTransport(protocol.transport, protocol.loop))
 
 
 def gather() -> None:

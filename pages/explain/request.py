@@ -112,10 +112,10 @@ class Request:
 def explain_by(request: Request, method: str, tokens_alone: bool = False) -> Explanation | None:
     """Return a method's explanation; None while it runs, or waits for a click. Errors: as `analysis.explain`."""
     key, time = (*request.key, method, tokens_alone), request.seconds(method)
-    if time > WAIT and not effort.begun(key):
+    if time > WAIT and not effort.is_begun(key):
         passes = passes_needed(method, len(request.question.units))
         say(HERE, "takes long", method=TITLES[method], passes=f"{passes:,}", tokens=f"{request.question.length:,}")
-        effort.offer(f"Ask {TITLES[method]} ({effort.lasting(time)})", key)
+        effort.offer(f"Ask {TITLES[method]} ({effort.format_duration(time)})", key)
         return None
     return jobs.result(
         key,
@@ -127,9 +127,9 @@ def explain_by(request: Request, method: str, tokens_alone: bool = False) -> Exp
 def explain_by_all(request: Request) -> dict[str, Explanation | str] | None:
     """Return each method's explanation, or a sentence where it has none; None while they run, or wait for a click."""
     key, time = (*request.key, "every"), sum(request.seconds(method) for method in METHODS)
-    if time > WAIT and not effort.begun(key):
+    if time > WAIT and not effort.is_begun(key):
         say(HERE, "all take long", tokens=f"{request.question.length:,}")
-        effort.offer(f"Ask every method ({effort.lasting(time)})", key)
+        effort.offer(f"Ask every method ({effort.format_duration(time)})", key)
         return None
 
     def work(report: jobs.Report) -> dict[str, Explanation | str]:
@@ -153,8 +153,8 @@ def spreads(request: Request) -> dict[str, np.ndarray] | None:
     """Return the scores of the methods that draw at random, with several seeds: [seed, token]; None until they are there."""
     sampled = [method for method in METHODS if is_drawn(method, len(request.question.units))]
     key, time = (*request.key, "spread"), sum(request.seconds(method, SEEDS) for method in sampled)
-    if time > WAIT and not effort.begun(key):
-        effort.offer(f"Ask with {SEEDS} seeds ({effort.lasting(time)})", key)
+    if time > WAIT and not effort.is_begun(key):
+        effort.offer(f"Ask with {SEEDS} seeds ({effort.format_duration(time)})", key)
         return None
 
     def work(report: jobs.Report) -> dict[str, np.ndarray]:

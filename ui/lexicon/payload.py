@@ -1,4 +1,4 @@
-"""The lexicon as browsers get it (`ui.lexicon.fetched`): fetched once, under an address that changes with its contents."""
+"""The lexicon as browsers get it (`ui.lexicon.routes`): fetched once, under an address that changes with its contents."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ui.lexicon.files import Entry
 
 def address(language: str) -> str:
     """Where a browser fetches it, beside the pages."""
-    return f"lexicon/{made(files.stamps(language))[0]}/{language}.json"
+    return f"lexicon/{build(files.stamps(language))[0]}/{language}.json"
 
 
 @lru_cache(8)
-def made(stamps: tuple[tuple[Path, int], ...]) -> tuple[str, str]:
+def build(stamps: tuple[tuple[Path, int], ...]) -> tuple[str, str]:
     """A version, which changes with the contents, and these as JSON: by an entry's name its title, a sentence a level, and its
     links. stamps: the files, as `files.stamps` gives them. Of files that are wrong nothing is sent; page Lessons says why."""
     try:
-        entries = files.joined(stamps)
+        entries = files.merge(stamps)
     except FileError:
         entries = {}
-    said = {one.name: {"title": one.title, "said": one.said, "links": links(one)} for one in entries.values()}
-    text = json.dumps(said, ensure_ascii=False)
+    contents = {entry.name: {"title": entry.title, "said": entry.meanings, "links": links(entry)} for entry in entries.values()}
+    text = json.dumps(contents, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16], text
 
 
@@ -35,5 +35,5 @@ def links(entry: Entry) -> list[tuple[str, str, str]]:
     """Where an entry leads: what is asked for, an address that opens it by itself, and the words of the link."""
     see = {name: str(value).lower() if isinstance(value, bool) else value for name, value in entry.see.items() if name != "page"}
     page = entry.see.get("page", "")
-    found = [("see", f"{page}?{urlencode(see)}" if see else page, f"See it on page {page.capitalize()}")] if page else []
-    return found + ([("lesson", f"lessons?lesson={entry.lesson}", "Open its lesson")] if entry.lesson else [])
+    page_links = [("see", f"{page}?{urlencode(see)}" if see else page, f"See it on page {page.capitalize()}")] if page else []
+    return page_links + ([("lesson", f"lessons?lesson={entry.lesson}", "Open its lesson")] if entry.lesson else [])

@@ -19,7 +19,7 @@ SOON = (
 )
 
 
-class Going:
+class Disconnects:
     """ASGI middleware that has it let go whenever a connection to a page ends, and memory given back soon after that."""
 
     def __init__(self, app: ASGIApp) -> None:

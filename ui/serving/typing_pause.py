@@ -13,8 +13,8 @@ MILLISECONDS = re.compile(r"([0-9]{1,6})ms")
 
 def read(t: Any, **options: Any) -> Any:
     """What Streamlit's own function of these arguments gives; for milliseconds, without pandas."""
-    found = MILLISECONDS.fullmatch(t) if isinstance(t, str) else None
-    return int(found[1]) / 1000 if found else read_any(t, **options)
+    match = MILLISECONDS.fullmatch(t) if isinstance(t, str) else None
+    return int(match[1]) / 1000 if match else read_any(t, **options)
 
 
 def read_simply() -> None:

@@ -21,7 +21,7 @@ read_option = config.get_option
 
 
 @dataclass(frozen=True)
-class OneByOne:
+class LazyValues:
     """A session's values by their keys, each looked up when it is asked for."""
 
     state: SafeSessionState
@@ -35,15 +35,15 @@ class OneByOne:
 
 @dataclass(frozen=True)
 class Session:
-    filtered_state: OneByOne
+    filtered_state: LazyValues
 
 
 def look() -> Session:
     """The session of this run, as far as these widgets look at it."""
-    return Session(OneByOne(get_session_state()))
+    return Session(LazyValues(get_session_state()))
 
 
-class Said(dict[str, Any]):
+class ComponentValues(dict[str, Any]):
     """What a component has said, by the names of what it says; None of what it has not. To be read: Streamlit's own one can be
     written, and is of a class of its own each time."""
 
@@ -52,25 +52,27 @@ class Said(dict[str, Any]):
     def __getattr__(self, name: str) -> Any:
         return self.get(name)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Said:
+    def __deepcopy__(self, memo: dict[int, Any]) -> ComponentValues:
         return self
 
 
 def presenter(events: str, component_id: str | None = None, allowed_state_keys: set[str] | None = None) -> Callable[..., Any]:
     """What Streamlit's own function of these arguments gives, for who reads."""
 
-    def said(kept: object, state: SessionState) -> object:
+    def present_values(stored: object, state: SessionState) -> object:
         known = state._new_widget_state.widget_metadata.get(events)
-        if not isinstance(kept, dict) or known is None or known.value_type != "json_trigger_value":
-            return kept
+        if not isinstance(stored, dict) or known is None or known.value_type != "json_trigger_value":
+            return stored
         try:
             just = state._new_widget_state[events] or []
         except KeyError:
             just = []
-        each = [one for one in ([just] if isinstance(just, dict) else just) if isinstance(one, dict)]
-        return Said({one["event"]: one.get("value") for one in each if isinstance(one.get("event"), str)} | kept)
+        each = [event for event in ([just] if isinstance(just, dict) else just) if isinstance(event, dict)]
+        return ComponentValues(
+            {event["event"]: event.get("value") for event in each if isinstance(event.get("event"), str)} | stored
+        )
 
-    return said
+    return present_values
 
 
 def option(key: str) -> Any:

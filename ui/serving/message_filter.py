@@ -14,7 +14,7 @@ MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request",
 OPERATIONS = {"deferred_file", "dataframe_chunk"}  # the others write files for programmers' tools beside the app
 
 
-class Heard:
+class MessageFilter:
     """ASGI middleware. What is for developers (to stop the server, to forget all that a visit knows, to install something) is
     not heard. What is no message at all ends its line: Streamlit would, too, with a traceback in the log for each."""
 
@@ -25,12 +25,12 @@ class Heard:
         async def receive_next() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
                 try:
-                    said = BackMsg.FromString(message.get("bytes") or b"")
+                    request = BackMsg.FromString(message.get("bytes") or b"")
                 except DecodeError:
-                    said = BackMsg()
-                if not said.WhichOneof("type"):
+                    request = BackMsg()
+                if not request.WhichOneof("type"):
                     return {"type": "websocket.disconnect", "code": 1002}
-                if is_heard(said):
+                if is_allowed(request):
                     break
             return message
 
@@ -38,8 +38,8 @@ class Heard:
         await self.app(scope, receive_next if stream else receive, send)
 
 
-def is_heard(said: BackMsg) -> bool:
-    kind = said.WhichOneof("type")
+def is_allowed(request: BackMsg) -> bool:
+    kind = request.WhichOneof("type")
     return kind in MESSAGES and (
-        kind != "backend_operation_request" or said.backend_operation_request.WhichOneof("payload") in OPERATIONS
+        kind != "backend_operation_request" or request.backend_operation_request.WhichOneof("payload") in OPERATIONS
     )

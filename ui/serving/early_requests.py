@@ -21,7 +21,7 @@ MOST = 1000  # messages that wait on a line: half a minute of a key that is held
 HELD = 8_000_000  # bytes of them together, two of the longest: a browser whose line ends comes back, and says all at once
 
 
-class Early:
+class EarlyRequests:
     """ASGI middleware that has what a fragment asks for wait until the visit has that fragment.
 
     The page of a server that was started again, or has forgotten the visit, stands in the browser as it was, and may be typed
@@ -35,14 +35,14 @@ class Early:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket" or not scope["path"].endswith("/_stcore/stream"):
             return await self.app(scope, receive, send)
-        line = Line(receive, send)
+        line = PendingLine(receive, send)
         try:
             await self.app(scope, line.receive, line.send)
         finally:
             line.end()
 
 
-class Line:
+class PendingLine:
     """What goes to and fro between a page and its visit, until a run of the whole page is over."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
@@ -63,12 +63,12 @@ class Line:
                 self._hold(-len(message["bytes"]))
                 self._asked |= not run.fragment_id
                 return message
-            if (came := await self._come()) is None:
+            if (message_received := await self._come()) is None:
                 continue
-            if (asked := run_in(came)) is None:
-                return came
-            self._waiting.append((came, asked))
-            self._hold(len(came["bytes"]))
+            if (run_asked_for := run_in(message_received)) is None:
+                return message_received
+            self._waiting.append((message_received, run_asked_for))
+            self._hold(len(message_received["bytes"]))
             self._too_much |= len(self._waiting) > MOST or (self._held > HELD and len(self._waiting) > 1)
         return await self._receive()
 
@@ -89,10 +89,10 @@ class Line:
         """What the browser sends next; None where something waits and the server says something before."""
         self._coming = self._coming or asyncio.ensure_future(self._receive())
         if self._waiting:
-            said = asyncio.ensure_future(self._said.wait())
-            either: set[asyncio.Future[Any]] = {self._coming, said}
+            server_said = asyncio.ensure_future(self._said.wait())
+            either: set[asyncio.Future[Any]] = {self._coming, server_said}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            said.cancel()
+            server_said.cancel()
             self._said.clear()
             if not self._coming.done():
                 return None
@@ -109,11 +109,13 @@ class Line:
 
     def _hear(self, sent: bytes) -> None:
         try:
-            said = ForwardMsg.FromString(sent)
+            message = ForwardMsg.FromString(sent)
         except DecodeError:
             return
-        self._session = self._session or said.new_session.initialize.session_id
-        self._over = said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        self._session = self._session or message.new_session.initialize.session_id
+        self._over = (
+            message.WhichOneof("type") == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        )
 
     def end(self) -> None:
         held.of_all.forget(self)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 async def _answer(request: Request) -> Response:
-    from ui.lexicon import files, sent  # here: a server answers before it has what reads them
+    from ui.lexicon import files, payload  # here: a server answers before it has what reads them
 
     language = request.path_params["language"]
-    version, text = sent.made(files.stamps(language)) if language in files.languages() else ("", "")
+    version, text = payload.build(files.stamps(language)) if language in files.languages() else ("", "")
     if not text or request.path_params["version"] != version:
         return Response("No such words.", status_code=404, media_type="text/plain", headers={"Cache-Control": "no-store"})
     keep = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
