@@ -24,6 +24,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 
 import psutil
 
@@ -39,10 +40,21 @@ RATIO, MEMORY = 2.0, 200.0  # that are promised
 Attack = Callable[[str, float], str]
 
 
+def modules() -> list[ModuleType]:
+    """The modules of attacks."""
+    return [importlib.import_module(f"{attacks.__name__}.{module.name}") for module in pkgutil.iter_modules(attacks.__path__)]
+
+
 def all_attacks() -> dict[str, Attack]:
     """Every attack by its name."""
-    modules = (importlib.import_module(f"{attacks.__name__}.{module.name}") for module in pkgutil.iter_modules(attacks.__path__))
-    return {name: attack for module in modules for name, attack in module.ATTACKS.items()}
+    return {name: attack for module in modules() for name, attack in module.ATTACKS.items()}
+
+
+def prepare(name: str, url: str) -> None:
+    """Have a server do what it does once for any visitor, and what is therefore no part of an attack."""
+    for module in modules():
+        if name in module.ATTACKS and hasattr(module, "prepare"):
+            module.prepare(url)
 
 
 @contextmanager
@@ -68,6 +80,7 @@ def besiege(name: str, typists: int, seconds: float) -> tuple[Counts, Counts, fl
     with serve(ROOT / "app.py") as server:
         process = psutil.Process(server.process.pid)
         asyncio.run(crowd(server.url, [process], drawn, TYPING, typists, 3))  # the model is loaded
+        prepare(name, server.url)
         before = asyncio.run(crowd(server.url, [process], drawn, TYPING, typists, seconds))
         begun_with = used([process])[1]
         command = [sys.executable, "-m", "benchmarks.siege", "--attack", name, "--url", server.url, "--seconds", str(seconds)]

@@ -26,6 +26,7 @@ SLOW_TEXT = ("№" + "r" * 30 + "!") * 600  # 18 s of one core, where nobody sto
 EXPERTS = {"model_type": "switch_transformers", "num_experts": 10**6}
 LONGER = {"type": "Replace", "pattern": {"String": "e"}, "content": "e" * 9_000}
 MOST_SHOWN = 160  # characters of an answer
+FIRST = 60.0  # seconds at most, in which a server opens its first folder
 CROWD = 12  # visitors who type at once and leave
 
 Change = Callable[[Path], None]
@@ -110,6 +111,11 @@ def attack(change: Change, page: str = "", texts: Sequence[str] = ()) -> Callabl
             return asyncio.run(visit(url, write_folder(Path(folder), change), seconds, page, texts))
 
     return run
+
+
+def prepare(url: str) -> None:
+    """Open a sound folder: the first one makes a server import a library and start the process in which models are tried."""
+    attack(lambda folder: None)(url, FIRST)
 
 
 def crowd(url: str, seconds: float) -> str:

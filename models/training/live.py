@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from models.training.optimisation import IGNORED, DivergedError, adamw, muon_and
 from models.training.optimizers import Optimizer
 from models.training.recipe import Schedule
 from models.training.tasks import Task
+from models.training.turns import Turns
 
 START = 256  # the token before the text; those below are bytes
 VOCABULARY = 257
@@ -33,14 +34,15 @@ OPTIMIZERS = ("muon", "adamw")
 MATRICES = 20 / 3  # Muon's learning rate as a multiple of AdamW's, as for the models that ship
 PROBES = 64  # examples on which a snapshot counts right answers
 LARGEST = 5_000_000  # parameters
-MOST_BYTES = 800 * 10**6  # of memory for one training
+MOST_BYTES = 200 * 10**6  # of memory for one training
+PART = 60 * 10**6  # bytes of activations at a time: the examples of a larger step are learned from in parts
 REST = 0.15  # share of each step's time to sleep after it, for others
 NICE = 5  # the niceness of a training's thread, so that typing goes first
 
 SIZES = {"vocabulary": VOCABULARY, "context": 64, "d_model": 64, "layers": 2, "heads": 4, "d_ff": 256}  # the defaults
 
 # All trainings of this process take turns, a step each, so that a core is left for the pages.
-_turns = threading.Semaphore(max(1, (os.cpu_count() or 2) - 1))
+_turns = Turns(max(1, (os.cpu_count() or 2) - 1))
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,12 @@ class Training:
             size = sum(parameter.numel() for parameter in build(config).parameters())
         if size > LARGEST:
             raise ValueError(f"This model has {size:,} parameters; at most {LARGEST:,} are trained here. Make it smaller.")
-        needed = bytes_needed(config, size, max(budget.rows, PROBES), task.length)
+        self._rows = max(1, PART // activation_bytes(config, task.length))  # that are learned from at a time
+        needed = 20 * size + min(self._rows, budget.rows) * activation_bytes(config, task.length)
         if needed > MOST_BYTES:
             raise ValueError(
                 f"This training would take about {sizes.size(needed)}, and {sizes.size(MOST_BYTES)} are allowed here. "
-                "Take fewer rows a step, fewer layers or a smaller width."
+                "Take fewer layers or a smaller width."
             )
         self.task, self.config, self.budget, self.watch = task, config, budget, watch
         torch.manual_seed(budget.seed)
@@ -135,24 +138,39 @@ class Training:
         self._optimizers = optimizers(self.network, budget)
         self.schedule = Schedule(budget.steps, round(0.7 * budget.steps), min(budget.warmup, budget.steps))
         self.curves = Curves()
-        self.snapshots: list[Snapshot] = []
+        self._snapshots: list[Snapshot] = []
+        self._first = threading.RLock()  # held while the first one is taken, which whoever watches then asks for
         self.step, self.seconds, self.state, self.says = 0, 0.0, "paused", ""
         self._generator = np.random.default_rng([budget.seed, 1])
         self._probe = task.batch(np.random.default_rng([budget.seed, 2]), PROBES)
-        self._good = self._weights()
+        self._good: dict[str, Tensor] = {}
         self._wanted = threading.Event()
         self._lock = threading.Lock()  # held while it is started or paused
         self._still = threading.Lock()  # held while the weights change or are read
         self._thread: threading.Thread | None = None
-        self._take_snapshot()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether its first snapshot is there."""
+        return bool(self._snapshots)
+
+    @property
+    def snapshots(self) -> list[Snapshot]:
+        """The snapshots, the newest last. The first one is taken before the first step, or when it is asked for: whoever only
+        starts a training does not wait for it."""
+        with self._first:
+            if not self._snapshots:
+                self._take_snapshot()
+        return self._snapshots
 
     @property
     def memory(self) -> int:
-        """About how many bytes it holds between two steps: weights, their copy, gradients, two moments, and all snapshots that
-        are to come; once it has ended, its weights and the snapshots that are there."""
+        """About how many bytes it holds between two steps: weights, their copy, what the optimizers remember, and all snapshots
+        that are to come; once it has ended, its weights and the snapshots that are there."""
         over = self.state not in ("paused", "running")
-        count = len(self.snapshots) if over else self.budget.steps // self.budget.every + 2
-        return 4 * (1 if over else 5) * self.parameters + count * self.snapshots[0].attention.nbytes
+        count = len(self._snapshots) if over else self.budget.steps // self.budget.every + 2
+        numbers = self.parameters if over else 2 * self.parameters + sum(one.numbers for one, _ in self._optimizers)
+        return 4 * numbers + count * 2 * self.config.layers * self.config.heads * self.task.length**2
 
     @property
     def probe(self) -> tuple[str, str]:
@@ -189,6 +207,7 @@ class Training:
     def pause(self) -> None:
         with self._lock:
             self._wanted.clear()
+            _turns.leave(self)  # whoever presses Pause does not wait for the turns of all others
             if self._thread is not None:
                 self._thread.join()
 
@@ -221,14 +240,14 @@ class Training:
         with contextlib.suppress(OSError, AttributeError):  # only some systems let a single thread stand back
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
         try:
-            while self._wanted.is_set():
-                with _turns:
+            while _turns.take(self, self._wanted):
+                try:
                     began = time.monotonic()
-                    more = self._run_step()
-                    took = time.monotonic() - began
-                if not more:
-                    return
-                time.sleep(REST * took)
+                    if not self._run_step():
+                        return
+                    time.sleep(REST * (time.monotonic() - began))  # no other one has its turn meanwhile
+                finally:
+                    _turns.hand_on()
             self.state = "paused"
         except Exception as error:
             self.state, self.says = "failed", f"It stopped at step {self.step}: {error}"
@@ -237,7 +256,7 @@ class Training:
     def _run_step(self) -> bool:
         """Run one step; return whether there is another one."""
         try:
-            return self._step()
+            return bool(self.snapshots) and self._step()
         except DivergedError:
             return self._restore()
 
@@ -251,17 +270,29 @@ class Training:
         began = time.monotonic()
         ids, known = self.task.batch(self._generator, self.budget.rows)
         factor = self.schedule.rate(self.step)
+        losses: list[float] = []
         with self._still:
             self.network.train()
-            loss = smoothed_loss(self.network(inputs(ids)), torch.from_numpy(np.where(known, ids, IGNORED)))
-            norm = update(self.network, ((optimizer, rate * factor) for optimizer, rate in self._optimizers), loss)
-        for name, value in (("loss", loss.item()), ("rate", self.budget.rate * factor), ("norm", norm)):
+            rates = ((optimizer, rate * factor) for optimizer, rate in self._optimizers)
+            norm = update(self.network, rates, self._losses(ids, known, losses))
+        for name, value in (("loss", sum(losses)), ("rate", self.budget.rate * factor), ("norm", norm)):
             getattr(self.curves, name).append(value)
         self.step += 1
         if self.step % self.budget.every == 0 or self.step == self.budget.steps:
             self._take_snapshot()
+        self.network.zero_grad(set_to_none=True)  # they would take memory until the next step
         self.seconds += time.monotonic() - began
         return True
+
+    def _losses(self, ids: np.ndarray, known: np.ndarray, values: list[float]) -> Iterator[Tensor]:
+        """Yield parts of the loss that sum to it, each of as many rows as fit into PART bytes, and append their values."""
+        targets = torch.from_numpy(np.where(known, ids, IGNORED))
+        for first in range(0, len(ids), self._rows):
+            part = slice(first, first + self._rows)
+            share = float(known[part].sum() / known.sum())
+            loss = smoothed_loss(self.network(inputs(ids[part])), targets[part]) * share
+            values.append(loss.item())
+            yield loss
 
     def _restore(self) -> bool:
         with self._still:
@@ -295,7 +326,7 @@ class Training:
         attention = np.stack([call.weights().numpy() for call in record.calls])  # [layers, heads, query, key]
         entropy = -(attention * np.log(np.where(attention > 0, attention, 1))).sum(-1)[..., 1:].mean(-1)
         head_weights = mean_weights(attention, self.read)
-        self.snapshots.append(
+        self._snapshots.append(
             Snapshot(
                 self.step,
                 loss,
@@ -319,14 +350,14 @@ def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[Optimizer
     return list(zip(muon_and_adamw(network), (MATRICES * budget.rate, budget.rate), strict=True))
 
 
-def bytes_needed(config: TransformerConfig, parameters: int, rows: int, length: int) -> int:
-    """Estimate the memory of a training: weights, their copy, gradients and two moments; and the activations of a step.
+def activation_bytes(config: TransformerConfig, length: int) -> int:
+    """Estimate the memory that the activations of one row take in a step.
 
     For a token these are, in each layer: inputs and outputs of linear maps, norms and activations, and a weight for each head
     and key; and three times its logits. Four bytes a number.
     """
     layer = 12 * config.d_model + 4 * config.d_ff * min(config.experts, config.experts_used) + 3 * config.heads * length
-    return 4 * (5 * parameters + rows * length * (config.layers * layer + 3 * config.vocabulary))
+    return 4 * length * (config.layers * layer + 3 * config.vocabulary)
 
 
 def inputs(codes: np.ndarray) -> Tensor:

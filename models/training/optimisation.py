@@ -49,21 +49,26 @@ def muon_and_adamw(model: nn.Module, matrix_decay: float = 0.05) -> tuple[Muon, 
     return Muon((parameter, matrix_decay) for parameter in inside), AdamW((parameter, 0.0) for parameter in others)
 
 
-def update(model: nn.Module, optimizers: Iterable[tuple[Optimizer, float]], loss: Tensor, clip: float = 1.0) -> float:
+def update(
+    model: nn.Module, optimizers: Iterable[tuple[Optimizer, float]], loss: Tensor | Iterable[Tensor], clip: float = 1.0
+) -> float:
     """Update the weights by one step down the gradient of a loss, clipped to norm `clip`.
 
-    optimizers: each with its learning rate at this step, for different weights of the model.
+    optimizers: each with its learning rate at this step, for different weights of the model. loss: or parts that sum to it, of
+    which only one is in memory at a time.
     Returns the norm of the gradient before that. Source of clipping: Pascanu, Mikolov and Bengio 2013, "On the difficulty of
     training recurrent neural networks", algorithm 1. Errors: DivergedError, with the weights left as they are, when the loss or
     the norm is infinite or no number.
     """
-    optimizers = list(optimizers)
+    optimizers, total = list(optimizers), 0.0
     model.zero_grad(set_to_none=True)
-    loss.backward()
+    for part in [loss] if isinstance(loss, Tensor) else loss:
+        part.backward()
+        total += part.item()
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip))
-    if not (math.isfinite(norm) and math.isfinite(loss.item())):
+    if not (math.isfinite(norm) and math.isfinite(total)):
         model.zero_grad(set_to_none=True)
-        raise DivergedError(f"The loss is {loss.item():.3g} and the norm of its gradient {norm:.3g}. Try a lower learning rate.")
+        raise DivergedError(f"The loss is {total:.3g} and the norm of its gradient {norm:.3g}. Try a lower learning rate.")
     for optimizer, rate in optimizers:
         optimizer.step(rate)
     return norm

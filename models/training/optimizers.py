@@ -23,9 +23,16 @@ SHORTEST = 1e-7  # norm of a gradient, against division by zero
 class Optimizer:
     """Weights, each with the share of it that decays at a learning rate of 1, and what is remembered of each between steps."""
 
+    moments = 0  # that are remembered of a weight, each as large as it
+
     def __init__(self, weights: Iterable[tuple[Tensor, float]]):
         self.weights = list(weights)
         self.memory: dict[int, dict[str, Any]] = {}  # by the number of the weight
+
+    @property
+    def numbers(self) -> int:
+        """How many it remembers once each weight has had a step."""
+        return self.moments * sum(weight.numel() for weight, _ in self.weights)
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
@@ -59,6 +66,8 @@ class AdamW(Optimizer):
     Source: Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
     """
 
+    moments = 2
+
     def __init__(self, weights: Iterable[tuple[Tensor, float]], betas: tuple[float, float] = (0.9, 0.95)):
         super().__init__(weights)
         self.betas = betas
@@ -81,6 +90,8 @@ class Muon(Optimizer):
 
     Source: Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
     """
+
+    moments = 1
 
     def begin(self, weight: Tensor) -> dict[str, Any]:
         return {"momentum_buffer": torch.zeros_like(weight)}

@@ -41,6 +41,7 @@ def begin(plan: Plan | None, log: bool) -> None:
         task, config, budget = plan
         training = Training(task, config, budget, watch=new_log(name, task.name)) if log else Training(task, config, budget)
         trainings.keep(name, training)
+        start(training)  # at once: where there is no more room, one that is paused would make place for the next newcomer
     except ValueError as error:
         state.TRAIN_STARTED.set(False)
         st.error(plain(str(error)), icon=":material/report:")
@@ -49,7 +50,7 @@ def begin(plan: Plan | None, log: bool) -> None:
 
 
 def start(training: Training) -> None:
-    """Start a training that was asked for in a run before."""
+    """Start a training that was asked for, in this run or in one before that was cut off."""
     if state.TRAIN_STARTED.get():
         training.start()
         state.TRAIN_STARTED.set(False)

@@ -64,6 +64,9 @@ def watch(name: str, training: Training, drawn: str) -> None:
     if training.state != drawn or state.WHOLE_PAGE.pop():
         st.rerun()
     control.buttons(training)
+    if training.state == "running" and not training.has_begun:
+        st.caption("It begins …")
+        return
     with picture("This training"):
         display.picture(HERE, training)
     if training.state != "running" and training.step:

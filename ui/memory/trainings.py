@@ -32,9 +32,9 @@ NAMED = re.compile(rf"[a-z]+, \d+ steps?({KEY.pattern})?")  # what a trained mod
 LINKED = 4  # keys that a link may have: of a model, and of those beside it
 WRONG, OWN = 600, 30  # wrong keys a minute, of a network, which a class may share, and of a browser
 
-# What is kept of all visitors, and of a network. A class of sixty fits behind one: a training takes 5 MB as it is by default, and
-# 200 MB at the most; what it has learned 0.5 MB, and 20 MB at the most.
-KEPT, KEPT_OF_NETWORK = Bound(96, 800 * 10**6), Bound(64, 400 * 10**6)
+# What is kept of all visitors, and of a network. A class of sixty fits behind one: a training takes 3 MB as it is by default, and
+# 100 MB at the most; what it has learned 0.5 MB, and 20 MB at the most.
+KEPT, KEPT_OF_NETWORK = Bound(96, 400 * 10**6), Bound(64, 190 * 10**6)
 WRITTEN, WRITTEN_OF_NETWORK = Bound(600, 400 * 10**6), Bound(400, 200 * 10**6)
 LEAVES = {"running": None, "paused": 1}  # of those that have ended the oldest leaves first
 REMEMBERED = 1000  # trainings that have left, until their visitors have been told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,9 +21,11 @@ from models.errors import ModelError
 from models.losses import Scored, losses, scored
 from models.scratch.config import TransformerConfig
 from models.tokens import ByteLevelTokens
+from models.training import live
 from models.training.corpus import byte_tokenizer
 from models.training.live import OPTIMIZERS, SIZES, START, VOCABULARY, Budget, Training, inputs, mean_weights
 from models.training.tasks import MONTHS, TASKS, Task
+from models.training.turns import Turns
 
 TYPED = "The cat sat on the mat, and the dog sat on the cat. " * 2
 SMALL = {"vocabulary": VOCABULARY, "context": 64, "d_model": 32, "layers": 2, "heads": 2, "d_ff": 64}
@@ -243,6 +246,35 @@ def test_bytes_are_tokens(typed):
     assert [token.id for token in tokens] == [START, *typed.encode()]
 
 
+def test_whoever_starts_a_training_does_not_wait_for_its_first_snapshot():
+    """Which reads 64 examples: on a page it would hold up those who type elsewhere."""
+    training = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=3, every=3, rows=4))
+    assert not training.has_begun and training.memory > 0 and not training.has_begun
+    training.start()
+    training._thread.join()
+    assert training.has_begun and [snapshot.step for snapshot in training.snapshots] == [0, 3]
+    other = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=3, every=3, rows=4))
+    assert [snapshot.step for snapshot in other.snapshots] == [0] and other.has_begun, "and it is there for who asks for it"
+    np.testing.assert_array_equal(other.snapshots[0].attention, training.snapshots[0].attention)
+
+
+def test_whoever_pauses_does_not_wait_for_the_turns_of_others(monkeypatch):
+    turns = Turns(1)
+    monkeypatch.setattr(live, "_turns", turns)
+    always = threading.Event()
+    always.set()
+    assert turns.take("somebody", always)
+    waits = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=3, every=3, rows=4))
+    waits.start()
+    waits.pause()
+    assert (waits.state, waits.step, turns._waiting) == ("paused", 0, {})
+    waits.start()
+    turns.hand_on()
+    waits._thread.join()
+    assert (waits.state, waits.step, turns._free) == ("done", 3, 1)
+    assert not turns.take("nobody", threading.Event()) and turns._free == 1
+
+
 def test_it_is_told_of_every_snapshot_and_of_the_end():
     seen = []
     watch = lambda training: seen.append((training.state, training.snapshots[-1].step))  # noqa: E731
@@ -259,13 +291,42 @@ def test_a_rate_that_is_too_high_ends_in_a_sentence(optimizer):
     assert all(torch.isfinite(weight).all() for weight in training.network.state_dict().values())
 
 
-def test_memory_is_calculated_and_bounded():
-    large = TransformerConfig(**SMALL | {"d_model": 256, "heads": 8, "d_ff": 1024, "layers": 4})
-    with pytest.raises(ValueError, match=r"would take about .* [MG]B, and 800 MB are allowed"):
-        Training(task("repeat"), large, Budget(rows=2000))
+def test_memory_is_calculated_and_bounded(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(live, "MOST_BYTES", 10**6)
+        with pytest.raises(ValueError, match=r"would take about .* [MG]B, and 1 MB are allowed"):
+            Training(task("repeat"), TransformerConfig(**SMALL), Budget())
+    training = Training(task("repeat"), TransformerConfig(**SMALL), Budget(steps=20, rows=2))
+    promised = training.memory
+    training.advance(20)
+    tensors = [*training.network.state_dict().values(), *training._good.values()]
+    tensors += [parameter.grad for parameter in training.network.parameters() if parameter.grad is not None]
+    memories = [memory for optimizer, _ in training._optimizers for memory in optimizer.memory.values()]
+    tensors += [part for memory in memories for part in memory.values() if isinstance(part, torch.Tensor)]
+    held = sum(tensor.nbytes for tensor in tensors) + sum(snapshot.attention.nbytes for snapshot in training.snapshots)
+    assert held == pytest.approx(promised, rel=0.1), "what is held between two steps"
+    training.stop()
+    assert training.memory < promised / 2
     for wrong, sentence in (({"steps": 0}, "steps"), ({"rate": 0.0}, "learning rate"), ({"optimizer": "sgd"}, "optimizer")):
         with pytest.raises(ValueError, match=sentence):
             Budget(**wrong)
+
+
+def test_examples_of_a_large_step_are_learned_from_in_parts(monkeypatch):
+    """The activations of all of them would take gigabytes."""
+    curves, most = [], []
+    for part in (live.PART, 3 * live.activation_bytes(TransformerConfig(**SMALL), task("dates").length)):
+        monkeypatch.setattr(live, "PART", part)
+        training = Training(task("dates"), TransformerConfig(**SMALL), Budget(rows=8))
+        rows: list[int] = []
+        training.network.register_forward_pre_hook(
+            lambda network, given, rows=rows: rows.append(network.training * len(given[0]))
+        )
+        training.advance(3)
+        curves.append([training.curves.loss, training.curves.norm])
+        most.append(max(rows))
+    assert most == [8, 3]
+    np.testing.assert_allclose(curves[1], curves[0], rtol=1e-4)
 
 
 def test_text_of_any_letters_is_learned_from_by_its_bytes():
