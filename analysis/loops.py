@@ -29,15 +29,15 @@ class WayOut:
 
     penalty: on a grid of GRID, up to STRONGEST; 1 where they end in none without any; infinity where none was found. tried: how
     many texts were generated; every: whether no other penalty would give another text. at: the first token that is another one
-    than before, counted from 0; said, other: the token there before, and now ("" at the end of the text); text: all that is said
-    with this penalty.
+    than before, counted from 0; original, other: the token there before, and now ("" at the end of the text); text: all that is
+    said with this penalty.
     """
 
     penalty: float
     tried: int
     every: bool = True
     at: int = -1
-    said: str = ""
+    original: str = ""
     other: str = ""
     text: str = ""
 

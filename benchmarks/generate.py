@@ -55,8 +55,8 @@ class Pair:
 
     def ours(self, length: int, new: int = NEW, cache: bool = True) -> list[int]:
         self.model.forget()
-        *_, last = self.model.generate("", Strategy(), new, said=self.prompt(length), cache=cache)
-        return list(last.said[length - 1 :])
+        *_, last = self.model.generate("", Strategy(), new, continuation=self.prompt(length), cache=cache)
+        return list(last.continuation[length - 1 :])
 
     def theirs(self, length: int) -> list[int]:
         start = self.model.tokenize("")[0].id
@@ -123,7 +123,7 @@ def speed(pair: Pair, length: int, cache: bool, clock: Callable[[], float]) -> f
     """Tokens a second, the reading of the text itself left out: the median of single steps around this length."""
     pair.model.forget()
     said = pair.prompt(length - STEPS // 2)
-    steps = pair.model.generate("", Strategy(), STEPS + 1, said=said, cache=cache)
+    steps = pair.model.generate("", Strategy(), STEPS + 1, continuation=said, cache=cache)
     next(steps)
     taken = []
     for _ in range(STEPS):

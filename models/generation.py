@@ -61,21 +61,21 @@ class Search:
 class Step:
     """One generated token, and everything that decided it.
 
-    token: the chosen one; said: the ids of all tokens generated after the text, this token the last. position: how many were
-    generated before it. tokens: what the decoder had read when it chose; source: what the encoder had read. cut: characters at
-    the left of the text that did not fit; dropped: tokens that were dropped since because the context was full.
+    token: the chosen one; continuation: the ids of all tokens generated after the text, this token the last. position: how many
+    were generated before it. tokens: what the decoder had read when it chose; source: what the encoder had read. cut: characters
+    at the left of the text that did not fit; dropped: tokens that were dropped since because the context was full.
     logits: float32 [vocabulary], the model's own scores of what comes after `tokens`; never: ids that the model's authors rule
     out. dart: where the draw fell, from 0 to 1; None where nothing was drawn.
     attention: by kind ("self", or "decoder" and "cross"), float32 [layers, heads, key]: the row of the last of `tokens`, which
     serves to choose `token`. read: what it took (see `Read`).
     end: why this step is the last: "end" (the model ended its text), "length" (as many tokens as were asked for) or "full" (the
     context is full); "" while it goes on.
-    search: of a beam search, else None. Its logits and attention are those of `tokens`, the best beginning that was read; `said`
-    is the best one now, which another beginning may have led to, and at the end the best answer.
+    search: of a beam search, else None. Its logits and attention are those of `tokens`, the best beginning that was read;
+    `continuation` is the best one now, which another beginning may have led to, and at the end the best answer.
     """
 
     token: Token
-    said: Ids
+    continuation: Ids
     position: int
     tokens: tuple[Token, ...]
     source: tuple[Token, ...]
@@ -99,7 +99,7 @@ class Step:
     @property
     def text(self) -> str:
         """The text generated up to now, which goes on after what was typed."""
-        return self._reader.model.spell(self.said, _ids(self._reader.begun))
+        return self._reader.model.spell(self.continuation, _ids(self._reader.begun))
 
     @property
     def distribution(self) -> Distribution:
@@ -121,7 +121,7 @@ class Step:
         return distribution(self.logits, self.ids, strategy, self.never).choose(strategy, self.position)
 
     def instead(self, id: int) -> Step:
-        """Return the same step with another token chosen. `generate(…, said=step.said)` goes on from there.
+        """Return the same step with another token chosen. `generate(…, continuation=step.continuation)` goes on from there.
 
         Errors: ValueError for an id that is no token.
         """
@@ -129,7 +129,7 @@ class Step:
             raise ValueError(f"There is no token {id}: they are 0 to {self._reader.ids - 1:,}.")
         end = "end" if id in self._reader.ends else "full" if self.end == "full" else ""
         token = self._reader.token(id, self.token.start)
-        return replace(self, token=token, said=(*self.said[:-1], id), dart=None, end=end)
+        return replace(self, token=token, continuation=(*self.continuation[:-1], id), dart=None, end=end)
 
 
 class Reader(ABC):

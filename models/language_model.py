@@ -287,9 +287,9 @@ class LanguageModel(ABC):
         strategy: Strategy = GREEDY,
         max_new_tokens: int = 40,
         target: Text = "",
-        said: Sequence[int] = (),
+        continuation: Sequence[int] = (),
         cache: bool = True,
-        given: Sequence[int] = (),
+        forced: Sequence[int] = (),
         chat: bool = False,
         edits: Sequence[Edit] = (),
         source_language: str = "",
@@ -299,11 +299,11 @@ class LanguageModel(ABC):
 
         text, target: a str or ids of tokens, and source_language, target_language, as for `trace`.
 
-        It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values. said:
-        ids that were already generated, to go on with another token than the one chosen: `(*step.said[:-1], other)`. given: ids
-        that come first whatever the strategy would choose, each a step with its own scores. cache: False reads everything again
-        at each step, for comparison; so does a model that cannot read on from keys and values. chat: whether the model reads the
-        text as a turn of a chat, and answers it (see `as_chat`).
+        It ends where the model ends its text, or after `max_new_tokens`. Closing the iterator frees its keys and values.
+        continuation: ids that were already generated, to go on with another token than the one chosen:
+        `(*step.continuation[:-1], other)`. forced: ids that come first whatever the strategy would choose, each a step with its
+        own scores. cache: False reads everything again at each step, for comparison; so does a model that cannot read on from
+        keys and values. chat: whether the model reads the text as a turn of a chat, and answers it (see `as_chat`).
         edits: values of `models.edits`. Positions count from the front of what the decoder reads, negative ones from the end of
         the text that it begins with; a later position counts once it is reached, and None is every position, each new one too,
         which steers. A text with a `Row`, or with a head's mean that has one row for each query, is read again at each step.
@@ -314,7 +314,9 @@ class LanguageModel(ABC):
         """
         text, target = self._in_languages(text, target, source_language, target_language)
         source_text, target_text = text_of(self, text), text_of(self, target, "The target")
-        return begin(self, source_text, target_text, strategy, max_new_tokens, tuple(said), cache, tuple(given), chat, edits)
+        return begin(
+            self, source_text, target_text, strategy, max_new_tokens, tuple(continuation), cache, tuple(forced), chat, edits
+        )
 
     @property
     def grows(self) -> bool:

@@ -79,16 +79,16 @@ class RemoteModel(LanguageModel):
         strategy: Strategy = GREEDY,
         max_new_tokens: int = 40,
         target: Text = "",
-        said: Sequence[int] = (),
+        continuation: Sequence[int] = (),
         cache: bool = True,
-        given: Sequence[int] = (),
+        forced: Sequence[int] = (),
         chat: bool = False,
         edits: Sequence[Edit] = (),
         source_language: str = "",
         target_language: str = "",
     ) -> Generator[Step, None, None]:
         languages = source_language, target_language
-        return self.beside.generate(text, strategy, max_new_tokens, target, said, cache, given, chat, edits, *languages)
+        return self.beside.generate(text, strategy, max_new_tokens, target, continuation, cache, forced, chat, edits, *languages)
 
     def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
         return self.beside._reader(text, target, cache, chat)

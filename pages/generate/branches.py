@@ -48,7 +48,7 @@ def branch(number: int, continuation: Continuation, look: Look, pictures: list[P
         texts = {"token": [step.token.text for step in line]}
         return {"id": Numbers(np.array(ids), ("token",), texts), "probability": Numbers(recipes.chances(line), ("token",), texts)}
 
-    options = {"said": replay(continuation, line), "at": at, "simple": look.beginner}
+    options = {"answer": replay(continuation, line), "at": at, "simple": look.beginner}
     picture = Picture(
         recipes.branch, (look,), options, "branches",
         numbers, title=f"Branch {number + 1}", part=name, takes=("model", "trace"), known={"steps": line},

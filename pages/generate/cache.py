@@ -65,7 +65,7 @@ def boxes(continuation: Continuation, look: Look) -> Picture:
     next_step = continuation.next_step
     step = next_step or continuation.steps[-1]
     options = {
-        "said": replay(continuation, continuation.steps[: step.position]),
+        "answer": replay(continuation, continuation.steps[: step.position]),
         "fresh": 1 if continuation.steps else len(step.tokens),
     }
 

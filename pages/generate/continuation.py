@@ -85,7 +85,7 @@ class Continuation:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        return self.steps[-1].said if self.steps else ()
+        return self.steps[-1].continuation if self.steps else ()
 
     @property
     def text(self) -> str:
@@ -161,7 +161,7 @@ class Continuation:
         """Remove the last token; its scores stay in memory."""
         if self.steps:
             step = self.steps.pop()
-            self._next_steps[step.said[:-1]] = step
+            self._next_steps[step.continuation[:-1]] = step
         self.at, self.why = None, ""
 
     def branch(self, at: int, id: int) -> None:

@@ -73,7 +73,7 @@ def describe_loop(remedy: Escape, solution: WayOut | None, look: Look) -> str:
             "grid": f"{GRID:g}",
             "strongest": f"{STRONGEST:g}",
         }
-        facts |= {"other": plain(named(solution.other)) or "the end", "said": plain(named(solution.said)) or "the end"}
+        facts |= {"other": plain(named(solution.other)) or "the end", "said": plain(named(solution.original)) or "the end"}
         likeliest = "loop likeliest" if solution.penalty == 1 else "loop penalty"
         result = likeliest if np.isfinite(solution.penalty) else "loop no penalty" if solution.every else "loop penalty unknown"
         sentences.append(words(HERE, result, **facts))

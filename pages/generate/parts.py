@@ -54,7 +54,7 @@ def attention_picture(recipe: Any, title: str, name: str, continuation: Continua
     steps, more = steps_with_next(continuation)
     kind = kind_of(steps[-1], look)
     options = {
-        "said": replay(continuation), "more": more, "kind": kind, "layer": look.layer, "head": look.head,
+        "answer": replay(continuation), "more": more, "kind": kind, "layer": look.layer, "head": look.head,
         "chosen": chosen_row(continuation, steps), "simple": look.beginner,
     }  # fmt: skip
 
@@ -129,7 +129,7 @@ def bars(continuation: Continuation, strategy: Strategy, look: Look, pictures: l
     scores = replace(step, strategy=strategy).distribution
     chosen, dart = scores.choose(strategy, step.position)
     best = recipes.likeliest_ids(scores, chosen, BARS[look.level])
-    options: dict[str, Any] = {"said": replay(continuation, continuation.steps[: step.position]), "strategy": asdict(strategy)}
+    options: dict[str, Any] = {"answer": replay(continuation, continuation.steps[: step.position]), "strategy": asdict(strategy)}
     options |= {"count": BARS[look.level], "percent": not look.beginner}
 
     def numbers() -> dict[str, Numbers]:

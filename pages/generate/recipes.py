@@ -30,23 +30,23 @@ COMES = "…"  # stands where the next token will stand
 ROWS, KEYS = 14, 30  # the most rows at a time, and the most tokens that each of them looks at
 
 
-def generate_again(model: LanguageModel, trace: Trace, said: dict[str, Any], more: bool = True) -> list[Step]:
-    """Return a step for each token that was said, and for the next one where there is `more`. said: the `ids`, the `target`
+def generate_again(model: LanguageModel, trace: Trace, answer: dict[str, Any], more: bool = True) -> list[Step]:
+    """Return a step for each token that was said, and for the next one where there is `more`. answer: the `ids`, the `target`
     before them, and whether they answer a turn of a `chat`."""
-    options = {"target": said["target"], "chat": said["chat"]}
-    return list(model.generate(trace.text, max_new_tokens=len(said["ids"]) + more, given=said["ids"], **options))
+    options = {"target": answer["target"], "chat": answer["chat"]}
+    return list(model.generate(trace.text, max_new_tokens=len(answer["ids"]) + more, forced=answer["ids"], **options))
 
 
 # ---------------------------------------------------------------- the text
 
 
 def text(
-    model: LanguageModel, trace: Trace, *, said: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
+    model: LanguageModel, trace: Trace, *, answer: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
     simple: bool, steps: Sequence[Step] | None = None,
 ) -> View:  # fmt: skip
     """Return the text with all tokens that were said, shaded by where a head looked when each was chosen."""
-    steps = generate_again(model, trace, said, more) if steps is None else steps
-    source, decoder_tokens = encoder_and_decoder_tokens(steps, more, trace.text, said["target"])
+    steps = generate_again(model, trace, answer, more) if steps is None else steps
+    source, decoder_tokens = encoder_and_decoder_tokens(steps, more, trace.text, answer["target"])
     leading = source if kind == "cross" else []
     first, count = len(leading) + len(decoder_tokens) - len(steps), len(leading) + len(decoder_tokens)
     weights = np.zeros((count, count), dtype=np.float32)
@@ -54,7 +54,7 @@ def text(
         if first + number >= 0:  # a token that was dropped has no place any more
             weights[first + number, : len(row)] = row
     tokens = plain_signs([*leading, *decoder_tokens]) if simple else [*leading, *decoder_tokens]
-    return reading_view(tokens, weights, max(0, first + chosen), second=len(leading) or None, said=max(0, first))
+    return reading_view(tokens, weights, max(0, first + chosen), second=len(leading) or None, own_from=max(0, first))
 
 
 def encoder_and_decoder_tokens(steps: Sequence[Step], more: bool, text: str, target: str) -> tuple[list[Token], list[Token]]:
@@ -72,13 +72,13 @@ def encoder_and_decoder_tokens(steps: Sequence[Step], more: bool, text: str, tar
 
 
 def rows(
-    model: LanguageModel, trace: Trace, *, said: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
+    model: LanguageModel, trace: Trace, *, answer: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
     simple: bool, steps: Sequence[Step] | None = None,
 ) -> View:  # fmt: skip
     """Return a grid of where a head looked: a row for each token that was chosen, in order. Of a long text it has the last rows,
     or those up to the chosen one, and the last tokens; the weights of all tokens before these are one column."""
-    steps = generate_again(model, trace, said, more) if steps is None else steps
-    source, decoder_tokens = encoder_and_decoder_tokens(steps, more, trace.text, said["target"])
+    steps = generate_again(model, trace, answer, more) if steps is None else steps
+    source, decoder_tokens = encoder_and_decoder_tokens(steps, more, trace.text, answer["target"])
     first = first_row(len(steps), chosen)
     dropped = steps[: max(0, 1 + len(steps) - len(decoder_tokens))]  # said, and no longer in the text, whose first token stays
     dropped_tokens = [replace(step.token, after=step.tokens[-1]) for step in dropped]
@@ -124,13 +124,13 @@ def branch(
     model: LanguageModel,
     trace: Trace,
     *,
-    said: dict[str, Any],
+    answer: dict[str, Any],
     at: int,
     simple: bool,
     steps: Sequence[Step] | None = None,
 ) -> View:
     """Return the tokens that were said, shaded by the probability that the model gave to each, in per cent."""
-    steps = generate_again(model, trace, said, False) if steps is None else steps
+    steps = generate_again(model, trace, answer, False) if steps is None else steps
     tokens = [step.token for step in steps]
     return reading_view(plain_signs(tokens, False) if simple else tokens, None, at, quantity=100 * chances(steps), unit="%")
 
@@ -144,11 +144,11 @@ def chances(steps: Sequence[Step]) -> np.ndarray:
 
 
 def bars(
-    model: LanguageModel, trace: Trace, *, said: dict[str, Any], strategy: dict[str, Any], count: int, percent: bool,
+    model: LanguageModel, trace: Trace, *, answer: dict[str, Any], strategy: dict[str, Any], count: int, percent: bool,
     step: Step | None = None,
 ) -> View:  # fmt: skip
     """Return bars of the likeliest next tokens, before and after the controls, with the one that is chosen."""
-    step = generate_again(model, trace, said)[-1] if step is None else step
+    step = generate_again(model, trace, answer)[-1] if step is None else step
     controls = Strategy(**strategy)
     scores = distribution(step.logits, step.ids, controls, step.never)
     chosen, _ = scores.choose(controls, step.position)
@@ -212,9 +212,9 @@ def path(search: Search, ids: Sequence[int]) -> list[int]:
     return numbers[1:]
 
 
-def cache(model: LanguageModel, trace: Trace, *, said: dict[str, Any], fresh: int, step: Step | None = None) -> go.Figure:
+def cache(model: LanguageModel, trace: Trace, *, answer: dict[str, Any], fresh: int, step: Step | None = None) -> go.Figure:
     """Return a figure of the keys and values in the cache, for each token that was read. fresh: how many were read last."""
-    step = generate_again(model, trace, said)[-1] if step is None else step
+    step = generate_again(model, trace, answer)[-1] if step is None else step
     return cache_boxes(step.tokens, decoder_layers(model), numbers_per_token(model, step), model.info.dtype, fresh)
 
 

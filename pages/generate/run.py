@@ -120,9 +120,11 @@ def _say(model: LanguageModel, beginning: Beginning, run: Run, first: Run, repor
     count_before = len(steps) - run.start
     if count_before >= run.most or (steps and steps[-1].end in ("end", "full")):
         return 0
-    ids = steps[-1].said if steps else ()
+    ids = steps[-1].continuation if steps else ()
     _, text, target, chat = beginning
-    generation = model.generate(text, run.strategy, run.most - count_before, target, ids, given=run.ids[count_before:], chat=chat)
+    generation = model.generate(
+        text, run.strategy, run.most - count_before, target, ids, forced=run.ids[count_before:], chat=chat
+    )
     with closing(generation) as new_steps:
         for count, step in enumerate(new_steps, 1):
             if first.cancelled:

@@ -36,7 +36,7 @@ def offer(picture: Picture, continuation: Continuation, look: Look) -> None:
 def as_picture(continuation: Continuation, look: Look) -> Picture:
     """Return the table as a picture, which can be downloaded."""
     return Picture(
-        recipes.text, (look,), {"said": replay(continuation)}, BOARD, lambda: columns(continuation.steps), title="Steps",
+        recipes.text, (look,), {"answer": replay(continuation)}, BOARD, lambda: columns(continuation.steps), title="Steps",
         part="steps", takes=("model", "trace"),
     )  # fmt: skip
 

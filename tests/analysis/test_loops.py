@@ -80,7 +80,7 @@ def test_the_way_out_is_the_smallest_penalty_with_which_a_text_ends_in_no_loop()
     new_ids, old_ids = ids_of(model, result.penalty, len(steps)), [step.token.id for step in steps]
     assert loop(new_ids) is None and loop(ids_of(model, result.penalty - GRID, len(steps))) is not None
     assert new_ids[: result.at] == old_ids[: result.at]
-    assert model.token_text(new_ids[result.at]) == result.other and model.token_text(old_ids[result.at]) == result.said
+    assert model.token_text(new_ids[result.at]) == result.other and model.token_text(old_ids[result.at]) == result.original
 
 
 def test_a_way_out_is_sought_no_further_than_so_many_texts():
@@ -92,7 +92,7 @@ def test_a_text_that_somebody_chose_is_no_loop_of_the_likeliest_tokens():
     """Each token was given, so what greedy decoding says instead is generated first."""
     model = hub("GPT-2")
     ids = [model.tokenize(TEXT)[-1].id] * 30
-    steps = list(model.generate(TEXT, Strategy(), 30, given=ids))
+    steps = list(model.generate(TEXT, Strategy(), 30, forced=ids))
     assert escape(steps) is not None
     likeliest = [step.token.id for step in model.generate(TEXT, Strategy(), 30)]
     result = way_out(model, TEXT, steps, tries=3)

@@ -111,7 +111,7 @@ def test_a_direction_added_everywhere_steers_each_new_token():
     (way,) = torch.autograd.grad(writer.way_out(at).log_softmax(-1)[0, word], at)
     plain = list(writer.generate(TEXT, max_new_tokens=4))
     steer = E.Stream(6, None, add=10 * way[0].numpy() / float(way.norm()))
-    steered = list(writer.generate(TEXT, max_new_tokens=4, edits=[steer], given=plain[-1].said))
+    steered = list(writer.generate(TEXT, max_new_tokens=4, edits=[steer], forced=plain[-1].continuation))
     for plain_step, steered_step in zip(plain, steered, strict=True):
         assert steered_step.probabilities[word] > 2 * plain_step.probabilities[word]
 

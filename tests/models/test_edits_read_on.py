@@ -57,7 +57,7 @@ def each_kind(name: str) -> dict[str, list]:
 def test_with_keys_and_values_kept_is_without(name):
     ids = [step.token.id for step in steps(name, [], False)]
     for what, edits in each_kind(name).items():
-        cached, again = (steps(name, edits, cache, given=ids) for cache in (True, False))
+        cached, again = (steps(name, edits, cache, forced=ids) for cache in (True, False))
         assert cached[3].read.tokens == 1 and again[3].read.tokens > 4, f"{what}: read on"
         for cached_step, plain_step in zip(cached, again, strict=True):
             np.testing.assert_allclose(
@@ -68,7 +68,7 @@ def test_with_keys_and_values_kept_is_without(name):
                 np.testing.assert_allclose(
                     cached_step.attention[kind], plain_step.attention[kind], atol=1e-5, err_msg=f"{what}, {kind}"
                 )
-        plain = steps(name, [], True, given=ids)
+        plain = steps(name, [], True, forced=ids)
         assert any(
             np.abs(cached_step.logits - plain_step.logits).max() > 1e-4
             for cached_step, plain_step in zip(cached, plain, strict=True)
@@ -80,7 +80,7 @@ def test_a_beam_search_with_edits_is_the_same_too(name):
     stack = "decoder" if target(name) else "self"
     edits = [E.Head(1, 2, kind=stack), E.Stream(1, None, add=np.linspace(-1, 1, model(name).info.d_model), kind=stack)]
     cached, again = (steps(name, edits, cache, strategy=Strategy("beam", beams=3)) for cache in (True, False))
-    assert [step.said for step in cached] == [step.said for step in again] and cached[-1].text == again[-1].text
+    assert [step.continuation for step in cached] == [step.continuation for step in again] and cached[-1].text == again[-1].text
     assert cached[2].read.tokens < again[2].read.tokens
 
 

@@ -159,13 +159,13 @@ def test_no_array_of_a_reading_can_change_what_is_remembered(model):
 def test_no_array_of_a_step_can_change_the_steps_after_it(model):
     if not model.grows:
         pytest.skip("it does not go on with a text")
-    before = [step.said for step in model.generate(TEXT, max_new_tokens=4, target=target(model))]
+    before = [step.continuation for step in model.generate(TEXT, max_new_tokens=4, target=target(model))]
     chances = [step.probabilities for step in model.generate(TEXT, max_new_tokens=4, target=target(model))]
     outputs = []
     for step, chance in zip(model.generate(TEXT, max_new_tokens=4, target=target(model)), chances, strict=True):
         assert spoil(step) > 3
         np.testing.assert_allclose(step.probabilities, chance, atol=1e-6)
-        outputs.append(step.said)
+        outputs.append(step.continuation)
     assert outputs == before
 
 

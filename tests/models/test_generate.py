@@ -98,12 +98,12 @@ def new_ids(model: HuggingFaceModel, sequence: torch.Tensor) -> tuple[int, ...]:
 def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, strategy, options):
     model = hub(name)
     steps, their = list(model.generate(TEXT, strategy, NEW)), theirs(model, **options)
-    assert steps[-1].said == new_ids(model, their.sequences[0])
-    assert steps[-1].end == ("end" if steps[-1].said[-1] in (model.network.generation_config.eos_token_id,) else "length")
+    assert steps[-1].continuation == new_ids(model, their.sequences[0])
+    assert steps[-1].end == ("end" if steps[-1].continuation[-1] in (model.network.generation_config.eos_token_id,) else "length")
     if strategy.method == "beam":
         best = steps[-1].search.answers[0]
         expected = float(their.sequences_scores[0]) * len(best.ids) ** strategy.length_penalty
-        assert best.score == pytest.approx(expected, abs=1e-3) and best.ids == steps[-1].said
+        assert best.score == pytest.approx(expected, abs=1e-3) and best.ids == steps[-1].continuation
     else:
         for step, raw, changed in zip(steps, their.logits, their.scores, strict=False):
             np.testing.assert_allclose(step.logits, raw[0].numpy(), atol=1e-4, rtol=1e-4)
@@ -121,7 +121,7 @@ def test_a_sampled_text_has_their_distribution_at_each_step(name, controls):
     assert len(ids) > 2
     for at, (raw, changed) in enumerate(zip(their.logits, their.scores, strict=True)):
         if at < len(ids):
-            step = next(model.generate(TEXT, strategy, 1, said=ids[:at]))
+            step = next(model.generate(TEXT, strategy, 1, continuation=ids[:at]))
             expected = changed[0].double().softmax(-1).numpy()
             np.testing.assert_allclose(step.probabilities, expected, atol=1e-6)
             expected_distribution = distribution(raw[0].numpy(), step.ids, strategy)
@@ -144,7 +144,7 @@ def test_with_the_same_draws_a_sampled_text_is_theirs_token_for_token(name, cont
 
     monkeypatch.setattr(torch, "multinomial", draw)
     their = theirs(model, True, **{THEIRS.get(name, name): value for name, value in controls.items()})
-    assert steps[-1].said == new_ids(model, their.sequences[0])
+    assert steps[-1].continuation == new_ids(model, their.sequences[0])
 
 
 def every_model() -> list:
@@ -167,7 +167,7 @@ ALL = pytest.mark.parametrize("opened", every_model())
 def test_with_and_without_the_cache_is_the_same(opened, strategy):
     model = opened()
     quick, slow = (list(model.generate(TEXT, strategy, NEW, cache=cache)) for cache in (True, False))
-    assert [step.said for step in quick] == [step.said for step in slow]
+    assert [step.continuation for step in quick] == [step.continuation for step in slow]
     for a, b in zip(quick, slow, strict=True):
         np.testing.assert_allclose(a.logits, b.logits, atol=1e-4, rtol=1e-4)
         assert a.attention.keys() == b.attention.keys()
@@ -185,7 +185,7 @@ def test_what_its_own_cache_does_otherwise_is_not_believed(kind, tmp_path):
     model = models.load(str(save(tmp_path, kind, **HYBRIDS.get(kind, {}))), device="cpu")
     for strategy in (Strategy(), Strategy(method="beam", beams=2)):
         quick, slow = (list(model.generate(TEXT, strategy, NEW, cache=cache)) for cache in (True, False))
-        assert [step.said for step in quick] == [step.said for step in slow]
+        assert [step.continuation for step in quick] == [step.continuation for step in slow]
         for a, b in zip(quick, slow, strict=True):
             np.testing.assert_allclose(a.logits, b.logits, atol=1e-3, rtol=1e-3)
             assert all(np.abs(a.attention[kind] - b.attention[kind]).max() < 1e-4 for kind in b.attention)
@@ -264,8 +264,8 @@ def test_a_draw_is_the_same_for_the_same_seed_and_lands_as_often_as_is_likely():
     assert all((dart < 0.5) == (id == 0) for id, dart in draws), "the likeliest lies first"
     model, strategy = ours("decoder"), Strategy(method="sampling", temperature=1.5, seed=11)
     first, second = (list(model.generate(TEXT, strategy, NEW)) for _ in range(2))
-    assert [step.said for step in first] == [step.said for step in second]
-    assert first[-1].said != list(model.generate(TEXT, replace(strategy, seed=12), NEW))[-1].said
+    assert [step.continuation for step in first] == [step.continuation for step in second]
+    assert first[-1].continuation != list(model.generate(TEXT, replace(strategy, seed=12), NEW))[-1].continuation
 
 
 def test_another_strategy_redraws_from_what_is_known():
@@ -283,12 +283,12 @@ def test_a_branch_goes_on_from_any_word(opened):
     model = opened()
     steps = list(model.generate(TEXT, Strategy(method="sampling", seed=2), NEW))
     step = steps[min(4, len(steps) - 1)]
-    again = list(model.generate(TEXT, step.strategy, NEW - step.position, said=step.said[:-1]))
-    assert again[-1].said == steps[-1].said, "the same draws lead to the same end"
+    again = list(model.generate(TEXT, step.strategy, NEW - step.position, continuation=step.continuation[:-1]))
+    assert again[-1].continuation == steps[-1].continuation, "the same draws lead to the same end"
     other = int(np.argsort(step.logits)[-3])
-    branch = next(model.generate(TEXT, Strategy(), 1, said=(*step.said[:-1], other)))
-    assert branch.ids == (*step.ids, other) and branch.said[:-1] == (*step.said[:-1], other)
-    slow = next(model.generate(TEXT, Strategy(), 1, said=(*step.said[:-1], other), cache=False))
+    branch = next(model.generate(TEXT, Strategy(), 1, continuation=(*step.continuation[:-1], other)))
+    assert branch.ids == (*step.ids, other) and branch.continuation[:-1] == (*step.continuation[:-1], other)
+    slow = next(model.generate(TEXT, Strategy(), 1, continuation=(*step.continuation[:-1], other), cache=False))
     np.testing.assert_allclose(branch.logits, slow.logits, atol=1e-4, rtol=1e-4)
 
 
@@ -299,10 +299,10 @@ def test_what_is_given_is_said_with_the_scores_that_it_had(opened):
     steps = list(model.generate(TEXT, strategy, NEW))
     other = int(np.argsort(steps[1].logits)[-2])
     forced = (steps[0].token.id, other, *(step.token.id for step in steps[:2]))
-    again = list(model.generate(TEXT, strategy, NEW, given=forced))
-    assert again[-1].said[: len(forced)] == forced[: len(again)] and again[0].dart == steps[0].dart
+    again = list(model.generate(TEXT, strategy, NEW, forced=forced))
+    assert again[-1].continuation[: len(forced)] == forced[: len(again)] and again[0].dart == steps[0].dart
     for at, step in enumerate(again):
-        alone = next(model.generate(TEXT, strategy, 1, said=step.said[:-1]))
+        alone = next(model.generate(TEXT, strategy, 1, continuation=step.continuation[:-1]))
         np.testing.assert_allclose(step.logits, alone.logits, atol=1e-4, rtol=1e-4)
         assert (step.token.id, step.dart) == (alone.token.id, alone.dart) or (at < len(forced) and step.dart is None)
 
@@ -346,13 +346,13 @@ def test_a_full_context_drops_its_oldest_quarter_and_says_so():
     for at, step in enumerate(steps):
         assert len(step.tokens) + step.dropped == beginning + at
         assert step.tokens[0].id == model.vocabulary.start, "the start stays"
-        all_ids = (*(token.id for token in steps[0].tokens), *step.said[:-1])
+        all_ids = (*(token.id for token in steps[0].tokens), *step.continuation[:-1])
         count = len(step.tokens) - 1
         assert step.ids == (all_ids[0], *all_ids[len(all_ids) - count :])
     first = next(step for step in steps if step.dropped)
     assert first.dropped == room // 4 + 1 and lengths[steps.index(first) - 1] == room
     slow = list(model.generate(TEXT, Strategy(), 40, cache=False))
-    assert slow[-1].said == steps[-1].said
+    assert slow[-1].continuation == steps[-1].continuation
 
 
 def test_an_encoder_decoder_stops_when_its_context_is_full():
@@ -364,7 +364,7 @@ def test_an_encoder_decoder_stops_when_its_context_is_full():
     finally:
         model.at_most = None
     assert len(steps) == 8 and len(steps[-1].tokens) == 8 and steps[-1].end == "full" and steps[-1].dropped == 0
-    assert beams[-1].end in ("full", "end") and len(beams[-1].said) <= 8
+    assert beams[-1].end in ("full", "end") and len(beams[-1].continuation) <= 8
 
 
 def test_a_long_text_is_cut_from_the_left_and_a_short_one_is_not():
@@ -383,7 +383,7 @@ def test_an_end_that_comes_at_once_is_the_only_step():
         beams = list(model.generate(TEXT, Strategy(method="beam", beams=1)))
     finally:
         model.network.generation_config.eos_token_id = ends
-    assert [step.end for step in steps] == ["end"] and steps[0].said == (first,) == beams[-1].said
+    assert [step.end for step in steps] == ["end"] and steps[0].continuation == (first,) == beams[-1].continuation
 
 
 def test_what_the_authors_rule_out_is_never_said():
@@ -418,16 +418,16 @@ def test_visitors_who_generate_at_once_do_not_meet(opened):
     """Their steps take turns, in one thread and in several."""
     model, texts = opened(), [TEXT, "Once upon a time", "the dog", "a little girl"]
     strategies = [Strategy(), Strategy(method="sampling", seed=3), Strategy(method="beam", beams=2), Strategy(no_repeat=1)]
-    alone = [[step.said for step in model.generate(*arguments, NEW)] for arguments in zip(texts, strategies, strict=True)]
+    alone = [[step.continuation for step in model.generate(*arguments, NEW)] for arguments in zip(texts, strategies, strict=True)]
     running = [model.generate(*arguments, NEW) for arguments in zip(texts, strategies, strict=True)]
     mixed: list[list] = [[] for _ in running]
     for _ in range(NEW):
         for outputs, steps in zip(mixed, running, strict=True):
-            outputs.extend(step.said for step in itertools.islice(steps, 1))
+            outputs.extend(step.continuation for step in itertools.islice(steps, 1))
     assert mixed == alone
     with ThreadPoolExecutor(4) as pool:
         many = pool.map(
-            lambda arguments: [step.said for step in model.generate(*arguments, NEW)], zip(texts, strategies, strict=True)
+            lambda arguments: [step.continuation for step in model.generate(*arguments, NEW)], zip(texts, strategies, strict=True)
         )
         assert list(many) == alone
 
@@ -440,7 +440,7 @@ def test_a_network_that_changes_in_the_middle_is_read_again():
         model.network.lm_head.weight.mul_(-1)  # the embedding too
     step = next(steps)
     assert step.read.tokens == len(step.tokens)
-    fresh = next(model.generate(TEXT, Strategy(), 1, said=step.said[:-1], cache=False))
+    fresh = next(model.generate(TEXT, Strategy(), 1, continuation=step.continuation[:-1], cache=False))
     np.testing.assert_allclose(step.logits, fresh.logits, atol=1e-4)
 
 
@@ -496,9 +496,9 @@ def test_what_cannot_go_on_says_so():
     with pytest.raises(ValueError, match="reads one text at a time"):
         writer.generate(TEXT, target="Le chat")
     with pytest.raises(ValueError, match="has no token 300"):
-        writer.generate(TEXT, said=(5, 300))
+        writer.generate(TEXT, continuation=(5, 300))
     with pytest.raises(ValueError, match="has no token -1"):
-        writer.generate(TEXT, given=(5, -1))
+        writer.generate(TEXT, forced=(5, -1))
     with pytest.raises(ValueError, match="strike out every token there is"):
         distribution(np.zeros(3), (0, 2, 1), Strategy(no_repeat=1))
 

@@ -35,7 +35,7 @@ def test_an_array_a_tensor_and_a_tuple_are_lists_too(kind):
 
 def test_all_that_takes_a_text_takes_ids():
     writer, first, second = model("writer"), *(ids(model("writer").tokenize(text)) for text in (TEXT, OTHER))
-    outputs = [list(writer.generate(text, max_new_tokens=3))[-1].said for text in (TEXT, first)]
+    outputs = [list(writer.generate(text, max_new_tokens=3))[-1].continuation for text in (TEXT, first)]
     assert outputs[0] == outputs[1]
     np.testing.assert_array_equal(head_effects(writer, first), head_effects(writer, TEXT))
     effects = patching(writer, first[:6], second[:6], measure="KL")

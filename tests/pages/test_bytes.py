@@ -20,7 +20,7 @@ def test_bars_name_a_byte_in_plain_words_to_beginners_alone(simple):
     said = {"ids": [], "target": BEGUN, "chat": False}
     drawn = [
         typed.bars(model, trace, position=place, count=10, temperature=1.0, scores=not simple),
-        generated.bars(model, trace, said=said, strategy={}, count=10, percent=not simple),
+        generated.bars(model, trace, answer=said, strategy={}, count=10, percent=not simple),
         inside.choice(model, trace, token=place, top=10, plainly=simple),
     ]
     for view in drawn:

@@ -177,20 +177,20 @@ def characters(name: str, text: str, id: int, target: str = "") -> str:
         return _run(name, characters, model, text, id, target)
 
 
-def next_step(name: str, text: str, target: str = "", chat: bool = False, said: Sequence[int] = ()) -> Step:
+def next_step(name: str, text: str, target: str = "", chat: bool = False, continuation: Sequence[int] = ()) -> Step:
     """What comes after a text, or an encoder-decoder's target, and the tokens said since; its token is the likeliest. chat:
     whether the text is read as a turn of a chat.
 
     Errors: ModelError when the model cannot be had; ValueError, a sentence, when it does not go on with a text.
     """
     with shelf.reading(name) as model:
-        return _run(name, _next_step, model, text, target, chat, said, visitors.me())
+        return _run(name, _next_step, model, text, target, chat, continuation, visitors.me())
 
 
-def _next_step(model: LanguageModel, text: str, target: str, chat: bool, said: Sequence[int], visitor: str) -> Step:
+def _next_step(model: LanguageModel, text: str, target: str, chat: bool, continuation: Sequence[int], visitor: str) -> Step:
     from models.prefix import reading_for
 
-    begun = model.generate(text, max_new_tokens=1, target=target, said=said, chat=chat)
+    begun = model.generate(text, max_new_tokens=1, target=target, continuation=continuation, chat=chat)
     with reading_for(visitor), closing(begun) as steps:
         return next(steps)
 

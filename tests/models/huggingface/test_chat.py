@@ -111,11 +111,11 @@ def test_it_answers_as_transformers_does():
     expected = model.network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=new, do_sample=False)
     steps = list(model.generate(text, Strategy(), new, chat=True))
     generated = tuple(expected[0, ids.shape[1] :].tolist())
-    assert steps[-1].said == generated[: len(steps)] and steps[0].ids == tuple(ids[0].tolist())
+    assert steps[-1].continuation == generated[: len(steps)] and steps[0].ids == tuple(ids[0].tolist())
     plain = next(model.generate(text))
     assert plain.ids != steps[0].ids and abs(plain.logits - steps[0].logits).max() > 1e-3
     again = list(model.generate(text, Strategy(), new, chat=True, cache=False))
-    assert [step.said for step in again] == [step.said for step in steps]
+    assert [step.continuation for step in again] == [step.continuation for step in steps]
     np.testing.assert_allclose(again[-1].logits, steps[-1].logits, atol=1e-4)
 
 

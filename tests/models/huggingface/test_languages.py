@@ -129,8 +129,8 @@ def test_it_generates_in_that_language_as_transformers_does(name, opened):
     languages = {"source_language": family.source, "target_language": family.target}
     steps = list(model.generate("the cat", max_new_tokens=5, **languages))
     begun = expected.index(code) + 1
-    assert list(steps[-1].said) == expected[begun : begun + len(steps)]
-    assert model.predict("the cat", top=1, **languages)[0].id == steps[0].said[0]
+    assert list(steps[-1].continuation) == expected[begun : begun + len(steps)]
+    assert model.predict("the cat", top=1, **languages)[0].id == steps[0].continuation[0]
 
 
 def test_a_model_that_was_made_for_one_language_writes_it(opened):

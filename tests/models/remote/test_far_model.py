@@ -122,7 +122,7 @@ def test_what_does_not_cross_is_done_by_the_model_beside(port, name):
     first_kind = next(iter(here_trace.attention))
     assert head_scores(far, kind=first_kind).equals(head_scores(here, kind=first_kind))
     if here.info.kind != "encoder":
-        steps = [[step.said for step in m.generate(TEXT, max_new_tokens=3, target=target(name))] for m in (far, here)]
+        steps = [[step.continuation for step in m.generate(TEXT, max_new_tokens=3, target=target(name))] for m in (far, here)]
         assert steps[0] == steps[1]
 
 

@@ -64,7 +64,7 @@ def test_its_link_and_its_pictures_know_of_the_turn(monkeypatch, link, folder):
     ids_in_link = "-".join(map(str, answers(folder)))
     pictures = offered(monkeypatch, "generate", f"{link}&generate-said={ids_in_link}")
     for picture in pictures.values():
-        assert picture.options["said"]["chat"] is True
+        assert picture.options["answer"]["chat"] is True
         assert_made_again(picture, within=2e-3)  # reading on from other keys
 
 

@@ -91,7 +91,7 @@ def test_another_word_is_a_branch_that_goes_on_from_there_and_the_old_one_is_kep
     continuation.branch(1, other)
     assert continuation.ids == (before[0], other) and len(continuation.lines) == 2
     continuation.go_on(Strategy())
-    expected = next(loaded.model("writer").generate(TEXT, said=(before[0], other))).token.id
+    expected = next(loaded.model("writer").generate(TEXT, continuation=(before[0], other))).token.id
     assert continuation.ids == (before[0], other, expected)
     continuation.current = 0
     assert list(continuation.ids) == before
@@ -223,7 +223,7 @@ def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
     app = press(open_link("generate", link), "run")
     continuation = app.session_state["generated"]
     *_, last = loaded.model("writer").generate(TEXT, Strategy("beam", beams=3), 6)
-    assert continuation.search[-1].said == last.said and continuation.reached == 6
+    assert continuation.search[-1].continuation == last.continuation and continuation.reached == 6
     press(app, "back")
     assert app.session_state["generated"].reached == 5 and app.get("plotly_chart")
     press(app, "over")
@@ -282,7 +282,7 @@ def test_a_text_that_was_said_for_longer_than_the_context_is_drawn(simple):
     model = ours("decoder")
     steps = list(model.generate(TEXT, Strategy("sampling", temperature=3.0), model.room + 40))
     assert len(steps) > len(steps[-1].tokens) + 1 and steps[-1].dropped
-    options = {"said": {"target": ""}, "more": False, "kind": "self", "layer": 0, "head": 0, "simple": simple, "steps": steps}
+    options = {"answer": {"target": ""}, "more": False, "kind": "self", "layer": 0, "head": 0, "simple": simple, "steps": steps}
     for chosen in (len(steps) - 1, len(steps) - ROWS - 1, 3):
         for recipe in (recipes.text, recipes.rows):
             assert recipe(model, model.trace(TEXT), chosen=chosen, **options).data
@@ -359,7 +359,7 @@ def test_the_penalty_that_is_named_leads_out_and_the_word_that_is_named_comes(mo
     writer, text = loaded.model("writer"), "The old man said: I want to"
     steps = list(writer.generate(text, Strategy(), 26))
     solution = way_out(writer, text, steps)
-    assert (solution.penalty, solution.tried, solution.said, solution.other) == (1.023, 1, " want", " am")
+    assert (solution.penalty, solution.tried, solution.original, solution.other) == (1.023, 1, " want", " am")
     assert solution.text.split()[:6] == ["know", "why", "you", "are", "so", "angry."]
     look = Look(writer, writer.trace(text), level="expert")
     monkeypatch.setattr(state, "level", lambda: "expert")

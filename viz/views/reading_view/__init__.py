@@ -30,7 +30,7 @@ def reading_view(
     names: Sequence[str] | None = None,
     quantity: Sequence[float] | np.ndarray | None = None,
     unit: str = "",
-    said: int | None = None,
+    own_from: int | None = None,
 ) -> View:
     """The text as a paragraph; pointing at a token shades the others by its row of `weights`.
 
@@ -40,9 +40,9 @@ def reading_view(
     at (None: the last). `summary` adds a sentence with the strongest. `causal` draws what a token cannot see (all after it)
     faint. `direction` "to" shades by column instead: who looks at the token; `toggle` lets the reader change it. A token that
     looks nowhere is always shown by column. `second` is the position at which another text begins, on a line of its own (a
-    target below its source); `said` the one from which on the text is a model's own, in bold; tokens with an `after` name rows of
-    cross-attention, and the sentence says so. Views of the same `link` point together. A press, Enter or Space tells `chosen`:
-    the position.
+    target below its source); `own_from` the one from which on the text is a model's own, in bold; tokens with an `after` name
+    rows of cross-attention, and the sentence says so. Views of the same `link` point together. A press, Enter or Space tells
+    `chosen`: the position.
 
     Several heads: `weights` [heads, query, key]. The text is shaded by their mean; under each word every head has a strip in its
     colour, as opaque as `palette.shade` of its weight, in 25 steps; each head is sent as uint8, exact to 1/510. `colours` are
@@ -69,7 +69,7 @@ def reading_view(
     packed = looks_back_only(half)
     toggle = toggle and not any(header["after"])  # two texts: one looks, the other is looked at
     header |= {"causal": causal, "direction": direction, "toggle": toggle, "packed": packed, "broken": broken}
-    header |= {} if said is None else {"said": int(said)}
+    header |= {} if own_from is None else {"said": int(own_from)}
     arrays = {"weights": lower(half) if packed else half}
     if heads is not None:
         small = np.rint(np.clip(_sound(heads), 0, 1) * 255).astype(np.uint8)
