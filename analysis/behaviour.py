@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,16 +27,19 @@ FILLS = ("mean", "zero", "other text")  # what takes the place of a part that is
 
 @dataclass(frozen=True)
 class Node:
-    """A part that can be taken away: a head, or with `head` None a feed-forward. kind: of the attention, or the stack."""
+    """A part that can be taken away: a head, or with `head` None a feed-forward. kind: of the attention, or the stack; number: of
+    the layer in the network, where it is another."""
 
     layer: int
     head: int | None = None
     kind: str = "self"
+    number: int | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
         """The usual short name: "L5 H1", "cross L2 H0", "L3 feed-forward"."""
-        return f"{'cross ' * (self.kind == 'cross')}L{self.layer} {'feed-forward' if self.head is None else f'H{self.head}'}"
+        layer = self.layer if self.number is None else self.number
+        return f"{'cross ' * (self.kind == 'cross')}L{layer} {'feed-forward' if self.head is None else f'H{self.head}'}"
 
 
 @dataclass(frozen=True)
@@ -87,13 +90,14 @@ class Behaviour:
     def nodes(self) -> tuple[Node, ...]:
         """Heads and feed-forwards, the first layer first."""
         outputs, stack = self.heard[0], "decoder" if self.trace.target else "self"
+        numbers = self.trace.attention[stack].numbers
         heads = [
-            Node(layer, head, kind)
+            Node(layer, head, kind, numbers[layer])
             for (kind, layer), head_outputs in outputs.heads.items()
             if kind in (stack, "cross")
             for head in range(head_outputs.shape[1])
         ]
-        feedforward = [Node(layer, None, kind) for kind, layer in outputs.feedforward if kind == stack]
+        feedforward = [Node(layer, None, kind, numbers[layer]) for kind, layer in outputs.feedforward if kind == stack]
         return tuple(
             sorted([*heads, *feedforward], key=lambda node: (node.layer, node.head is None, node.kind == "cross", node.head))
         )

@@ -31,7 +31,7 @@ def pair(attention: Attention, query: int, key: int, report: Report = silent) ->
             raise ValueError(f"There is no {name} at position {place}; positions go from 0 to {count - 1}.")
     weights, ranks, keys = [], [], []
     for layer in range(attention.layers):
-        report(layer / attention.layers, f"Layer {layer}")
+        report(layer / attention.layers, f"Layer {attention.numbers[layer]}")
         rows = attention[layer][:, query]  # [heads, key]
         weights.append(rows[:, key])
         is_visible = bool((rows[:, key] > 0).any())
@@ -49,7 +49,7 @@ def maps(attention: Attention, head: int | None = None, report: Report = silent)
         raise ValueError(f"There is no head {head}; heads go from 0 to {attention.heads - 1}.")
     layer_maps = []
     for layer in range(attention.layers):
-        report(layer / attention.layers, f"Layer {layer}")
+        report(layer / attention.layers, f"Layer {attention.numbers[layer]}")
         weights = attention[layer]
         chosen_map = (
             weights.mean(0) if head is None else weights[head] if head < len(weights) else np.full(weights.shape[1:], np.nan)

@@ -80,7 +80,7 @@ def lens(
         answer = last.argmax(-1)
         layer_values = []
         for layer in range(layers):
-            report((start + layer * min(chunk, count - start) / layers) / count, f"Layer {layer}")
+            report((start + layer * min(chunk, count - start) / layers) / count, f"Stage {layer} of {layers - 1}")
             logs = last if layer == layers - 1 else _log_softmax(trace.unembed(moved[layer, part]))
             layer_values.append(_layer_columns(logs, last, answer, top))
         for name, values in zip(

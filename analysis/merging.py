@@ -66,6 +66,11 @@ def whole_characters(tokens: Sequence[Token]) -> tuple[list[Token], list[list[in
     return join(tokens, groups), groups
 
 
+def group_of(groups: Sequence[Sequence[int]], position: int) -> int | None:
+    """Return the number of the group that holds a position; None where none does."""
+    return next((number for number, group in enumerate(groups) if position in group), None)
+
+
 def join(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
     """Return the `merged_tokens`, but a token that is a group by itself stays as it is."""
     return [tokens[group[0]] if len(group) == 1 else merged_tokens(tokens, [group])[0] for group in groups]

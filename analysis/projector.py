@@ -26,12 +26,15 @@ def projector_files(vectors: np.ndarray, columns: Mapping[str, Sequence[object]]
     return {"vectors.tsv": table.getvalue(), "metadata.tsv": ("\n".join(lines) + "\n").encode()}
 
 
-def layer_rows(hidden: np.ndarray, columns: Mapping[str, Sequence[object]]) -> tuple[np.ndarray, dict[str, list[object]]]:
+def layer_rows(
+    hidden: np.ndarray, columns: Mapping[str, Sequence[object]], numbers: Sequence[int] = ()
+) -> tuple[np.ndarray, dict[str, list[object]]]:
     """Return every token of every layer as a row: vectors [(layers + 1) · position, d_model], and columns to go with them.
 
-    columns: a value for each position; "layer" (embedding, L0, …) and "norm" (the length of the vector) are added.
+    columns: a value for each position; "layer" (input, L0, …) and "norm" (the length of the vector) are added. numbers: of the
+    layers, where they are not 0, 1, …
     """
-    layers = ["input", *(f"L{i}" for i in range(len(hidden) - 1))]
+    layers = ["input", *(f"L{number}" for number in numbers or range(len(hidden) - 1))]
     rows = {name: list(values) * len(hidden) for name, values in columns.items()}
     rows["layer"] = [layer for layer in layers for _ in range(hidden.shape[1])]
     rows["norm"] = [f"{length:.6g}" for length in np.linalg.norm(hidden, axis=-1).ravel()]

@@ -18,17 +18,19 @@ from models.trace import Attention, Trace
 
 @dataclass(frozen=True)
 class Step:
-    """One attention on the way up; queries and keys: which of the path's tokens look, and are looked at."""
+    """One attention on the way up; queries and keys: which of the path's tokens look, and are looked at; number: of the layer in
+    the network."""
 
     kind: str
     layer: int
     queries: slice
     keys: slice
+    number: int
 
     @property
     def name(self) -> str:
         """ "L3", or "encoder L3" where there are several kinds."""
-        return f"{'' if self.kind == 'self' else f'{self.kind} '}L{self.layer}"
+        return f"{'' if self.kind == 'self' else f'{self.kind} '}L{self.number}"
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,13 @@ def paths(of: Trace | Attention) -> Paths:
         raise ValueError("This needs self-attention: here the queries and the keys are different texts.")
     source = slice(0, count)
     if "self" in attention:
-        steps = [Step("self", layer, source, source) for layer in range(first.layers)]
+        steps = [Step("self", layer, source, source, number) for layer, number in enumerate(first.numbers)]
         return Paths(attention, first.queries, 0, tuple(steps))
     target_tokens = attention["decoder"].queries
     target = slice(count, count + len(target_tokens))
-    steps = [Step("encoder", layer, source, source) for layer in range(first.layers)]
-    for layer in range(attention["decoder"].layers):
-        steps += [Step("decoder", layer, target, target), Step("cross", layer, target, source)]
+    steps = [Step("encoder", layer, source, source, number) for layer, number in enumerate(first.numbers)]
+    for layer, number in enumerate(attention["decoder"].numbers):
+        steps += [Step("decoder", layer, target, target, number), Step("cross", layer, target, source, number)]
     return Paths(attention, [*first.queries, *target_tokens], count, tuple(steps))
 
 

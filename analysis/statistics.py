@@ -102,7 +102,7 @@ def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFra
     distances = np.abs(np.subtract.outer(np.arange(len(attention.queries)), np.arange(len(attention.keys))))[rows]
     tables = []
     for layer in range(attention.layers):
-        report(layer / attention.layers, f"Layer {layer}")
+        report(layer / attention.layers, f"Layer {attention.numbers[layer]}")
         weights = attention[layer]
         spread, most = entropy_of(weights)[:, rows], np.log(keys_in_sight(weights))[rows]
         choice = most > 0

@@ -79,22 +79,20 @@ class ModelInfo:
             return self.head_counts[layer]
         return self.decoder_heads if decoder else self.heads
 
-    def number_of(self, layer: int, decoder: bool = False) -> int | None:
-        """Return the number in the network of a layer with attention, counted from 0; None where it is the same."""
-        return self.layer_numbers[layer] if self.layer_numbers and not decoder else None
+    def numbers(self, decoder: bool = False) -> tuple[int, ...]:
+        """Return the number in the network of each layer with attention, counted from 0; decoder: of the second of two stacks."""
+        return tuple(range(self.decoder_layers)) if decoder else self.layer_numbers or tuple(range(self.layers))
 
     @property
     def numbering(self) -> str:
-        """Which layers of the network those with attention are, as a sentence: "L0 and L1 are layers 1 and 3 of the network
-        (counted from 0)."; "" where they have the same numbers."""
+        """Which layers of the network have attention, as a sentence: "L1 and L3 are the layers of the network that have attention
+        (counted from 0)."; "" where all have."""
         if not self.layer_numbers:
             return ""
-        *most, last = map(str, self.layer_numbers)
-        end = f"L{len(most)}"
+        *most, last = (f"L{number}" for number in self.layer_numbers)
         if not most:
-            return f"{end} is layer {last} of the network (counted from 0)."
-        names = f"L0 {'and' if len(most) == 1 else 'to'} {end}"
-        return f"{names} are layers {', '.join(most)} and {last} of the network (counted from 0)."
+            return f"{last} is the layer of the network that has attention (counted from 0)."
+        return f"{', '.join(most)} and {last} are the layers of the network that have attention (counted from 0)."
 
 
 class LanguageModel(ABC):
@@ -275,7 +273,7 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def _turned(self, kind: str) -> dict[str, Any]:
-        """Return the arguments of `Attention` that describe rotary positions, for a kind of attention."""
+        """Return the arguments of `Attention` for a kind of it: rotary positions, and the numbers of its layers."""
 
     @abstractmethod
     def _read(self, text: str, target: str, remember: bool) -> Trace:

@@ -100,7 +100,8 @@ def _read(contents: _Contents) -> Trace:
     attention, trace_edits = {}, tuple(_edit(contents, entry) for entry in description["edits"])
     for kind, entry in description["attention"].items():
         queries, keys = (target if kind in kinds else tokens for kinds in (("decoder", "cross"), ("decoder",)))
-        attention[kind] = _attention(contents, entry, queries, keys)
+        numbers = description["info"].get("layer_numbers", ()) if kind in ("self", "encoder") else ()
+        attention[kind] = _attention(contents, entry, queries, keys, numbers)
         for layer, call in enumerate(attention[kind]._calls):
             call.edits = edits.at(trace_edits, kind, layer)
     scores = contents.tensors.get("logits")
@@ -123,9 +124,12 @@ def _refuse(stream: np.ndarray) -> np.ndarray:
     raise ValueError(AGAIN)
 
 
-def _attention(contents: _Contents, description: dict[str, Any], queries: list[Token], keys: list[Token]) -> Attention:
+def _attention(
+    contents: _Contents, description: dict[str, Any], queries: list[Token], keys: list[Token], numbers: list[int]
+) -> Attention:
+    chooses = bool(description["chooses"])
     if "weights" in description:
-        return Attention.of(contents.tensors[description["weights"]].numpy(), queries, keys, bool(description["chooses"]))
+        return Attention.of(contents.tensors[description["weights"]].numpy(), queries, keys, chooses, numbers)
     calls = []
     for call_entry in description["calls"]:
         tensors: dict[str, Any] = {name: contents.tensors[call_entry[name]] if name in call_entry else None for name in TENSORS}
@@ -134,7 +138,7 @@ def _attention(contents: _Contents, description: dict[str, Any], queries: list[T
         None if turn is None else Rotary(contents.tensors[turn["frequencies"]].numpy(), turn["pairs"], int(turn["start"]))
         for turn in description["turns"]
     ]
-    return Attention(queries, keys, calls, rotary=turns.__getitem__, chooses=bool(description["chooses"]))
+    return Attention(queries, keys, calls, rotary=turns.__getitem__, chooses=chooses, numbers=numbers)
 
 
 def _edit(contents: _Contents, description: dict[str, Any]) -> edits.Edit:

@@ -33,8 +33,9 @@ class Attention:
     """The attention of one kind (self, encoder, decoder, cross) in one trace; index it by layer.
 
     layers, heads: counts; queries, keys: the tokens that look and that are looked at. counts: the heads of each layer; `heads` is
-    the largest of them. The arrays that it gives are read-only. Analyses that give [layers, heads, …] have NaN for heads that a
-    layer has not.
+    the largest of them. numbers: which layer of the network each is, counted from 0; others than 0, 1, … where layers without
+    attention stand between them. The arrays that it gives are read-only. Analyses that give [layers, heads, …] have NaN for heads
+    that a layer has not.
     """
 
     def __init__(
@@ -45,13 +46,15 @@ class Attention:
         known: dict[int, np.ndarray] | None = None,
         rotary: Callable[[int], Rotary | None] = lambda layer: None,
         chooses: bool = False,
+        numbers: Sequence[int] = (),
     ):
         """calls: one a layer. known: weights [heads, q, k] of layers already computed, for the first q queries. chooses: this is
-        cross-attention, whose rows are named by what they serve to choose."""
+        cross-attention, whose rows are named by what they serve to choose. numbers: of the layers; (): 0, 1, …"""
         self._rotary, self.chooses = rotary, chooses
         self.queries, self.keys = tuple(queries), tuple(keys)
         self.counts = tuple(call.shape[0] for call in calls)
         self.layers, self.heads = len(calls), max(self.counts)
+        self.numbers = tuple(numbers) or tuple(range(self.layers))
         self._calls = calls
         self._known = dict(known or {})
 
@@ -83,12 +86,15 @@ class Attention:
         return cls.of(weights, queries, keys, chooses)
 
     @classmethod
-    def of(cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool) -> Attention:
+    def of(
+        cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool, numbers: Sequence[int] = ()
+    ) -> Attention:
         """Build `from_arrays` without checks, of float32 weights that are known to be attention."""
         attention = cls.__new__(cls)
         attention.queries, attention.keys, attention._calls = tuple(queries), tuple(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
         attention.layers, attention.heads = weights.shape[:2]
+        attention.numbers = tuple(numbers) or tuple(range(attention.layers))
         layers = [layer[~np.isnan(layer).all((1, 2))] if layer.size else layer for layer in weights]
         attention._known = dict(enumerate(map(read_only, layers)))
         attention.counts = tuple(map(len, layers))
@@ -109,7 +115,7 @@ class Attention:
 
     def only(self, layer: int) -> Attention:
         """Return the weights of one layer as an attention of their own, without its queries, keys and values."""
-        return self.of(self[layer][None], self.queries, self.keys, self.chooses)
+        return self.of(self[layer][None], self.queries, self.keys, self.chooses, (self.numbers[layer],))
 
     def __getitem__(self, layer: int) -> np.ndarray:
         """Return the weights of a layer: float32 [heads, query, key], each row sums to 1."""
@@ -348,6 +354,11 @@ class Trace:
         if self.unembed:
             return self.logits_at(position)
         return self.label(self._last[position]) if self.label else None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number in the network of each layer of the stack that it predicts from (see `Attention`)."""
+        return self.attention["self" if "self" in self.attention else "decoder"].numbers
 
     @property
     def stream(self) -> np.ndarray:

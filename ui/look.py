@@ -98,19 +98,21 @@ class Look:
 
     @property
     def head_name(self) -> str:
-        """The head as people write it: "L5 H1", or with its kind where there are several: "cross L2 H1"; and which layer of the
-        network that is, where layers without attention stand between."""
+        """The head as people write it: "L5 H1", or with its kind where there are several: "cross L2 H1"; layers have their
+        numbers in the network."""
         return ("" if self.kind == "self" else f"{self.kind} ") + self.named(self.layer, self.head)
 
     def named(self, layer: int, head: int | None = None, kind: str = "") -> str:
-        """A layer, or a head of it, without its kind: "L5 H1", and which layer of the network that is, as in `head_name`."""
-        number = self.model.info.number_of(layer, (kind or self.kind) in ("decoder", "cross"))
-        name = f"L{layer}" + ("" if head is None else f" H{head}")
-        return name if number is None else f"{name} (layer {number} of the network)"
+        """A layer, or a head of it, without its kind: "L5 H1", as in `head_name`."""
+        return f"L{self.number(layer, kind)}" + ("" if head is None else f" H{head}")
+
+    def number(self, layer: int, kind: str = "") -> int:
+        """The number in the network of a layer of the attention of a kind, or of the kind that is looked at."""
+        return self.model.info.numbers((kind or self.kind) in ("decoder", "cross"))[layer]
 
     @property
     def layer_name(self) -> str:
-        return f"{'' if self.kind == 'self' else self.kind + ' '}L{self.layer}"
+        return f"{'' if self.kind == 'self' else self.kind + ' '}{self.named(self.layer)}"
 
     @cached_property
     def newest(self) -> int:

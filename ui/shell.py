@@ -202,7 +202,7 @@ def alone(page: str, first: bool) -> Iterator[float]:
 
 
 def say_numbering(reads_model: bool) -> None:
-    """Say which layers of the network the layers with attention are; the boards of a page number only these."""
+    """Which layers of the network have attention, where others have none: the boards of a page name these alone."""
     if reads_model and (numbering := loaded.info(picker.in_use()).numbering):
         st.caption(numbering)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 # At the end of the name of a model that was trained here (see `ui.memory.trainings`): its key, or on screen the beginning of it
@@ -18,6 +19,12 @@ def number_below(written: str, count: int) -> int | None:
     """The number from 0 that decimal digits write, if it is below `count`. A link may hold more digits than Python reads."""
     number = int(written) if written.isdecimal() and len(written) < 10 else count
     return number if number < count else None
+
+
+def place_of(written: str, numbers: Sequence[int]) -> int | None:
+    """The place of a number among others that rise, if it is one of them."""
+    number = number_below(written, max(numbers, default=-1) + 1)
+    return numbers.index(number) if number in numbers else None
 
 
 def display_name(name: str) -> str:

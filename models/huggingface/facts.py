@@ -54,7 +54,7 @@ def _notes(followed: FollowedNetwork, counts: Sequence[int], labels: bool) -> li
     if min(counts) < max(counts):
         notes.append(f"Its layers have {min(counts)} to {max(counts)} heads; what a layer has not is left blank.")
     if followed.layout.others:
-        notes.append(f"{followed.layout.others} of its layers have no attention; those that have are numbered from 0.")
+        notes.append(f"{followed.layout.others} of its layers have no attention, and are left out.")
     if labels and followed.kind == "encoder-decoder":
         notes.append(FIRST)
     return notes

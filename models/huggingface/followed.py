@@ -214,7 +214,7 @@ class FollowedNetwork:
             inputs["encoder_outputs"] = BaseModelOutput(last_hidden_state=encoded.out)
         calls, hidden, answer = self.run(self.network, **inputs)
         if encoded is None:
-            attention = Attention(tokens, tokens, calls["encoder"])
+            attention = Attention(tokens, tokens, calls["encoder"], numbers=self.layout.numbers("encoder"))
             encoded = Encoded(attention, hidden["encoder"], answer.encoder_last_hidden_state)
             self.recent.keep(stamp, ids, encoded)
         return encoded, calls, hidden, answer

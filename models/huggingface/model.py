@@ -157,7 +157,7 @@ class HuggingFaceModel(LanguageModel):
             known_weights: dict[int, np.ndarray] = {}
         else:
             calls, hidden, known_weights = self.followed.decode(ids, stamp)
-        attention = {"self": Attention(tokens, tokens, calls, known_weights, self._rotary)}
+        attention = {"self": Attention(tokens, tokens, calls, known_weights, **self._turned("self"))}
         words = self._unembed if self.predicts else None
         trace = Trace(text, tokens, attention, {"self": hidden}, cut, words, tail=self._tail, label=self._label)
         if self.followed.reusable:
@@ -206,7 +206,9 @@ class HuggingFaceModel(LanguageModel):
         return self.followed.run_edited(texts, decoder_ids, plan.running(outs), plan.first, stream)
 
     def _turned(self, kind: str) -> dict[str, Any]:
-        return {"rotary": self._rotary} if kind == "self" else {}
+        layout = self.followed.layout
+        numbers = {"numbers": layout.numbers(kind)} if kind in layout.blocks else {}
+        return numbers | ({"rotary": self._rotary} if kind == "self" else {})
 
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
         self._must_predict()

@@ -85,7 +85,7 @@ class Answers:
                 "bytes": trace.bytes,
                 "hidden": list(trace.hidden),
                 "attention": {
-                    kind: [attention.layers, attention.heads, attention.chooses, attention.counts]
+                    kind: [attention.layers, attention.heads, attention.chooses, attention.counts, attention.numbers]
                     for kind, attention in trace.attention.items()
                 },
                 "ways": [name for name in ("unembed", "label", "tail") if getattr(trace, name) is not None],

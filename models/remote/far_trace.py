@@ -84,9 +84,9 @@ class FarAttention(Attention):
     """The attention of one kind. A layer's weights, or what they follow from, are fetched when they are read."""
 
     def __init__(self, queries: Sequence[Token], keys: Sequence[Token], kind: str, parts: Parts, size: Sequence[Any]) -> None:
-        """size: layers, heads, whether its rows are named by what they serve to choose, and the heads of each layer."""
+        """size: layers, heads, whether its rows are named by what they serve to choose, the heads and the numbers of layers."""
         self.queries, self.keys, self.layers, self.heads = tuple(queries), tuple(keys), size[0], size[1]
-        self.counts = tuple(size[3])
+        self.counts, self.numbers = tuple(size[3]), tuple(size[4])
         self.chooses, self._parts, self._kind, self._known = bool(size[2]), parts, kind, {}
         self._calls = calls = Calls(parts, kind, self.layers)
         self._rotary = lambda layer: rotary_of(calls.part(layer))

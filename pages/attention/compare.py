@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -90,15 +91,15 @@ def other_head(look: Look) -> Look:
     """Return the look at any head of the same model and kind of attention."""
     attention = look.attention
     left, right = st.columns(2)
-    layer = number_menu(left, state.OTHER_LAYER, "The other layer", attention.layers, look.layer)
-    head = number_menu(right, state.OTHER_HEAD, "The other head", attention.heads, (look.head + 1) % attention.heads)
+    layer = number_menu(left, state.OTHER_LAYER, "The other layer", attention.numbers, look.layer)
+    head = number_menu(right, state.OTHER_HEAD, "The other head", range(attention.heads), (look.head + 1) % attention.heads)
     return look.at(layer, head)
 
 
 def other_layer(look: Look) -> Look:
     """Return the look at another layer, all its heads together: heads of different layers have only their number in common."""
-    layers = look.attention.layers
-    return look.at(number_menu(st, state.OTHER_LAYER, "The other layer", layers, (look.layer + 1) % layers), look.head)
+    numbers = look.attention.numbers
+    return look.at(number_menu(st, state.OTHER_LAYER, "The other layer", numbers, (look.layer + 1) % len(numbers)), look.head)
 
 
 def other_text(look: Look) -> Look | None:
@@ -120,7 +121,7 @@ def other_model(look: Look) -> Look | None:
     info = other.info
     kind = kind_like(look.kind, info)
     in_decoder = kind in ("decoder", "cross")
-    layers, heads = (info.decoder_layers, info.decoder_heads) if in_decoder else (info.layers, info.heads)
+    layers, heads = info.numbers(in_decoder), range(info.decoder_heads if in_decoder else info.heads)
     first = favourite(other, kind)
     layer, head = first.layer, first.head
     if not look.beginner:
@@ -163,13 +164,13 @@ def names_of_both(look: Look, other: Look, way: str) -> tuple[str, str]:
     return first, second
 
 
-def number_menu(place: Any, key: Key[Any], title: str, count: int, default: int) -> int:
-    """Place a menu of layers or heads, as the one in the side bar, and return the number. The default may depend on the choice in
-    the side bar, so the link has only another choice."""
+def number_menu(place: Any, key: Key[Any], title: str, numbers: Sequence[int], default: int) -> int:
+    """Place a menu of layers or heads by their numbers, as the one in the side bar, and return the place among them. The default
+    may depend on the choice in the side bar, so the link has only another choice."""
     letter = key.name.removeprefix("other-")[0].upper()
     chosen_way = one_of(
-        key, range(count), title[0].lower() + title[1:], label=title, default=None, menu=True,
-        format_option=lambda index: f"{letter}{index}", place=place, placeholder=f"{letter}{default}",
+        key, range(len(numbers)), title[0].lower() + title[1:], label=title, default=None, menu=True,
+        format_option=lambda index: f"{letter}{numbers[index]}", place=place, placeholder=f"{letter}{numbers[default]}",
     )  # fmt: skip
     return default if chosen_way is None else chosen_way
 

@@ -32,7 +32,7 @@ def summary(look: Look) -> None:
     if look.kind == "cross":
         special = [i for i, token in enumerate(attention.keys) if token.special]
         return say(
-            HERE, heading_for(HERE, "summary cross", look.case), layer=layer, head=head,
+            HERE, heading_for(HERE, "summary cross", look.case), layer=look.number(layer), head=head,
             special=percent(weights[:, special].sum(-1).mean()),
             entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
             along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (needs two tokens)",
@@ -41,7 +41,7 @@ def summary(look: Look) -> None:
         return say(HERE, "single")
     facts = head_summary(weights)
     say(
-        HERE, "summary both ways" if look.both_ways else "summary", layer=layer, head=head,
+        HERE, "summary both ways" if look.both_ways else "summary", layer=look.number(layer), head=head,
         first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
         previous=percent(facts.previous or 0.0), next=percent(facts.next),
         entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
@@ -66,7 +66,7 @@ def place_words(look: Look, view: str) -> None:
         loadable_name(look.model.info.name).replace("`", "’"),
     )
     say(
-        HERE, heading_for(HERE, heading, look.case), layer=layer, head=head, kind=look.kind, name=name,
+        HERE, heading_for(HERE, heading, look.case), index=layer, head=head, kind=look.kind, name=name,
         formula=attention.formula(layer),
         total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
     )  # fmt: skip

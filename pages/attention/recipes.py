@@ -37,7 +37,14 @@ def head_lines(
     selection = selection if key is None else ("to", key)
     tokens = seen.queries.tokens, seen.keys.tokens
     return head_view(
-        *tokens, seen[layer], layer=layer, heads=heads, chosen=selection, starts=seen.starts, simple=simple, link="attention"
+        *tokens,
+        seen[layer],
+        layer=seen.attention.numbers[layer],
+        heads=heads,
+        chosen=selection,
+        starts=seen.starts,
+        simple=simple,
+        link="attention",
     )
 
 
@@ -88,13 +95,17 @@ def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filt
         colours={WORDS.get(name, name): colour for name, colour in PATTERNS.items()},
         faint=~(table[filter].to_numpy() >= clear).reshape(square) if filter else None,
         chooses=attention.chooses,
+        numbers=attention.numbers,
+        link="heads",
     )
 
 
-def numbers(trace: Trace, seen: Scope, *, layer: int, head: int, position: int) -> View:
+def numbers(trace: Trace, seen: Scope, *, layer: int, head: int, position: int, key: int | None = None) -> View:
+    """Draw the steps from a query to its weights. key: the one that is shown while none is pointed at; None: the strongest."""
     parts = query_key(seen.attention, layer, head, position)
     query, keys = seen.attention.rows[position], seen.attention.keys
-    return query_key_view(query, keys, **vars(parts), position=position, title=f"L{layer} H{head}")
+    title = f"L{seen.attention.numbers[layer]} H{head}"
+    return query_key_view(query, keys, **vars(parts), position=position, title=title, chosen=key, link="attention/to")
 
 
 def one_head(trace: Trace, seen: Scope, *, layer: int, head: int, causal: bool, title: str) -> go.Figure:

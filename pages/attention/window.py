@@ -89,7 +89,7 @@ def show_map(folder: Path, look: Look, seen: Look, edges: Edges, view: str) -> N
 
     facts = {
         "first": f"{edges[0]:,}", "last": f"{edges[1]:,}", "first_key": f"{edges[2]:,}", "last_key": f"{edges[3]:,}",
-        "queries": f"{counts[0]:,}", "keys": f"{counts[1]:,}", "layer": look.layer, "head": look.head,
+        "queries": f"{counts[0]:,}", "keys": f"{counts[1]:,}", "layer": look.number(look.layer), "head": look.head,
         "outside": percent(outside(look, seen)),
     }  # fmt: skip
     note = words(folder, "window cross" if look.kind == "cross" else "window", **facts)

@@ -214,7 +214,11 @@ def name(look: Look, change: str, head_name: str, feedforward_name: str) -> str:
         return f"{where}{look.named(layer, kind=kind)} {feedforward_name}: mean"
     if letter == "x":
         return f"{where}all layers: {pair_name(look, kind, (layer, rest[0]))} cut"
-    head = f"{where}{look.named(layer, rest[0], kind)}" if head_name == "head" else f"{head_name} {rest[0]} of layer {layer}"
+    head = (
+        f"{where}{look.named(layer, rest[0], kind)}"
+        if head_name == "head"
+        else f"{head_name} {rest[0]} of layer {look.number(layer, kind)}"
+    )
     if letter == "c":
         return f"{head}: {pair_name(look, kind, rest[1:])} cut"
     if letter in "eo":

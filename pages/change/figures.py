@@ -68,7 +68,12 @@ def strongest(look: Look, effects: np.ndarray) -> dict[str, str]:
     """Return the head that the prediction needs most, and by how much its probability changes without it."""
     layer, head = divmod(int(np.nanargmin(effects[:, :-2])), effects.shape[1] - 2)
     effect = float(effects[layer, head])
-    return {"layer": str(layer), "head": str(head), "nats": decimal(effect), "factor": percent(min(1.0, float(np.exp(effect))))}
+    return {
+        "layer": str(look.number(layer)),
+        "head": str(head),
+        "nats": decimal(effect),
+        "factor": percent(min(1.0, float(np.exp(effect)))),
+    }
 
 
 def prediction(folder: Path, look: Look, changed: ChangedText, position: int | None, rank: str, pictures: list[Picture]) -> Part:

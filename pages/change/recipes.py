@@ -143,11 +143,11 @@ def parts(
     attention = trace.attention[kind]
     layers, heads = attention.layers, attention.heads
     strengths, words_of = states(changes, kind, layers, heads)
-    layer_names = [f"layer {layer}" for layer in range(layers)]
+    layer_names = [f"layer {number}" for number in attention.numbers]
     head_names = [f"{names[0]} {head}" for head in range(heads)]
     short = [[word.split(" ")[0] + "+" if " and " in word else word for word in row] for row in words_of]
     texts: dict[str, Any] = {
-        "rows": [f"L{layer}" for layer in range(layers)], "columns": [*(f"H{head}" for head in range(heads)), *names[1:]],
+        "rows": [f"L{number}" for number in attention.numbers], "columns": [*(f"H{head}" for head in range(heads)), *names[1:]],
         "row_names": layer_names, "column_names": [*head_names, *names[1:]], "texts": short, "chosen": chosen, "cell": (25, 58),
         "height": 30, "notes": [[word and f"changed: {word}" for word in row] for row in words_of],
         "blank": "this model does not allow skipping it",
@@ -196,8 +196,9 @@ def lines(
     queries, keys = (plain_signs(side.tokens, side.start == 0) if simple else side.tokens for side in sides)
     inside = None if cuts is None else [shift_cut(cut, seen.starts) for cut in cuts]
     return head_view(
-        queries, keys, seen[layer], layer=layer, heads=[head], starts=seen.starts, simple=simple, link="looks", cuts=inside
-    )
+        queries, keys, seen[layer], layer=seen.attention.numbers[layer], heads=[head], starts=seen.starts, simple=simple,
+        link="looks", cuts=inside,
+    )  # fmt: skip
 
 
 def shift_cut(cut: Sequence[int], starts: tuple[int, int]) -> tuple[int, int, int]:

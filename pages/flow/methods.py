@@ -57,7 +57,7 @@ def method_picture(request: Request, method: str, scores: np.ndarray | str, betw
 def method_part(request: Request, method: str, scores: np.ndarray | str, facts: dict[str, str], drawing: Picture | None) -> Part:
     """Return the picture of a method with its words; a sentence where it gives nothing."""
     section = f"method {method}"
-    text = words(HERE, section, layer=request.attribution.ways.layers - 1)
+    text = words(HERE, section, layer=request.trace.numbers[-1])
     if request.trace.target:
         text = words(HERE, f"{section} cross") or text
     if drawing is None:

@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis import Attribution, Stream, streams
+from analysis.merging import group_of
 from models.language_model import LanguageModel
 from models.trace import Trace
 from ui.picture.falling import select_tokens
@@ -34,11 +35,6 @@ def sum_shares(scores: np.ndarray, groups: list[list[int]], scope_options: dict[
     return sums / total if scope_options.get("renormalised") and total > 0 else sums
 
 
-def holder(place: int, groups: list[list[int]]) -> int | None:
-    """Return the number of the token on screen that holds a place."""
-    return next((i for i, group in enumerate(groups) if place in group), None)
-
-
 # ---------------------------------------------------------------- pictures
 
 
@@ -52,7 +48,7 @@ def method(
         scores = attribution.flow(between) if name == FLOW else attribution.scores(name)
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     return reading_view(
-        tokens, None, holder(attribution.ways.place(position), groups), False,
+        tokens, None, group_of(groups, attribution.ways.place(position)), False,
         quantity=100 * sum_shares(scores, groups, scope_options), unit="%", second=start or None, link=link,
     )  # fmt: skip
 
@@ -67,8 +63,8 @@ def by_layer(
         values = np.array([[attribution.scores(name, layer) for name in names] for layer in range(attribution.ways.layers)])
     tokens, groups, _ = select_tokens(trace, second, scope_options, simple)
     shares = np.array([[sum_shares(row, groups, scope_options) for row in frame] for frame in values])
-    frames = [f"after layer {layer}" for layer in range(len(values))]
-    return compare_view(tokens, titles, shares, frames, holder(attribution.ways.place(position), groups))
+    frames = [f"after layer {number}" for number in trace.numbers]
+    return compare_view(tokens, titles, shares, frames, group_of(groups, attribution.ways.place(position)))
 
 
 def routes(

@@ -73,7 +73,8 @@ def boxes(continuation: Continuation, look: Look) -> Picture:
         counts = np.full(
             (recipes.decoder_layers(look.model), len(step.tokens)), recipes.numbers_per_token(look.model, step), dtype=np.int64
         )
-        return {"numbers kept": Numbers(counts, ("layer", "token"), {"token": [token.text for token in step.tokens]})}
+        names = {"layer": look.trace.numbers, "token": [token.text for token in step.tokens]}
+        return {"numbers kept": Numbers(counts, ("layer", "token"), names)}
 
     return Picture(
         recipes.cache, (look,), options, "generate-boxes", numbers, words=f"{len(step.tokens)} tokens", title="Cache",

@@ -84,7 +84,7 @@ def every_score(corpus: Corpus, table: pd.DataFrame, names: dict[str, str], only
         return []
     options = {"by": NAMED.get(by, ""), "only": only} | shared_options(corpus, names)
     drawing = Picture(
-        recipes.scores, (corpus.look,), options, "heads-scores", partial(scores_of, rows, names),
+        recipes.scores, (corpus.look,), options, "heads-scores", partial(scores_of, corpus.look, rows, names),
         title="Every score of every head", takes=("model",), known={"table": table},
     )  # fmt: skip
 
@@ -97,9 +97,9 @@ def every_score(corpus: Corpus, table: pd.DataFrame, names: dict[str, str], only
     return [drawing]
 
 
-def scores_of(rows: pd.DataFrame, names: dict[str, str]) -> dict[str, Numbers]:
+def scores_of(look: Look, rows: pd.DataFrame, names: dict[str, str]) -> dict[str, Numbers]:
     """Return the numbers of the table on screen, with its rows in their order."""
-    axis_names = {"head": recipes.names_of(rows), "score": list(names.values())}
+    axis_names = {"head": recipes.names_of(look.model, look.kind, rows), "score": list(names.values())}
     columns = {"share": "", "low": "_low", "high": "_high", "random_weights": "_null"}
     values = {title: rows[[name + end for name in names]].to_numpy(np.float32) for title, end in columns.items()}
     return {title: Numbers(each, ("head", "score"), axis_names) for title, each in values.items()}

@@ -41,7 +41,7 @@ def labels_board(
         for row, score_name in enumerate(score_names)
     ]
     return grid_view(
-        np.reshape(values, size), [f"L{layer}" for layer in range(size[0])], [f"H{head}" for head in range(size[1])],
+        np.reshape(values, size), [f"L{number}" for number in numbers_of(model, kind)], [f"H{head}" for head in range(size[1])],
         down="layer", across="head", unit="%", scale=(0, 1), chosen=chosen,
         texts=np.reshape(np.array(head_texts, dtype=object), size).tolist(), cell=(76, 170), height=27,
         notes=np.array(notes, dtype=object).reshape(size).tolist(), blank="no label", label="What each head does",
@@ -55,7 +55,7 @@ def scores(
     """Draw every score of the heads, a row for each head, followed by its labels. by: the score that they are sorted by,
     the largest first; "" for their order. only: the label that they must have, "" for all heads."""
     table = filter_heads(head_labels(model, kind, seeds, texts=texts) if table is None else table, by, only)
-    rows = names_of(table)
+    rows = names_of(model, kind, table)
     return grid_view(
         table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="score", unit="%", scale=(0, 1),
         texts=[[signed(row[name]) for name in names] for _, row in table.iterrows()],
@@ -96,10 +96,10 @@ def worth(
     """Draw each head by what its slope says it is worth, and by the rise of the loss without it."""
     importance = head_importance(model, texts, kind) if importance is None else importance
     table, ends = importance.table, importance.table[["effect_low", "effect_high"]].to_numpy().T
-    names = names_of(table)
+    names = names_of(model, kind, table)
     notes = [label or "no label" for label in labels]
     values = table["effect"].to_numpy(), ends, table["gradient"].to_numpy()
-    return importance_scatter(names, *values, table["layer"].tolist(), notes, chosen)
+    return importance_scatter(names, *values, [numbers_of(model, kind)[layer] for layer in table["layer"]], notes, chosen)
 
 
 def worth_table(
@@ -109,7 +109,7 @@ def worth_table(
     "" for their order."""
     importance = head_importance(model, texts, kind) if importance is None else importance
     table = sorted_by(importance.table, by)
-    rows = names_of(table)
+    rows = names_of(model, kind, table)
     names = {"effect": "measured", "gradient": "by its slope"}
     most = max(float(np.nanmax(np.abs(table[list(names)].to_numpy()))), 1e-9)
     return grid_view(
@@ -155,9 +155,11 @@ def alike(
     """Draw heads by heads: how alike they write ("outputs") or look ("maps")."""
     likeness = head_likeness(model, texts, kind) if likeness is None else likeness
     values = np.where(np.eye(len(likeness.maps), dtype=bool), np.nan, likeness.outputs if by == "outputs" else likeness.maps)
-    heads = len(values) // (model.info.decoder_layers if kind in ("decoder", "cross") else model.info.layers)
-    names = [f"L{head // heads} H{head % heads}" for head in range(len(values))]
-    return square(values, names, chosen, (-1, 1) if by == "outputs" else (0, 1))  # all that it can be, however little it is
+    numbers = numbers_of(model, kind)
+    heads = len(values) // len(numbers)
+    names = [f"L{number} H{head}" for number in numbers for head in range(heads)]
+    scale = (-1, 1) if by == "outputs" else (0, 1)  # all that it can be, however little it is
+    return square(values, names, name_of(model, kind, chosen), scale)
 
 
 def together(
@@ -171,7 +173,8 @@ def together(
         [f"{nats(low)} to {nats(high)} in {len(lost.beyond)} texts" for low, high in zip(lows, highs, strict=True)]
         for lows, highs in zip(lost.beyond.min(0), lost.beyond.max(0), strict=True)
     ]
-    return square(lost.mean, names_of(importance.table.iloc[lost.heads]), chosen, unit="nats a token", notes=notes)
+    names = names_of(model, kind, importance.table.iloc[lost.heads])
+    return square(lost.mean, names, name_of(model, kind, chosen), unit="nats a token", notes=notes)
 
 
 def composition(
@@ -181,20 +184,20 @@ def composition(
     weights = head_weights(model, kind) if weights is None else weights
     return square(
         weights.composition[WAYS.index(way)],
-        names_of(weights.table),
-        chosen,
+        names_of(model, kind, weights.table),
+        name_of(model, kind, chosen),
         across="earlier head",
         blank="it is not in an earlier layer",
     )
 
 
 def square(
-    values: np.ndarray, names: list[str], chosen: tuple[int, int], scale: tuple[float, float] | None = None, unit: str = "",
+    values: np.ndarray, names: list[str], chosen: str, scale: tuple[float, float] | None = None, unit: str = "",
     notes: list[list[str]] | None = None, across: str = "other head", blank: str = "nothing to compare",
 ) -> View:  # fmt: skip
     """Draw heads by heads, from the scale's least to its most; from blue below 0 to red above it where there are both."""
     most = float(np.nanmax(np.abs(values), initial=1e-9))
-    here = names.index(name) if (name := f"L{chosen[0]} H{chosen[1]}") in names else None
+    here = names.index(chosen) if chosen in names else None
     return grid_view(
         values, names, names, down="head", across=across, unit=unit, scale=scale or (-most, most),
         signed=scale is None or scale[0] < 0, notes=notes, chosen=None if here is None else (here, here), cell=(9, 26),
@@ -212,12 +215,21 @@ def by_weights(model: LanguageModel, *, kind: str, columns: dict[str, str], weig
         for _, row in table.iterrows()
     ]
     return grid_view(
-        table[present].to_numpy(), names_of(table), [columns[name] for name in present], down="head", across="by its weights",
+        table[present].to_numpy(), names_of(model, kind, table), [columns[name] for name in present], down="head",
+        across="by its weights",
         signed=True, shades=np.stack(shades, 1), ends=("−1", "1"), notes=notes, cell=(84, 130), height=24,
         texts=[[f"{row[name]:.2f}".replace("-", "−") for name in present] for _, row in table.iterrows()],
         label="What heads are by their weights",
     )  # fmt: skip
 
 
-def names_of(table: pd.DataFrame) -> list[str]:
-    return [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+def numbers_of(model: LanguageModel, kind: str) -> tuple[int, ...]:
+    return model.info.numbers(kind in ("decoder", "cross"))
+
+
+def name_of(model: LanguageModel, kind: str, head: tuple[int, int]) -> str:
+    return f"L{numbers_of(model, kind)[head[0]]} H{head[1]}"
+
+
+def names_of(model: LanguageModel, kind: str, table: pd.DataFrame) -> list[str]:
+    return [name_of(model, kind, (layer, head)) for layer, head in zip(table["layer"], table["head"], strict=True)]

@@ -113,7 +113,7 @@ def examples(corpus: Corpus, chosen: list[tuple[int, int, str]], count: int) -> 
             drawing = picture_of(corpus, (layer, head, name, place), passage)
             pictures.append(drawing)
             parts.append(drawing.on_board(sentence(look, passage, name, place)))
-        title = words(HERE, f"meet {name}", layer=layer, head=head) if look.beginner else ""
+        title = words(HERE, f"meet {name}", layer=look.number(layer), head=head) if look.beginner else ""
         cards.append(Card(parts, title, 6 if look.beginner else 0))
     if pictures:
         show(board(cards, "Examples in real text"), "examples")
@@ -141,5 +141,5 @@ def picture_of(corpus: Corpus, which: tuple[int, int, str, int], passage: Exampl
         recipes.example, (look,), options, "examples", lambda: {"weight": Numbers(passage.weights, ("from", "to"), texts)},
         words=f"{WRITTEN[name]}, from token {passage.query} to token {passage.key} of a text",
         title=f"{look.named(layer, head)}, example {place + 1}",
-        part=f"L{layer} H{head} example {place + 1}", takes=("model",), known={"passage": passage},
+        part=f"{look.named(layer, head)} example {place + 1}", takes=("model",), known={"passage": passage},
     )  # fmt: skip

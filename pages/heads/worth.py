@@ -72,7 +72,7 @@ def in_numbers(look: Look, importance: Importance, options: dict) -> Picture:
     name = {title: column for column, title in BY.items()}[by]
     order = recipes.sorted_by(importance.table, name)
     drawing = Picture(
-        recipes.worth_table, (look,), options | {"by": name}, "heads-importance-table", partial(numbers_of, order),
+        recipes.worth_table, (look,), options | {"by": name}, "heads-importance-table", partial(numbers_of, look, order),
         title="What each head is worth, in numbers", takes=("model",), known={"importance": importance},
     )  # fmt: skip
 
@@ -124,9 +124,9 @@ def count_spare_heads(left: Pruning, within: float = 0.1) -> dict[str, str]:
     }  # fmt: skip
 
 
-def numbers_of(table: pd.DataFrame) -> dict[str, Numbers]:
+def numbers_of(look: Look, table: pd.DataFrame) -> dict[str, Numbers]:
     """Return what was measured, in the order of the rows."""
-    axis_names = {"head": [f"L{layer} H{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]}
+    axis_names = {"head": recipes.names_of(look.model, look.kind, table)}
     names = {"effect": "rise_of_loss_without_it_nats", "gradient": "by_slope_nats"}
     return {
         title + end: Numbers(table[name + end].to_numpy(np.float32), ("head",), axis_names)

@@ -94,7 +94,8 @@ def spot(folder: Path, look: Look, way: inside.Way, of: Spot) -> str:
     stage = next((candidate for candidate in way.stages if candidate.name == of.stage), None)
     layer = ""
     if of.layer is not None and of.layer != way.layer:
-        layer = f"Block {of.layer + 1}, " if look.beginner else f"{look.named(of.layer)} "
+        number = look.trace.attention[of.stack].numbers[of.layer]
+        layer = f"Block {number + 1}, " if look.beginner else f"L{number} "
     if stage is None or len(stage.axes) != len(of.index):
         return f"{layer}{formulas.name(folder, of.stage) or of.stage}"
     places = [along(look, stage, axis, at) for axis, at in zip(stage.axes, of.index, strict=True) if axis != "head"]

@@ -40,7 +40,7 @@ def caption(look: Look, way: inside.Way) -> str:
     """Say which token is followed, and for beginners, who did not choose it, through which head."""
     token = plain(named(look.spell_tokens(look.attention.queries)[look.token].text))
     attention = look.trace.attention[way.stack]
-    where = {"heads": attention.heads, "block": way.layer + 1, "layers": attention.layers}
+    where = {"heads": attention.heads, "block": attention.numbers[way.layer] + 1, "of_all": stops.every(attention, beginner=True)}
     which = words(HERE, "searchlight", **where) if attention.heads > 1 else ""
     return " ".join(filter(None, [words(HERE, "followed", token=token, head=look.head_name), which]))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis import inside
+from models.trace import Attention
 from pages.inside import choose, formulas, kept, naming, recipes
 from ui import state
 from ui.look import Look
@@ -33,11 +34,20 @@ def names(way: inside.Way) -> list[inside.Stage | str]:
     return [*BEGINNING, *way.stages, ORDER]
 
 
+def every(attention: Attention, beginner: bool) -> str:
+    """Return which blocks there are, in words: " of 6" for a beginner, else " (L0 to L5)"; where blocks without attention stand
+    between, those with attention, and for a beginner nothing."""
+    numbers = attention.numbers
+    if numbers != tuple(range(len(numbers))):
+        return "" if beginner else f" ({', '.join(f'L{number}' for number in numbers)})"
+    return f" of {len(numbers)}" if beginner else f" (L0 to L{numbers[-1]})" if len(numbers) > 1 else ""
+
+
 def groups(look: Look, way: inside.Way) -> list[str]:
     """Return the heading of the group of each stage: a part of the block, or ""."""
-    layers, stack = look.trace.attention[way.stack].layers, "" if way.stack == "self" else f"{way.stack.capitalize()}, "
-    every = f" (L0 to L{layers - 1})" if layers > 1 else ""
-    block = f"block {way.layer + 1} of {layers}" if look.beginner else f"block {look.named(way.layer)}{every}"
+    attention, stack = look.trace.attention[way.stack], "" if way.stack == "self" else f"{way.stack.capitalize()}, "
+    number = attention.numbers[way.layer]
+    block = f"block {number + 1 if look.beginner else f'L{number}'}{every(attention, look.beginner)}"
     part, headings = "attention", []
     for stage in names(way):
         if isinstance(stage, str) or stage.layer is None:

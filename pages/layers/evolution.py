@@ -48,13 +48,21 @@ def draw(here: Path, look: Look) -> list[Picture]:
         named(side[at].text)
         for side, at in ((look.spell_tokens(attention.rows), query), (look.spell_tokens(attention.keys), key))
     ]
-    raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
+    raw = {
+        "from": texts[0],
+        "to": texts[1],
+        "head": look.head,
+        "layers": attention.layers,
+        "heads": attention.heads,
+        "first_layer": attention.numbers[0],
+    }
     raw |= _facts(look, in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
     clicked_head, in_sight = heads.last_clicked(*in_heads.weights.shape), bool(np.isfinite(over[query, key]))
     drawings = _pictures(look, mean, film, in_heads, (query, key), clicked_head, head, texts)
     if clicked_head:
-        weight = {"layer": clicked_head[0], "head": clicked_head[1], "share": percent(in_heads.weights[clicked_head])}
+        layer, number = clicked_head
+        weight = {"layer": look.number(layer), "head": number, "share": percent(in_heads.weights[clicked_head])}
         st.caption(words(here, "pressed pair", **facts | weight))
     titles = f"From “{texts[0]}” to “{texts[1]}”", f"{_film(head)}, layer by layer"
     cards = _cards(here, look, drawings, facts, titles, in_sight)

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.lens import Lens, lens, translator
+from models.trace import Trace
 from pages.layers import lens_training, recipes
 from ui import state
 from ui.choices.token import keep
@@ -116,8 +117,8 @@ def _window(positions: list[int]) -> list[int]:
     return positions[last - WINDOW : last]
 
 
-def _layer_name(layer: int) -> str:
-    return "input" if layer == 0 else f"L{layer - 1}"
+def _layer_name(trace: Trace, layer: int) -> str:
+    return "input" if layer == 0 else f"L{trace.numbers[layer - 1]}"
 
 
 def _pictures(
@@ -128,7 +129,7 @@ def _pictures(
     options, tokens = {"positions": positions, "tuned": tuned}, [read[place].text for place in positions]
     place = {"column": column, "layer": layer}
     kind, where = KINDS[tuned].capitalize(), f"{'at' if model.info.kind == 'encoder' else 'after'} “{named(tokens[column])}”"
-    names: dict[str, Sequence] = {"stage": [_layer_name(row) for row in range(len(seen.ids))], "position": positions}
+    names: dict[str, Sequence] = {"stage": [_layer_name(look.trace, row) for row in range(len(seen.ids))], "position": positions}
 
     def texts(ids: np.ndarray) -> np.ndarray:
         return np.array([model.token_text(int(id)) for id in ids.ravel()], dtype=str).reshape(ids.shape)
@@ -171,9 +172,9 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
     model, trace = look.model, look.trace
     place, settled = int(seen.positions[column]), int(seen.settled[column])
     token = named(look.spell_tokens(trace.read)[place].text)
-    since = "from the input on" if settled == 0 else f"from {_layer_name(settled)} on"
+    since = "from the input on" if settled == 0 else f"from {_layer_name(trace, settled)} on"
     if settled == len(seen.ids) - 1:
-        since = f"only after the last layer, {_layer_name(settled)}"
+        since = f"only after the last layer, {_layer_name(trace, settled)}"
 
     def token_name(id: np.integer) -> str:
         text = model.token_text(int(id))
@@ -184,7 +185,7 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
         "answer": token_name(seen.answer[column]),
         "share": percent(seen.probability[-1, column]),
         "settled": since,
-        "layer": _layer_name(layer),
+        "layer": _layer_name(trace, layer),
         "best": token_name(seen.ids[layer, column, 0]),
         "best_share": percent(seen.probabilities[layer, column, 0]),
         "rank": f"{seen.rank[layer, column]:,}",

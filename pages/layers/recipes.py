@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from analysis import HeadMap, Pair, Scope, as_written, head_divergence, head_map, head_statistics, maps, pair
 from analysis.lens import Lens, lens, translator
 from models.language_model import LanguageModel
-from models.trace import Trace
+from models.trace import Attention, Trace
 from viz import View, grid_view, percent, reading_view
 from viz.figures.heads import head_scatter
 from viz.tokens import label, plain_sign
@@ -41,12 +41,13 @@ def pair_weights(
 ) -> View:
     in_heads = in_heads or pair(seen.attention, query, key)
     notes = [[f"rank {rank} of {keys}" for rank in row] for row, keys in zip(in_heads.ranks, in_heads.keys, strict=True)]
-    return head_grid(in_heads.weights, unit="%", scale=(0, 1), notes=notes, chosen=chosen, label="Weight")
+    numbers = seen.attention.numbers
+    return head_grid(in_heads.weights, unit="%", scale=(0, 1), notes=notes, chosen=chosen, label="Weight", numbers=numbers)
 
 
 def pair_ranks(trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pair | None = None) -> View:
     in_heads = in_heads or pair(seen.attention, query, key)
-    return rank_grid(in_heads.ranks, in_heads.keys.tolist())
+    return rank_grid(in_heads.ranks, in_heads.keys.tolist(), numbers=seen.attention.numbers)
 
 
 def movie(
@@ -54,7 +55,7 @@ def movie(
 ) -> View:
     """Draw the map of a head, or of the mean of all, layer by layer."""
     drawn = maps(seen.attention, head) if drawn is None else drawn
-    return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name)
+    return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name, seen.attention.numbers)
 
 
 # ---------------------------------------------------------------- Statistics
@@ -69,26 +70,28 @@ def statistic(
         values = head_statistics(seen.attention)[name].to_numpy().reshape(seen.attention.layers, seen.attention.heads)
     notes = [[f"{nats / np.log(2):.2f} bits" for nats in row] for row in values] if name == "entropy" else None
     each = [f"Σ {total / 2:.3g}" for total in values.sum(-1)] if name == "diversity" else None
-    return head_grid(values, unit=unit, scale=scale, notes=notes, row_notes=each, chosen=chosen, label=title)
+    return head_grid(
+        values, unit=unit, scale=scale, notes=notes, row_notes=each, chosen=chosen, label=title, numbers=seen.attention.numbers
+    )
 
 
 def head_points(trace: Trace, seen: Scope, *, chosen: tuple[int, int] | None, plane: HeadMap | None = None) -> go.Figure:
     plane = plane or head_map(head_divergence(seen.attention))
-    return head_scatter(plane.points, seen.attention.layers, chosen)
+    return head_scatter(plane.points, seen.attention.layers, chosen, numbers=seen.attention.numbers)
 
 
 def divergences(trace: Trace, seen: Scope, *, divergence: np.ndarray | None = None) -> View:
     """Draw how far every two heads are from each other, [head, head]."""
     divergence = head_divergence(seen.attention) if divergence is None else divergence
-    names = head_names(seen.attention.heads, len(divergence))
+    names = head_names(seen.attention)
     return grid_view(
         divergence, names, names, down="head", across="head", unit="bits", scale=(0, max(1e-9, divergence.max())),
         row_names=[f"{name} and" for name in names], cell=(2, 12), label="Divergence of every two heads",
     )  # fmt: skip
 
 
-def head_names(heads: int, count: int) -> list[str]:
-    return [f"L{at // heads} H{at % heads}" for at in range(count)]
+def head_names(attention: Attention) -> list[str]:
+    return [f"L{number} H{head}" for number in attention.numbers for head in range(attention.heads)]
 
 
 # ---------------------------------------------------------------- Lens
@@ -114,7 +117,16 @@ def lens_cells(
     ]
     across = "at this mask" if model.info.kind == "encoder" else "after reading this token"
     return lens_grid(
-        tokens, best, predictions.probabilities[:, :, 0], predictions.rank, predictions.kl, colour, across, chosen, notes
+        tokens,
+        best,
+        predictions.probabilities[:, :, 0],
+        predictions.rank,
+        predictions.kl,
+        colour,
+        across,
+        chosen,
+        notes,
+        trace.numbers,
     )
 
 
@@ -126,7 +138,7 @@ def lens_position(
     predictions = predictions or through(model, trace, positions, tuned)
     ids, shares = predictions.ids[:, column], predictions.probabilities[:, column]
     spell = plain_sign if simple else str
-    return likeliest([[spell(model.token_text(int(id))) for id in row] for row in ids], shares, layer)
+    return likeliest([[spell(model.token_text(int(id))) for id in row] for row in ids], shares, layer, trace.numbers)
 
 
 def lens_answer(
@@ -139,7 +151,7 @@ def lens_answer(
     answer = plain_sign(answer) if simple else answer
     each = zip(predictions.rank[:, column], predictions.kl[:, column], strict=True)
     notes = [rank_in_words(rank) if simple else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
-    return answer_grid(answer, predictions.probability[:, column], notes, layer)
+    return answer_grid(answer, predictions.probability[:, column], notes, layer, trace.numbers)
 
 
 def through(model: LanguageModel, trace: Trace, positions: list[int], tuned: bool) -> Lens:

@@ -48,11 +48,13 @@ def draw(here: Path, look: Look) -> list[Picture]:
         return []
     size = (attention.layers, attention.heads)
     beginner, clicked_head = look.beginner, heads.last_clicked(*size)
-    say(here, "statistics cross" if kind == "cross" else "statistics", tokens=len(attention.queries), heads=size[0] * size[1])
+    say(here, "statistics cross" if kind == "cross" else "statistics", tokens=len(attention.queries), heads=size[0] * size[1],
+        first_layer=attention.numbers[0],
+    )  # fmt: skip
     if clicked_head:
         row = table.iloc[clicked_head[0] * size[1] + clicked_head[1]]
         say(
-            here, "pressed head", layer=clicked_head[0], head=clicked_head[1], evenness=percent(row["evenness"]),
+            here, "pressed head", layer=look.number(clicked_head[0]), head=clicked_head[1], evenness=percent(row["evenness"]),
             distance=_number(row["distance"]), first=percent(row["first"]),
         )  # fmt: skip
     cards, pictures = [], []
@@ -68,7 +70,7 @@ def draw(here: Path, look: Look) -> list[Picture]:
                 title=title, part=name, known={"values": values},
             )  # fmt: skip
             pictures.append(drawing)
-            cards.append(Card([drawing.on_board(words(here, name, **_most(values)))], title, 4))
+            cards.append(Card([drawing.on_board(words(here, name, **_most(look, values)))], title, 4))
     show(board(cards, "Every head in numbers"), "statistics", chosen=lambda: heads.open_head(*choice("statistics")["value"]))
     if size[0] * size[1] > 1:
         with picture("The map of heads"):
@@ -80,10 +82,10 @@ def _each_head(name: str, values: np.ndarray) -> dict[str, Numbers]:
     return {name: Numbers(values, ("layer", "head"))}
 
 
-def _most(values: np.ndarray) -> dict[str, object]:
+def _most(look: Look, values: np.ndarray) -> dict[str, object]:
     """Return the head with the largest of [layer, head] shares, and its share."""
     layer, head = np.unravel_index(np.nanargmax(values), values.shape)
-    return {"layer": layer, "head": head, "share": percent(values[layer, head])}
+    return {"layer": look.number(int(layer)), "head": head, "share": percent(values[layer, head])}
 
 
 def _alike(here: Path, look: Look, subject: tuple) -> list[Picture]:
@@ -104,7 +106,7 @@ def _alike(here: Path, look: Look, subject: tuple) -> list[Picture]:
         "all": len(attention.queries[choosing(attention)]), "heads": len(divergence),
     }  # fmt: skip
     whole, size = replace(look, options={}), (attention.layers, attention.heads)
-    names = recipes.head_names(attention.heads, len(divergence))
+    names = recipes.head_names(attention)
     points = Picture(
         recipes.head_points, (whole,), {"chosen": heads.last_clicked(*size)}, "head-map",
         lambda: {"place": Numbers(plane.points.reshape(*size, 2), ("layer", "head", "direction"))},

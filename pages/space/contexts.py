@@ -79,14 +79,14 @@ def draw(folder: Path, look: Look) -> list[Picture]:
             )  # fmt: skip
     if arranged:
         with right:
-            compare(folder, word, numbered, states, chosen.measure)
+            compare(folder, word, numbered, states, chosen.measure, traces[0].attention[stack].numbers[-1])
             scene.faith(folder, arranged, chosen)
     return pictures
 
 
-def compare(folder: Path, word: str, names: list[str], states: np.ndarray, measure: str) -> None:
+def compare(folder: Path, word: str, names: list[str], states: np.ndarray, measure: str, last: int) -> None:
     """Say which two places of the word are most alike in all dimensions, and which least, by the measure of the picture. The
-    places of the word are the first of the states."""
+    places of the word are the first of the states. last: the number of the last layer."""
     if len(names) < 2:
         say(folder, "context single", word=plain(word))
         return
@@ -97,6 +97,6 @@ def compare(folder: Path, word: str, names: list[str], states: np.ndarray, measu
     ends = sorted((distances[-1].min(), distances[-1].max()), reverse=measure == "cosine")  # the most alike first
     numbers = dict(zip(("first", "last", "highest", "lowest"), (distances[0].mean(), distances[-1].mean(), *ends), strict=True))
     say(
-        folder, f"context pairs {measure}", word=plain(word), layer=len(states) - 2, near=near, far=far,
+        folder, f"context pairs {measure}", word=plain(word), layer=last, near=near, far=far,
         **{name: f"{value:.2f}" if measure == "cosine" else f"{value:.3g}" for name, value in numbers.items()},
     )  # fmt: skip

@@ -16,7 +16,7 @@ from ui.memory.jobs import Report, result
 from ui.picture.caption import caption
 from ui.picture.picture import Picture
 from ui.picture.provenance import as_json
-from viz.views.space_view import token_colours
+from viz.views.space_view import layer_names, token_colours
 
 
 def draw(picture: Picture) -> None:
@@ -48,6 +48,7 @@ def drawing_of(picture: Points, where: str) -> dict[str, Any]:
         "points": arrangement.points,
         "colours": token_colours(picture.values, len(picture.names)),
         "axes": None if options["simple"] else axis_names(arrangement),
+        "stages": layer_names(len(picture.hidden), picture.layers),
         "provenance": where,
     }
 
@@ -84,7 +85,7 @@ def pictures(drawing: dict[str, Any]) -> bytes:
 def projector(picture: Points, where: str) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in projector_files(*layer_rows(picture.hidden, picture.columns)).items():
+        for name, data in projector_files(*layer_rows(picture.hidden, picture.columns, picture.layers)).items():
             archive.writestr(name, data)
         archive.writestr("provenance.json", where)
     return file.getvalue()

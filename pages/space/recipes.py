@@ -20,7 +20,7 @@ from models.tokens import Token
 from models.trace import Trace
 from viz import View, percent, space_view
 from viz.tokens import label, plain_signs
-from viz.views.space_view import short
+from viz.views.space_view import layer_names, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +41,7 @@ def tokens(
     named = plain_signs(every) if simple else every
     here = [named[place] for place in places]
     options = colour_options(colour, here, places, hidden) | {"notes": [f"position {place}" for place in places]}
+    options["stages"] = layer_names(len(hidden), trace.attention[stack].numbers)
     return points("space-view", [token.text for token in here], hidden, arranging, simple, chosen, arrangement, near, **options)
 
 
@@ -106,8 +107,9 @@ def contexts(
     count = len(names) - len(others)
     values = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[:count])] + [""] * len(others)
     numbered = [f"{i + 1}: {name}" for i, name in enumerate(names[:count])] + names[count:]
-    notes = [short(text, 90) for text in texts]
-    return points("context-view", numbered, states, arranging, simple, chosen, arrangement, near, values=values, notes=notes)
+    stages = layer_names(len(states), traces[0].attention[stack].numbers)
+    options = {"notes": [short(text, 90) for text in texts], "stages": stages}
+    return points("context-view", numbered, states, arranging, simple, chosen, arrangement, near, values=values, **options)
 
 
 def word_points(

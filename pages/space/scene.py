@@ -120,13 +120,14 @@ def arrange(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arrangement | 
 @dataclass(frozen=True, kw_only=True)
 class Points(Picture):
     """A picture of points, and what other programs need to show them: names, values for colours, columns (a value for each point,
-    by name), and the states [layers + 1, point, d] that the points stand for."""
+    by name), the states [layers + 1, point, d] that the points stand for, and the numbers of the layers in the network."""
 
     names: Sequence[str]
     values: Any
     columns: Mapping[str, Sequence]
     hidden: np.ndarray
     arranged: Arrangement
+    layers: Sequence[int]
 
 
 def place(
@@ -136,26 +137,27 @@ def place(
 ) -> Points:  # fmt: skip
     """Place a picture of points. The followed token stays chosen while the text is edited."""
     followed = state.followed_key(key).get()
+    layers = looks[0].trace.attention[options["stack"]].numbers if "stack" in options else ()
     options = options | {"arranging": asdict(chosen), "simple": looks[0].beginner, "chosen": followed}
 
     def react() -> None:
         state.followed_key(key).set(choice(key))
 
     picture = Points(
-        recipe, looks, options, key, lambda: numbers(names, hidden, columns, arranged), react, title=title,
+        recipe, looks, options, key, lambda: numbers(names, hidden, columns, arranged, layers), react, title=title,
         words=f"{NAMES[chosen.method]} in {chosen.dimensions} dimensions, {BY[chosen.measure]}", takes=takes,
         known={"arrangement": arranged.projection, "near": arranged.near}, names=names, values=values, columns=columns,
-        hidden=hidden, arranged=arranged,
+        hidden=hidden, arranged=arranged, layers=layers,
     )  # fmt: skip
     place_picture(picture)
     return picture
 
 
 def numbers(
-    names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence], arranged: Arrangement
+    names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence], arranged: Arrangement, layers: Sequence[int]
 ) -> dict[str, Numbers]:
     """Return where each point is in each layer, and what it stands for; `near`: the nearest points, by their number from 0."""
-    stages = {"layer": ["input", *range(len(hidden) - 1)]}
+    stages = {"layer": ["input", *layers]}
     axes = ("layer", "point")
     nearest = np.array([[", ".join(names[i].strip(" ") for i in point) for point in layer] for layer in arranged.near], dtype=str)
     each = {

@@ -33,7 +33,8 @@ def where_it_looks(folder: Path, look: Look, pictures: list[Picture]) -> Part:
         words=look.head_name, title="Where it looks", part="reading", known={"weights": weights},
     )  # fmt: skip
     pictures.append(drawing)
-    facts = {"layer": layer, "head": head, "kind": kind, "name": loadable_name(look.model.info.name).replace("*", r"\*")}
+    facts = {"layer": look.number(layer), "index": layer, "head": head, "kind": kind}
+    facts["name"] = loadable_name(look.model.info.name).replace("*", r"\*")
     facts["formula"] = attention.formula(layer).replace("*", r"\*")
     facts["total"] = "100 %" if whole else "less than 100 %: the rest goes to what is not shown"
     facts["call"] = "trace(text, target)" if trace.target and not look.model.info.labels else "trace(text)"
@@ -53,4 +54,7 @@ def all_heads(folder: Path, look: Look, pictures: list[Picture]) -> Part:
         title="All heads", part="heads",
     )  # fmt: skip
     pictures.append(drawing)
-    return drawing.on_board(words(folder, "heads", layers=look.attention.layers, heads=look.attention.heads), late=True)
+    return drawing.on_board(
+        words(folder, "heads", layers=look.attention.layers, heads=look.attention.heads, first_layer=look.attention.numbers[0]),
+        late=True,
+    )

@@ -77,4 +77,6 @@ def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int) -> View:
     """Draw every head as a thumbnail."""
     attention = seen.attention
     maps = (seen[at] for at in range(attention.layers))
-    return model_view(maps, chosen=(layer, head), side=32, largest=48, chooses=attention.chooses)
+    return model_view(
+        maps, chosen=(layer, head), side=32, largest=48, chooses=attention.chooses, numbers=attention.numbers, link="heads"
+    )

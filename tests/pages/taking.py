@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 import streamlit
+from streamlit.testing.v1 import AppTest
 
 import models
 from tests.pages.opening import open_link
@@ -42,6 +43,11 @@ class Unfolded:
 
 def offered(monkeypatch: pytest.MonkeyPatch, page: str, link: str = "") -> dict[str, Picture]:
     """What can be taken away of a page at a link, by the name of each picture."""
+    return opened(monkeypatch, page, link)[1]
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, page: str, link: str = "") -> tuple[AppTest, dict[str, Picture]]:
+    """A page at a link, and what can be taken away of it, by the name of each picture."""
     found: dict[str, Picture] = {}
 
     def keep(key: str, pictures: Sequence[Picture]) -> None:
@@ -50,8 +56,8 @@ def offered(monkeypatch: pytest.MonkeyPatch, page: str, link: str = "") -> dict[
     with monkeypatch.context() as patch:
         patch.setattr(take_away, "choose_picture", keep)
         patch.setattr(streamlit, "popover", lambda *given, **options: Unfolded(streamlit.container()))
-        open_link(page, link)
-    return found
+        app = open_link(page, link)
+    return app, found
 
 
 class Read:

@@ -199,3 +199,59 @@ def test_what_plotly_drew_takes_the_colours_of_the_other_page_and_data_keeps_its
             [round(v) for v in unlabel_rgb(colour)] for colour in validate_colors([c for _, c in get_colorscale(name)], "rgb")
         ]
     assert translated(*((colour, False) for colour in data)) == data
+
+
+def test_a_place_on_a_chart_is_found_again_on_one_of_another_size():
+    frame, other = {"left": 10, "top": 20, "width": 400, "height": 200}, {"left": 0, "top": 0, "width": 800, "height": 600}
+    places = called(
+        "views/room/charts.js", "placeIn", *[[frame, {"clientX": x, "clientY": 70}] for x in (9, 10, 110, 409.9, 410)]
+    )
+    assert [place % 1000 if place >= 0 else None for place in places] == [None, 0, 250, 999, None]
+    spots = called("views/room/charts.js", "spotOf", *[[other, place] for place in places[1:4]])
+    np.testing.assert_allclose([[spot["clientX"], spot["clientY"]] for spot in spots], [[0, 150], [200, 150], [800, 150]], atol=1)
+
+
+def test_who_leads_points_at_a_chart_and_who_follows_sees_the_same_place():
+    """Two pages with two charts each; what one tells is sent to the other, as a room does, and is not told on."""
+    script = """
+import { joinCharts } from "./views/room/charts.js";
+globalThis.MouseEvent = class extends Event {
+  constructor(kind, { clientX, clientY }) {
+    super(kind);
+    Object.assign(this, { clientX, clientY });
+  }
+};
+const page = (width) => {
+  const heard = [];
+  const plots = [0, 1].map((i) => ({
+    closest: () => plots[i],
+    getBoundingClientRect: () => ({ left: 0, top: 300 * i, width, height: width / 2 }),
+    dispatchEvent: (event) => heard.push([i, event.type, Math.round(event.clientX ?? -1), Math.round(event.clientY ?? -1)]),
+  }));
+  return { plots, heard, window: new EventTarget(), sent: [] };
+};
+const on = (page) => {
+  globalThis.document = { querySelectorAll: () => page.plots };
+  for (const name of ["addEventListener", "dispatchEvent"]) globalThis[name] = page.window[name].bind(page.window);
+};
+const [lead, follower] = [page(400), page(200)];
+for (const each of [lead, follower]) {
+  on(each);
+  each.window.addEventListener("headlight:point", ({ detail }) => detail.led || each.sent.push(detail));
+  joinCharts();
+}
+on(lead);
+const move = (target, clientX, clientY) => {
+  const event = Object.assign(new Event("pointermove"), { clientX, clientY });
+  Object.defineProperty(event, "target", { value: target });
+  lead.window.dispatchEvent(event);
+};
+move(lead.plots[1], 100, 400);
+move({ closest: () => null }, 0, 0);
+on(follower);
+for (const detail of lead.sent)
+  follower.window.dispatchEvent(new CustomEvent("headlight:point", { detail: { ...detail, led: true } }));
+console.log(JSON.stringify([lead.sent.map((one) => [one.link, one.position >= 0]), follower.heard, follower.sent]));"""
+    told, heard, told_on = json.loads(printed(script))
+    assert told == [["chart 1", True], ["chart 1", False]] and told_on == []
+    assert heard == [[1, "mousemove", 50, 350], [1, "mouseout", -1, -1]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -12,7 +14,7 @@ from ui.look import kind_of
 from ui.memory import loaded
 from ui.memory.favourites import favourite
 from ui.state import Key
-from ui.text import number_below
+from ui.text import place_of
 
 
 def side_bar(name: str) -> None:
@@ -32,24 +34,26 @@ def side_bar(name: str) -> None:
     for key in state.FAVOURITES_NEXT.pop():
         key.set(getattr(first, key.name))
     in_decoder = kind in ("decoder", "cross")
-    layers = info.decoder_layers if in_decoder else info.layers
+    layers = info.numbers(in_decoder)
     beside = st.sidebar.container(horizontal=True, gap="small", wrap=False)
     layer = number_menu(state.LAYER, layers, first.layer, beside)
     heads = info.heads_of(layer, in_decoder)
-    number_menu(state.HEAD, heads, min(first.head, heads - 1), beside)
-    if (number := info.number_of(layer, in_decoder)) is not None:
-        st.sidebar.caption(f"L{layer} is layer {number} of the network: those without attention are left out.")
+    number_menu(state.HEAD, range(heads), min(first.head, heads - 1), beside)
 
 
-def number_menu(key: Key[int], count: int, default: int, place: DeltaGenerator) -> int:
-    """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …"""
+def number_menu(key: Key[int], numbers: Sequence[int], default: int, place: DeltaGenerator) -> int:
+    """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …: the place among them."""
     letter, value = key.name[0].upper(), key.in_address or ""
-    if (number := number_below(value, count)) is not None:  # written by hand, without the letter
+    if (number := place_of(value, numbers)) is not None:  # written by hand, without the letter
         state.take_as(key, number)
+
+    def option_text(at: int) -> str:
+        return f"{letter}{numbers[at]}"
+
     chosen = one_of(
-        key, range(count), f"the {key.name}", default=default, menu=True, format_option=lambda at: f"{letter}{at}", place=place
+        key, range(len(numbers)), f"the {key.name}", default=default, menu=True, format_option=option_text, place=place
     )
-    state.keep(key, f"{letter}{chosen}", f"{letter}{default}")
+    state.keep(key, option_text(chosen), option_text(default))
     return int(chosen)
 
 

@@ -24,7 +24,7 @@ from ui import state
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
 from ui.state import Key
-from ui.text import display_name, distinct_name, number_below, plain
+from ui.text import display_name, distinct_name, place_of, plain
 
 if TYPE_CHECKING:
     from models.language_model import ModelInfo
@@ -203,9 +203,10 @@ def take(name: str) -> None:
     state.READ_BEFORE.set(before)  # for `ui.choices.boxes`: another model reads the text
     # The layer and head of the model before mean nothing here, but those of a link do.
     favourites = {state.LAYER, state.HEAD}
-    for key, size in ((state.LAYER, max(info.layers, info.decoder_layers)), (state.HEAD, max(info.heads, info.decoder_heads))):
+    layers = max(info.numbers(), info.numbers(True), key=len)
+    for key, numbers in ((state.LAYER, layers), (state.HEAD, range(max(info.heads, info.decoder_heads)))):
         asked = state.OPENED.get().pop(key.name, "")
-        number = number_below(asked.removeprefix(key.name[0].upper()), size)
+        number = place_of(asked.removeprefix(key.name[0].upper()), numbers)
         if number is not None:
             key.set(number)
             favourites.discard(key)

@@ -7,6 +7,7 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from csv import QUOTE_NONNUMERIC
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,15 @@ def numbers(picture: Picture) -> dict[str, Numbers]:
         heads = picture.options.get("heads")
         few = "head" in axes and heads and not isinstance(values, Scope) and values.shape[axes.index("head")] == len(heads)
         arrays[name] = Numbers(values, axes, {"head": list(heads)} if heads and few else {})
-    return arrays
+    return {name: numbered(array, picture.look) for name, array in arrays.items()}
+
+
+def numbered(array: Numbers, look: Look | None) -> Numbers:
+    """An array whose layers have their numbers in the network, where nothing else names them."""
+    if look is None or not look.model.info.layer_numbers or "layer" not in array.axes or "layer" in array.names:
+        return array
+    numbers, size = look.attention.numbers, array.shape[array.axes.index("layer")]
+    return replace(array, names={**array.names, "layer": numbers}) if size == len(numbers) else array
 
 
 def limit_size(arrays: dict[str, Numbers], look: Look | None, most: int) -> tuple[dict[str, Numbers], str]:
@@ -46,7 +55,7 @@ def limit_size(arrays: dict[str, Numbers], look: Look | None, most: int) -> tupl
     Also what was left out, as words: "L5 H1 only", or "".
     """
     bounded_arrays, left_names = dict(arrays), {}
-    for axis, chosen in (("layer", look.layer), ("head", look.head)) if look else ():
+    for axis, chosen in (("layer", look.number(look.layer)), ("head", look.head)) if look else ():
         for name, array in bounded_arrays.items():
             if axis in array.axes and np.prod(array.shape, dtype=float) > most and array.shape[array.axes.index(axis)] > 1:
                 place = array.place(axis, chosen)
@@ -164,7 +173,7 @@ def npz(picture: Picture, about: Caption) -> bytes:
         "caption": str(about),
         "models": [display_name(read.model.info.name) for read in picture.looks],
         "texts": list(about.texts),
-        **({} if picture.title or look is None else {"layer": look.layer, "head": look.head, "attention": look.kind}),
+        **({} if picture.title or look is None else place_of(look)),
         "options": {**picture.options, **(look.scope.options if look and "seen" in picture.takes else {})},
         "arrays": axes,
         "tokens": tokens,
@@ -175,6 +184,10 @@ def npz(picture: Picture, about: Caption) -> bytes:
         file, metadata=np.array(json.dumps(metadata, default=plain)), provenance=np.array(as_json(about.where)), **contents
     )
     return file.getvalue()
+
+
+def place_of(look: Look) -> dict[str, Any]:
+    return {"layer": look.number(look.layer), "head": look.head, "attention": look.kind}
 
 
 def room(look: Look | None) -> int:

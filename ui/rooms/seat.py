@@ -29,7 +29,7 @@ from ui.rooms.route import cookie
 from ui.rooms.store import CODE, HIDDEN, Person, Room, RoomError, rooms
 from ui.serving.leaving import open_page
 from ui.show import choice, show
-from ui.text import number_below
+from ui.text import place_of
 from viz.views.room import room as room_view
 
 ECHO = 2.5  # seconds for which a browser may still send what was replaced, from when it shows what came instead
@@ -547,7 +547,7 @@ def open_here() -> None:
 def keep_what_waits() -> None:
     """Choose the layer and the head that a link asks for and only a higher level has: it is another page that opens now."""
     info = loaded.info(model_in_use())
-    for key, count in ((state.LAYER, info.layers), (state.HEAD, info.heads)):
+    for key, numbers in ((state.LAYER, info.numbers()), (state.HEAD, range(info.heads))):
         number_text = (state.linked_value(key) or "").removeprefix(key.name[0].upper())
-        if not key.is_set and (number := number_below(number_text, count)) is not None:
+        if not key.is_set and (number := place_of(number_text, numbers)) is not None:
             key.set(number)

@@ -14,12 +14,15 @@ from viz.tokens import named
 _SCALE = [[0, "rgba(128,136,150,.10)"], [0.5, "#7fa7c4"], [1, "#d0661a"]]
 
 
-def cache_boxes(tokens: Sequence[Any], layers: int, each: int, dtype: str = "float32", fresh: int = 1) -> go.Figure:
+def cache_boxes(
+    tokens: Sequence[Any], layers: int, each: int, dtype: str = "float32", fresh: int = 1, numbers: Sequence[int] = ()
+) -> go.Figure:
     """Draw the key-value cache of the tokens read so far. each: numbers of one token in one layer, keys and values together;
-    fresh: how many tokens, at the end, were read last."""
+    fresh: how many tokens, at the end, were read last; numbers: of the layers, where they are not 0, 1, …"""
     count = len(tokens)
     values = np.full((layers, count), 0.5)
     values[:, max(0, count - fresh) :] = 1.0
+    numbers, step = list(numbers) or list(range(layers)), max(1, layers // 6)
     names = [escape_plotly(named(token.text)) for token in tokens]
     figure = go.Figure(
         go.Heatmap(
@@ -31,8 +34,9 @@ def cache_boxes(tokens: Sequence[Any], layers: int, each: int, dtype: str = "flo
             showscale=False,
             xgap=1,
             ygap=1,
-            customdata=np.tile(np.array(names, dtype=object), (layers, 1)),
-            hovertemplate=f"keys and values of “%{{customdata}}” in layer %{{y}}: {each:,} numbers ({dtype})<extra></extra>",
+            customdata=np.stack(np.broadcast_arrays(np.array(names, dtype=object), np.array(numbers)[:, None]), -1),
+            hovertemplate="keys and values of “%{customdata[0]}” in layer %{customdata[1]}: "
+            f"{each:,} numbers ({dtype})<extra></extra>",
         )
     )
     figure.update_layout(
@@ -42,7 +46,8 @@ def cache_boxes(tokens: Sequence[Any], layers: int, each: int, dtype: str = "flo
         xaxis=axis(tokens) | {"title": {"text": "token that was read"}},
         yaxis={
             "title": {"text": "layer"},
-            "dtick": max(1, layers // 6),
+            "tickvals": list(range(0, layers, step)),
+            "ticktext": [str(number) for number in numbers[::step]],
             "automargin": True,
             "showgrid": False,
             "zeroline": False,

@@ -22,8 +22,12 @@ _AROUND = {  # where a name can stand, in Plotly's words, and as steps to the ri
 }  # fmt: skip
 
 
-def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None = None, height: int = 420) -> go.Figure:
+def head_scatter(
+    points: np.ndarray, layers: int, chosen: tuple[int, int] | None = None, height: int = 420, numbers: Sequence[int] = ()
+) -> go.Figure:
     """Heads of all layers as points [layers · heads, 2], a colour a layer; point i is head i % heads of layer i // heads.
+
+    numbers: of the layers, where they are not 0, 1, …
 
     Raises ValueError where the points are not as many as whole layers of heads.
     """
@@ -32,7 +36,8 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
         raise ValueError(f"Points of shape {list(points.shape)}: give [heads of all layers, 2] for {layers} layers.")
     heads = len(points) // layers
     each = np.stack(np.divmod(np.arange(len(points)), heads), axis=1)
-    names = [f"L{layer} H{head}" for layer, head in each]
+    numbers = list(numbers) or list(range(layers))
+    names = [f"L{numbers[layer]} H{head}" for layer, head in each]
     where = _label_places(points, names, height)
     figure = go.Figure(
         go.Scattergl(
@@ -61,7 +66,8 @@ def head_scatter(points: np.ndarray, layers: int, chosen: tuple[int, int] | None
                     "lenmode": "pixels",
                     "thickness": 10,
                     "outlinewidth": 0,
-                    "dtick": max(1, layers // 6),
+                    "tickvals": list(range(0, layers, max(1, layers // 6))),
+                    "ticktext": [str(number) for number in numbers[:: max(1, layers // 6)]],
                 },
             },
             hovertemplate="%{hovertext}<extra></extra>",

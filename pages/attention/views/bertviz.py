@@ -29,14 +29,15 @@ def bertviz(look: Look) -> Picture | None:
         )
         return None
     if len(set(counts)) > 1 and look.kind == "self":
-        layer_names = ", ".join(f"L{layer}" for layer in fit)
+        layer_names = ", ".join(map(look.named, fit))
         st.caption(f"BertViz shows only layers with equally many heads together: {layer_names} have {counts[look.layer]}.")
     elif len(fit) < layers:
-        few = f"layer {fit[0]}" if len(fit) == 1 else f"layers {fit[0]} to {fit[-1]}"
+        few = look.named(fit[0]) if len(fit) == 1 else f"{look.named(fit[0])} to {look.named(fit[-1])}"
         st.caption(f"BertViz stores every weight as text. At {tokens:,} tokens, only {few} of the {layers} layers can be shown.")
-    options: dict[str, Any] = {"layer": look.layer, "heads": [look.head], "theme": st.context.theme.type or "auto"}
+    options: dict[str, Any] = {"layer": look.number(look.layer), "heads": [look.head], "theme": st.context.theme.type or "auto"}
     weights_of: dict[str, Any] = {
-        name: {layer: attention[layer] for layer in fit if layer < attention.layers} for name, attention in attentions.items()
+        name: {attention.numbers[layer]: attention[layer] for layer in fit if layer < attention.layers}
+        for name, attention in attentions.items()
     }
     if "self" in weights_of:
         page = bertviz_head_view(weights_of["self"], look.trace.tokens, second=min(second, default=None), **options)

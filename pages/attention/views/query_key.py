@@ -11,12 +11,13 @@ from ui import state
 from ui.choices.token import keep
 from ui.look import Look
 from ui.picture.picture import Picture
-from viz.tokens import label, row_names
+from ui.show import choice
+from viz.tokens import listed, row_names
 
 
 def numbers(look: Look) -> Picture:
     tokens = look.attention.rows
-    names = row_names(tokens) or [label(token.text) for token in tokens]
+    names = row_names(tokens) or [listed(token.text, token.fragment) for token in tokens]
     state.QUERY.set(look.token)  # the selected token of every page; a choice here selects it there too
     position = st.selectbox(
         "Query",
@@ -30,5 +31,10 @@ def numbers(look: Look) -> Picture:
         numbers = vars(query_key(look.attention, look.layer, look.head, position))
         return {name: np.asarray(value) for name, value in numbers.items() if value is not None}
 
+    def react() -> None:
+        state.KEPT_KEY.set(choice("query-key-view")["key"])
+
+    key = state.KEPT_KEY.get()
     options = {"layer": look.layer, "head": look.head, "position": position}
-    return Picture(recipes.numbers, (look,), options, "query-key-view", parts)
+    options |= {} if key is None or key >= len(look.attention.keys) else {"key": key}
+    return Picture(recipes.numbers, (look,), options, "query-key-view", parts, react)

@@ -58,9 +58,9 @@ def graph(
 def spot(node: Node, heads: int, share: float) -> Spot:
     """Return the place of a part: a head by its number, a feed-forward at the right, above the heads of its layer."""
     if node.head is None:
-        return Spot(node.name, 3 * node.layer + 2, 1.0, f"L{node.layer} feed-forward", lost=share)
+        return Spot(node.name, 3 * node.layer + 2, 1.0, node.name, lost=share)
     cross = node.kind == "cross"
-    row = f"L{node.layer}{' cross' if cross else ''} heads"
+    row = f"L{node.layer if node.number is None else node.number}{' cross' if cross else ''} heads"
     return Spot(node.name, 3 * node.layer + cross, (node.head + 0.5) / (heads + 1), row, f"H{node.head}", share)
 
 

@@ -109,6 +109,8 @@ def lengths(look: Look, push: Push, added: np.ndarray) -> Part:
     stream = stream_length(look.trace, push.layer, recipes.stack(look.model))
     facts = {"push": decimal(length), "stream": decimal(stream), "share": percent(length / stream), "pairs": len(push.pairs)}
     facts |= {"one": decimal(length / abs(push.strength)) if push.strength else "0", "layer": push.layer, "name": push.name}
+    numbers = look.trace.attention[recipes.stack(look.model)].numbers
+    facts["where"] = f"after L{numbers[push.layer - 1]}" if push.layer else "after the embedding"
     return Part("lengths", None, words(HERE, "lengths" if push.strength else "no push", **facts))
 
 

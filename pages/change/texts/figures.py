@@ -39,13 +39,14 @@ def grid(comparison: Comparison, effects: np.ndarray, tried: list[tuple[int, int
     return add_picture.on_board(above, "\n\n".join(filter(None, below)))
 
 
-def facts(comparison: Comparison) -> dict[str, str]:
+def facts(comparison: Comparison) -> dict[str, Any]:
     """Return the facts for sentences about the texts and their answers."""
     token, against = comparison.answers
     low, high = comparison.patches.ends(comparison.measure, *comparison.answers)
     names = {"answer": comparison.spell(token), "against": comparison.spell(against)}
     return names | {
         "measure": words(HERE, f"texts measure {comparison.measure}", **names),
+        "first_layer": comparison.patches.base.attention[comparison.patches.where].numbers[0],
         "piece": words(HERE, f"texts piece {comparison.part}"), "low": signed(low), "high": signed(high),
     }  # fmt: skip
 

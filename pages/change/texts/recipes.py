@@ -23,11 +23,12 @@ SEEN = 0.05  # of the whole effect; a smaller one has no number in its square
 
 def names(patches: Patches, part: str, simple: bool) -> tuple[list[str], list[str], list[str], list[str]]:
     """Return the labels of the map's rows and columns, and the names of both in words."""
-    layers, count = patches.shape(part)
+    count = patches.shape(part)[1]
+    numbers = patches.base.attention[patches.where].numbers
     first = ["start" if simple else "embedding"] if part == "stream" else []
-    rows = [*first, *(f"L{layer}" for layer in range(layers - len(first)))]
-    after = ["before the first layer", *(f"after layer {layer}" for layer in range(layers - 1))]
-    row_names = after if part == "stream" else [f"layer {layer}" for layer in range(layers)]
+    rows = [*first, *(f"L{number}" for number in numbers)]
+    after = ["before the first layer", *(f"after layer {number}" for number in numbers)]
+    row_names = after if part == "stream" else [f"layer {number}" for number in numbers]
     if part == "head":
         return rows, [f"H{head}" for head in range(count)], row_names, [f"head {head}" for head in range(count)]
     base, source = (plain_signs(tokens) if simple else tokens for tokens in map(patches.tokens, (patches.base, patches.source)))

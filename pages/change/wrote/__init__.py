@@ -18,7 +18,7 @@ from ui import state
 from ui.look import Look
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, part, show
-from ui.text import plain
+from ui.text import place_of, plain
 from ui.words import words
 from viz import Card, Part, board, percent
 
@@ -58,6 +58,11 @@ class Attribution:
         }  # fmt: skip
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the layers in the network."""
+        return self.question.trace.numbers
+
+    @property
     def total(self) -> float:
         return float(self.table["contribution"].sum())
 
@@ -68,8 +73,9 @@ class Attribution:
             attribution = CELL.fullmatch(link_text)
             part = "" if not attribution else "rest" if not attribution[3] else "cross" if attribution[1] else "attention"
             place = (part, int(attribution[3]) if attribution and attribution[3] else None)
-            if attribution and place in columns and int(attribution[2]) < len(values) - 2:
-                state.WROTE_CELL.set((int(attribution[2]) + 1, columns.index(place)))
+            layer = place_of(attribution[2], self.numbers[: len(values) - 2]) if attribution else None
+            if layer is not None and place in columns:
+                state.WROTE_CELL.set((layer + 1, columns.index(place)))
             else:
                 state.complain(state.WROTE_CELL, link_text, "the part")
         chosen = state.WROTE_CELL.get()
@@ -128,13 +134,14 @@ def cell_address(attribution: Attribution) -> str | None:
     if chosen is None or attribution.cell() != chosen or not 0 < chosen[0] < len(recipes.board_of(attribution.rows)) - 1:
         return None
     part, head = recipes.columns_of(attribution.rows)[chosen[1]]
-    return f"{'cross ' * (part == 'cross')}L{chosen[0] - 1}{'' if head is None else f' H{head}'}"
+    number = attribution.numbers[chosen[0] - 1]
+    return f"{'cross ' * (part == 'cross')}L{number}{'' if head is None else f' H{head}'}"
 
 
 def board_part(attribution: Attribution, cell: tuple[int, int]) -> Part:
     def numbers() -> dict[str, Numbers]:
         values = recipes.board_of(attribution.rows)
-        layers = ["start", *(f"L{layer}" for layer in range(len(values) - 2)), "end"]
+        layers = ["start", *(f"L{number}" for number in attribution.numbers[: len(values) - 2]), "end"]
         columns = [part if head is None else f"{part} H{head}" for part, head in recipes.columns_of(attribution.rows)]
         so_far = Numbers(np.cumsum(np.nansum(values, 1)), ("layer",), {"layer": layers}, in_csv=False)
         return {"logits": Numbers(values, ("layer", "part"), {"layer": layers, "part": columns}), "sum_so_far": so_far}
@@ -150,7 +157,7 @@ def board_part(attribution: Attribution, cell: tuple[int, int]) -> Part:
 def list_part(attribution: Attribution) -> Part:
     def numbers() -> dict[str, Numbers]:
         rows = sorted(attribution.rows, key=lambda row: -abs(row[3]))
-        names = [recipes.name_of(row, attribution.names) for row in rows]
+        names = [recipes.name_of(row, attribution.names, attribution.numbers) for row in rows]
         return {"logits": Numbers(np.array([row[3] for row in rows]), ("part",), {"part": names})}
 
     options = {**attribution.options, "names": attribution.names}
@@ -167,7 +174,8 @@ def list_part(attribution: Attribution) -> Part:
 def title_of(attribution: Attribution, cell: tuple[int, int]) -> str:
     part, head = recipes.columns_of(attribution.rows)[cell[1]]
     row: recipes.Row = (part, cell[0] - 1, head, 0.0)
-    return words(HERE, "wrote title head", head=recipes.name_of(row, attribution.names)) if head is not None else ""
+    name = recipes.name_of(row, attribution.names, attribution.numbers)
+    return words(HERE, "wrote title head", head=name) if head is not None else ""
 
 
 def source_part(attribution: Attribution, cell: tuple[int, int]) -> Part:
@@ -176,7 +184,8 @@ def source_part(attribution: Attribution, cell: tuple[int, int]) -> Part:
     value = recipes.board_of(attribution.rows)[cell]
     if head is None:
         name = "feedforward" if kind_of_part == "feedforward" else "rest"
-        return Part("sources", None, attribution.say(name, value=recipes.written(float(np.nan_to_num(value))), layer=cell[0] - 1))
+        layer = dict(enumerate(attribution.numbers, 1)).get(cell[0])
+        return Part("sources", None, attribution.say(name, value=recipes.written(float(np.nan_to_num(value))), layer=layer))
     stack = "decoder" if question.trace.target else "self"
     layer, kind = cell[0] - 1, "cross" if kind_of_part == "cross" else stack
     try:

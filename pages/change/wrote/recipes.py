@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,21 +53,21 @@ def board_of(rows: list[Row]) -> np.ndarray:
     return values
 
 
-def name_of(row: Row, names: dict[str, str]) -> str:
-    """Return the name of a part. names: the words for each kind of part at a level."""
+def name_of(row: Row, names: dict[str, str], numbers: Sequence[int]) -> str:
+    """Return the name of a part. names: the words for each kind of part at a level; numbers: of the layers in the network."""
     part, layer, head, _ = row
     own = part in ("embedding", "bias", "feedforward")
     kind = part if own else "rest" if head is None else "cross" if part == "cross" else "head"
-    return names[kind].format(layer=layer, head=head)
+    return names[kind].format(layer=None if layer is None else numbers[layer], head=head)
 
 
-def short_name(row: Row, names: dict[str, str]) -> str:
+def short_name(row: Row, names: dict[str, str], numbers: Sequence[int]) -> str:
     """Return the name of a part by its row and column on the board, for a list that has little room."""
     part, layer, head, _ = row
     if layer is None:
         return names["start" if part == "embedding" else "end"]
     last = "feedforward column" if part == "feedforward" else "rest column"
-    return f"L{layer} {names[last] if head is None else f'X{head}' if part == 'cross' else f'H{head}'}"
+    return f"L{numbers[layer]} {names[last] if head is None else f'X{head}' if part == 'cross' else f'H{head}'}"
 
 
 def written(value: float) -> str:
@@ -84,7 +85,7 @@ def board(
     values, columns = board_of(rows), columns_of(rows)
     most = float(np.nanmax(np.abs(values))) or 1.0
     totals = np.cumsum(np.nansum(values, 1))
-    layers = range(len(values) - 2)
+    layers = trace.numbers[: len(values) - 2]
     short = [f"{'X' if part == 'cross' else 'H'}{head}" for part, head in columns[:-2]]
     head_names = [f"{names['cross column' if part == 'cross' else 'column']} {head}" for part, head in columns[:-2]]
     last = [names["feedforward column"], names["rest column"]]
@@ -104,7 +105,8 @@ def strongest(
     """Return bars of the parts that wrote most, for or against, then of all others as one; the digits on screen add up."""
     table = contributions(model, trace, position, token, against, changes, second, other) if table is None else table
     rows = sorted(rows_of(table), key=lambda row: -abs(row[3]))
-    labels, values = [short_name(row, names) for row in rows[:STRONGEST]], [round(row[3], 2) for row in rows[:STRONGEST]]
+    labels = [short_name(row, names, trace.numbers) for row in rows[:STRONGEST]]
+    values = [round(row[3], 2) for row in rows[:STRONGEST]]
     if len(rows) > STRONGEST:
         labels.append(names["others"].format(count=len(rows) - STRONGEST))
         values.append(round(sum(row[3] for row in rows), 2) - sum(values))

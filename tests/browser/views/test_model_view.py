@@ -71,6 +71,20 @@ def test_pointing_shows_a_head_larger_with_its_words_and_a_press_tells_it(draw):
     assert page.locator("img").count() == 0 and page.title() != "caught"
 
 
+def test_a_head_that_is_pointed_at_elsewhere_is_pointed_at_here_and_the_other_way_round(draw):
+    page = draw(model_view(maps(4, 6), link="heads"))
+    page.evaluate("() => { window.points = []; addEventListener('headlight:point', ({ detail }) => points.push(detail)); }")
+    point = "(position) => dispatchEvent(new CustomEvent('headlight:point', { detail: { link: 'heads', position } }))"
+    page.evaluate(point, 8)
+    expect(page.locator(".large")).to_contain_text("L1 H2")
+    page.evaluate(point, -1)
+    expect(page.locator(".large")).to_be_hidden()
+    assert page.evaluate("points.length") == 2, "what is told here is not told on"
+    page.get_by_role("grid").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("points.slice(2).map(({ link, position }) => [link, position])") == [["heads", 1]]
+
+
 def test_the_keyboard_goes_along_layers_or_along_another_order(draw):
     page = draw(model_view(maps(4, 6), chosen=(1, 2)))
     page.keyboard.press("Tab")

@@ -308,3 +308,16 @@ def test_a_button_takes_a_change_back_and_a_dial_tells_its_number(draw, redraw):
     page = draw(dials([Dial("Strength", 1.0, 0.0, 2.0), Dial("Weight", 0.0, -4.0, 4.0, 0.5)]))
     page.get_by_role("slider", name="Weight").press("ArrowLeft")
     assert page.evaluate("told.at(-1).value") == [1, -0.5] and page.get_by_text("−0.5").is_visible()
+
+
+def test_a_cell_that_is_pointed_at_elsewhere_is_pointed_at_here_and_the_other_way_round(draw):
+    page = draw(grid_view(np.arange(6.0).reshape(2, 3), ["L2", "L4"], ["H0", "H1", "H2"], label="Entropy"))
+    page.evaluate("() => { window.points = []; addEventListener('headlight:point', ({ detail }) => points.push(detail)); }")
+    point = "(position) => dispatchEvent(new CustomEvent('headlight:point', { detail: { link: 'Entropy', position } }))"
+    page.evaluate(point, 5)
+    expect(page.locator(".tip")).to_have_text("L4 H2: 5")
+    page.evaluate(point, -1)
+    expect(page.locator(".tip")).to_be_hidden()
+    page.get_by_role("grid").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("points.slice(2).map(({ link, position }) => [link, position])") == [["Entropy", 3]]

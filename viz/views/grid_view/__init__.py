@@ -10,6 +10,7 @@ import numpy as np
 from viz.numbers import halved
 from viz.view import View, pack
 
+_LINK = 40  # characters of a link, as many as a room passes on
 EXACT = 2**16  # cells up to which numbers travel in float32, else in float16
 
 
@@ -39,6 +40,7 @@ def grid_view(
     blank: str = "nothing: out of sight",
     covered: np.ndarray | None = None,
     label: str = "",
+    link: str | None = None,
 ) -> View:
     """Cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN is left blank,
     and `blank` is said of it. covered: bool [row, column], cells whose number is not shown and not sent until somebody presses.
@@ -51,8 +53,9 @@ def grid_view(
     texts[row][column]: words in the cell; notes[row][column]: words that are said of it beside its number.
     cell: the least and the most CSS pixels that a column takes; where there is no room for the least, the grid scrolls. height:
     of a row, 0 for square cells. numbered: two digits in each cell that has room for them, and a number that is no smaller than
-    `least`. Numbers are on hover, on the keyboard and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises
-    ValueError where the shapes do not agree.
+    `least`. link: views of the same one point together, at row · columns + column; None: those of the same label. Numbers are on
+    hover, on the keyboard and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises ValueError
+    where the shapes do not agree.
     """
     values = _as_frames(np.asarray(values, dtype=np.float64), len(rows), len(columns), frames)
     for name, names, items in (("row", row_names, rows), ("column", column_names, columns)):
@@ -80,6 +83,7 @@ def grid_view(
         "notes": [list(row) for row in notes] if notes is not None else None,
         "chosen": _place(chosen, len(rows), len(columns)),
         "covered": covered.tolist() if covered is not None else None,
+        "link": name[:_LINK] if link is None else link,
     }
     header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
     header |= {"numbered": numbered, "least": float(least), "signed": signed}

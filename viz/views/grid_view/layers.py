@@ -20,12 +20,14 @@ _ROW = 24  # pixels of a layer
 
 
 def attention_movie(
-    queries: Sequence[Any], keys: Sequence[Any], maps: np.ndarray, chosen: tuple[int, int] | None = None, of: str = "attention"
-) -> View:
+    queries: Sequence[Any], keys: Sequence[Any], maps: np.ndarray, chosen: tuple[int, int] | None = None, of: str = "attention",
+    numbers: Sequence[int] = (),
+) -> View:  # fmt: skip
     """The map [layer, query, key] of one head, or of the mean of heads, in [0, 1], to be played layer by layer; NaN is masked.
 
     A row looks, a column is looked at; the colours run from 0 to 100 %. Queries and keys are tokens (anything with a `.text`).
-    Above 64 tokens a side a cell is the largest of those that it covers. chosen: (query, key). A press tells `chosen`: `[row,
+    Above 64 tokens a side a cell is the largest of those that it covers. chosen: (query, key). numbers: of the layers, where they
+    are not 0, 1, … A press tells `chosen`: `[row,
     column]` of the cells; `pressed` says which pair that is. Raises ValueError where the maps do not fit the tokens.
     """
     maps = np.asarray(maps)
@@ -49,7 +51,7 @@ def attention_movie(
         scale=(0, 1),
         row_names=down_names if row_names(queries) else [f"from {name}" for name in down_names],
         column_names=[f"to {name}" for name in column_names],
-        frames=[f"Layer {layer}" for layer in range(len(maps))],
+        frames=[f"Layer {number}" for number in numbers or range(len(maps))],
         chosen=cell,
         cell=(5, 30),
         label=f"{of}, layer by layer",
@@ -73,8 +75,10 @@ def head_grid(
     notes: Sequence[Sequence[str]] | None = None,
     row_notes: Sequence[str] | None = None,
     label: str = "",
+    numbers: Sequence[int] = (),
 ) -> View:
-    """A number for each head, [layer, head]; NaN is left blank. unit, scale, notes, row_notes: as `grid_view` has them.
+    """A number for each head, [layer, head]; NaN is left blank. unit, scale, notes, row_notes: as `grid_view` has them. numbers:
+    of the layers, where they are not 0, 1, …
 
     A press tells `chosen`: `[layer, head]`. Raises ValueError where the shapes do not agree.
     """
@@ -83,7 +87,7 @@ def head_grid(
         raise ValueError(f"Values of shape {list(values.shape)}: give one a head, [layer, head].")
     return grid_view(
         values,
-        [f"L{layer}" for layer in range(values.shape[0])],
+        [f"L{number}" for number in numbers or range(values.shape[0])],
         [f"H{head}" for head in range(values.shape[1])],
         down="layer",
         across="head",
@@ -99,16 +103,18 @@ def head_grid(
     )
 
 
-def rank_grid(ranks: np.ndarray, keys: Sequence[int], chosen: tuple[int, int] | None = None, label: str = "") -> View:
+def rank_grid(
+    ranks: np.ndarray, keys: Sequence[int], chosen: tuple[int, int] | None = None, label: str = "", numbers: Sequence[int] = ()
+) -> View:
     """The rank of a key in every head, [layer, head], 1 in the strongest colour; 0 (out of sight) is left blank. keys[layer]: how
-    many there are to choose from. Colours follow the logarithm of the rank."""
+    many there are to choose from. Colours follow the logarithm of the rank. numbers: as `head_grid` has them."""
     ranks = np.asarray(ranks, dtype=np.float64)
     most = max(2, *keys)
     seen = np.where(ranks > 0, ranks, np.nan)
     notes = [[f"of {count} keys in sight"] * ranks.shape[1] for count in keys]
     return grid_view(
         seen,
-        [f"L{layer}" for layer in range(ranks.shape[0])],
+        [f"L{number}" for number in numbers or range(ranks.shape[0])],
         [f"H{head}" for head in range(ranks.shape[1])],
         down="layer",
         across="head",
@@ -141,12 +147,14 @@ def lens_grid(
     across: str = "after reading this token",
     chosen: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
+    numbers: Sequence[int] = (),
 ) -> View:
     """Draw what each layer would predict at each position: the likeliest token in the cell, [layer, position] of all.
 
     tokens: what was read at each position; across: what the columns are. colour: "probability" (of the token in the cell), "rank"
-    (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest). A press tells
-    `chosen`: `[layer, position]`. Raises ValueError for another colour, and where the shapes do not agree.
+    (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest). numbers: of the
+    layers, where they are not 0, 1, … A press tells `chosen`: `[layer, position]`. Raises ValueError for another colour, and
+    where the shapes do not agree.
     """
     if colour not in LENS:
         raise ValueError(f"colour is one of {', '.join(LENS)}, not {colour!r}.")
@@ -159,16 +167,16 @@ def lens_grid(
     elif colour == "kl":
         most = float(kl.max(initial=0)) or 1.0
         values, options = kl, {"unit": "nats", "shades": 1 - kl / most, "ends": (f"{most:.3g} nats", "0 nats")}
-    layers = len(values)
+    numbers = numbers or range(len(values) - 1)
     return grid_view(
         values,
-        _stages(layers),
+        _stages(numbers),
         [_short(text) for text in tokens],
         down="after this layer",
         across=across,
         texts=[[label(text) for text in row] for row in best],
         notes=notes,
-        row_names=_afters(layers),
+        row_names=_afters(numbers),
         column_names=[f"at “{label(text)}”" for text in tokens],
         chosen=chosen,
         cell=(60, 104),
@@ -178,12 +186,16 @@ def lens_grid(
     )
 
 
-def likeliest(best: Sequence[Sequence[str]], probabilities: np.ndarray, chosen: int | None = None) -> View:
-    """The likeliest tokens of every layer at one position, [layer, place], with their probabilities; `chosen` is a layer."""
+def likeliest(
+    best: Sequence[Sequence[str]], probabilities: np.ndarray, chosen: int | None = None, numbers: Sequence[int] = ()
+) -> View:
+    """The likeliest tokens of every layer at one position, [layer, place], with their probabilities; `chosen` is a layer;
+    numbers: as `lens_grid` has them."""
     layers, top = np.asarray(probabilities).shape
+    numbers = numbers or range(layers - 1)
     return grid_view(
         probabilities,
-        _stages(layers),
+        _stages(numbers),
         [f"{place + 1}." for place in range(top)],
         down="after this layer",
         across="the likeliest tokens",
@@ -191,7 +203,7 @@ def likeliest(best: Sequence[Sequence[str]], probabilities: np.ndarray, chosen: 
         scale=(0, 1),
         texts=[[label(text) for text in row] for row in best],
         notes=[[f"“{label(text)}”" for text in row] for row in best],
-        row_names=_afters(layers),
+        row_names=_afters(numbers),
         column_names=[f"number {place + 1}" for place in range(top)],
         chosen=None if chosen is None else (chosen, 0),
         cell=(52, 104),
@@ -200,20 +212,23 @@ def likeliest(best: Sequence[Sequence[str]], probabilities: np.ndarray, chosen: 
     )
 
 
-def answer_grid(answer: str, probability: np.ndarray, notes: Sequence[str], chosen: int | None = None) -> View:
+def answer_grid(
+    answer: str, probability: np.ndarray, notes: Sequence[str], chosen: int | None = None, numbers: Sequence[int] = ()
+) -> View:
     """Draw how the last layer's answer rises through the layers at one position: its probability [layer], and a note for each.
 
-    A press tells `chosen`: `[layer, 0]`.
+    numbers: as `lens_grid` has them. A press tells `chosen`: `[layer, 0]`.
     """
+    numbers = numbers or range(len(probability) - 1)
     return grid_view(
         np.asarray(probability)[:, None],
-        _stages(len(probability)),
+        _stages(numbers),
         [f"“{_short(answer)}”"],
         down="after this layer",
         unit="%",
         scale=(0, 1),
         texts=[[percent(share)] for share in probability],
-        row_names=_afters(len(probability)),
+        row_names=_afters(numbers),
         column_names=[f"the probability of “{label(answer)}”"],
         row_notes=notes,
         chosen=None if chosen is None else (chosen, 0),
@@ -236,13 +251,13 @@ def _spans(tokens: Sequence[Any]) -> tuple[list[str], list[str]]:
     return [_short(tokens[start].text) for start in cuts[:-1]], names
 
 
-def _stages(layers: int) -> list[str]:
+def _stages(numbers: Sequence[int]) -> list[str]:
     """Return the names of the rows of a residual stream: before the first block, then after each."""
-    return ["input", *(f"L{layer}" for layer in range(layers - 1))]
+    return ["input", *(f"L{number}" for number in numbers)]
 
 
-def _afters(layers: int) -> list[str]:
-    return ["in the input", *(f"after layer {layer}" for layer in range(layers - 1))]
+def _afters(numbers: Sequence[int]) -> list[str]:
+    return ["in the input", *(f"after layer {number}" for number in numbers)]
 
 
 def _short(text: str) -> str:

@@ -5,6 +5,7 @@ import { unpack } from "../../shared/bytes.js";
 import { blackOrWhite, colours, css, divergingOf, mix, scaleOf, stripOf } from "../../shared/colours.js";
 import { element, write } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
+import { onPoint, point } from "../../shared/link.js";
 import { number } from "../../shared/number.js";
 import { makePlayer } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
@@ -27,7 +28,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
   const [, rows, columns] = header.arrays.values.shape;
   if (rows !== state.rows || columns !== state.columns) state.at = null;
-  Object.assign(state, { header, rows, columns, tell: setTriggerValue });
+  Object.assign(state, { header, rows, columns, tell: setTriggerValue, link: header.link });
   state.player.set({ names: header.frames ?? [""] });
   state.box.setAttribute("aria-label", header.label);
   state.box.setAttribute("aria-rowcount", rows);
@@ -86,24 +87,32 @@ function make(state) {
   state.root.replaceChildren(player.node, whole, legend, details, tip);
   Object.assign(state, { player, left, scroll, box, canvas, marks: { chosen, pointed }, row, cell, legend });
   Object.assign(state, { tip, details, table, at: null, shape: "" });
+  listen(state);
+}
 
-  onMove(box, (event) => aim(state, under(state, event)));
-  box.addEventListener("pointerleave", () => aim(state, null));
+function listen(state) {
+  const { box, details } = state;
+  onMove(box, (event) => go(state, under(state, event)));
+  box.addEventListener("pointerleave", () => go(state, null));
   box.addEventListener("click", (event) => press(state, under(state, event)));
-  box.addEventListener("focus", () => box.matches(":focus-visible") && aim(state, here(state)));
-  box.addEventListener("blur", () => aim(state, null));
+  box.addEventListener("focus", () => box.matches(":focus-visible") && go(state, here(state)));
+  box.addEventListener("blur", () => go(state, null));
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") press(state, here(state));
-    else if (event.key === "Escape" && state.at) aim(state, null);
+    else if (event.key === "Escape" && state.at) go(state, null);
     else {
       const to = step(state, here(state), event.key);
       if (!to) return;
-      aim(state, to);
+      go(state, to);
       state.marks.pointed.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     event.preventDefault();
   });
   details.addEventListener("toggle", () => tabulate(state));
+  onPoint(state, (place) => {
+    const there = place >= 0 && place < state.rows * state.columns;
+    aim(state, there ? [Math.floor(place / state.columns), place % state.columns] : null);
+  });
   new ResizeObserver(() => {
     if (!state.header || !arrange(state)) return;
     draw(state);
@@ -168,6 +177,12 @@ function words(state, at) {
   const note = header.notes?.[row][column] ?? "";
   const reading = isCovered(state, at) ? "not tried yet" : Number.isFinite(value) ? number(value, header.unit) : header.blank;
   return `${when}${name}: ${reading}${note && "\n" + note}`;
+}
+
+// Points at a cell; null is none. Views of the same link point there too.
+function go(state, at) {
+  if (String(at) !== String(state.at)) point(state, at ? at[0] * state.columns + at[1] : -1);
+  aim(state, at);
 }
 
 function aim(state, at) {

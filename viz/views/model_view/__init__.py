@@ -26,6 +26,8 @@ def model_view(
     largest: int = 64,
     legend: bool = True,
     chooses: bool = False,
+    numbers: Sequence[int] = (),
+    link: str = "",
 ) -> View:
     """Thumbnails of `maps` [layers, heads, query, key], attention in [0, 1]; down is from (query), across is to (key).
 
@@ -40,6 +42,7 @@ def model_view(
     the largest; NaN has no frame. Names (strings, 16 different ones at most) take a colour each; "" has no frame. colours: that
     of a name, "#rrggbb"; those that are not among them take one that is free.
     faint [layers, heads]: true where a filter leaves a head out; where all are, a sentence says so.
+    numbers: of the layers, where they are not 0, 1, … link: views of the same one point together, at layer · heads + head.
     legend: lines that name the axes and the scales; chooses: in cross-attention a row is named by what it serves to choose.
     Pointing at a head shows it larger. A press or Enter tells `chosen`: `[layer, head]`. Raises ValueError if the shapes do not
     agree, and for an order that does not have every head once.
@@ -59,6 +62,8 @@ def model_view(
     ]
     if notes is not None and [len(row) for row in notes] != [heads] * layers:
         raise ValueError(f"notes need {layers} rows of {heads}, one a head.")
+    if numbers and len(numbers) != layers:
+        raise ValueError(f"There are {layers} layers, and {len(numbers)} numbers for them.")
     maps = np.stack(small)
     causal = looks_back_only(maps)
     arrays = {"maps": lower(maps) if causal else maps}
@@ -79,6 +84,8 @@ def model_view(
         "legend": legend,
         "chooses": chooses,
         "shape": maps.shape,
+        "numbers": list(numbers) or list(range(layers)),
+        "link": link,
         "causal": causal,
         "largest": largest,
         "notes": [list(row) for row in notes] if notes is not None else None,

@@ -83,7 +83,7 @@ function namesOf(state) {
     for (let head = 0; head < heads; head += every) names.push(mark("H" + head, places[head][0] + side / 2, 0, "head"));
   const each = Math.ceil(14 / layerHeight);
   for (let layer = 0; layer < layers; layer += each)
-    names.push(mark("L" + layer, 0, places[layer * heads][1] + Math.min(side, layerHeight) / 2, "layer"));
+    names.push(mark("L" + header.numbers[layer], 0, places[layer * heads][1] + Math.min(side, layerHeight) / 2, "layer"));
   return names;
 }
 

@@ -1,6 +1,7 @@
 // The head that is pointed at or chosen: its outline, the large picture of it, and what presses and keys do.
 
 import { element } from "../../shared/element.js";
+import { point } from "../../shared/link.js";
 import { colourOf, mapOf } from "./drawing.js";
 import { swatch } from "./legend.js";
 import { nameOf, noteOf, valueOf } from "./words.js";
@@ -74,10 +75,12 @@ export function under({ box, places, side, gap }, event) {
   return places.findIndex(([left, top]) => x >= left && x < left + side + gap && y >= top && y < top + side + gap);
 }
 
-export function aim(state, head) {
+// Points at a head; -1 is none. `led` where another view, or who leads, points there.
+export function aim(state, head, led = false) {
   if (state.at === head) return;
   state.at = head;
   outline(state);
+  if (!led) point(state, head);
 }
 
 export function press(state, head) {

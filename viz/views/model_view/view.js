@@ -4,6 +4,7 @@
 import { fromRows, unpack } from "../../shared/bytes.js";
 import { element } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
+import { onPoint } from "../../shared/link.js";
 import { stateOf } from "../../shared/state.js";
 import { draw } from "./drawing.js";
 import { explain } from "./legend.js";
@@ -22,7 +23,18 @@ export function mount({ parentElement, data, setTriggerValue }) {
   const sent = header.arrays.maps.data;
   if (header.causal) state.whole = fromRows(sent, layers * heads, rows, state.whole);
   state.maps = header.causal ? state.whole : sent;
-  Object.assign(state, { header, tell: setTriggerValue, layers, heads, rows, columns, order, chosen, count: layers * heads });
+  Object.assign(state, {
+    header,
+    tell: setTriggerValue,
+    link: header.link,
+    layers,
+    heads,
+    rows,
+    columns,
+    order,
+    chosen,
+    count: layers * heads,
+  });
   state.drawn = order ? [...order] : Array.from({ length: layers * heads }, (_, i) => i);
   state.box.setAttribute("aria-label", header.label);
   if (shape) cells(state);
@@ -71,6 +83,7 @@ function make(state) {
     }
     event.preventDefault();
   });
+  onPoint(state, (head) => head < state.count && aim(state, head, true));
   new ResizeObserver(() => {
     if (!state.header || !arrange(state)) return;
     draw(state);

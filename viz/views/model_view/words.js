@@ -35,8 +35,8 @@ export function describe(state) {
   });
 }
 
-export function nameOf({ heads }, head) {
-  return `L${Math.floor(head / heads)} H${head % heads}`;
+export function nameOf({ header, heads }, head) {
+  return `L${header.numbers[Math.floor(head / heads)]} H${head % heads}`;
 }
 
 export function noteOf({ header, heads }, head) {

@@ -6,6 +6,7 @@ import { stateOf } from "../../shared/state.js";
 import { goThere, haveArrived } from "./elsewhere.js";
 import { keepHeld } from "./held.js";
 import { keepLetters } from "./letters.js";
+import { joinCharts } from "./charts.js";
 import { follow, tellPoints } from "./pointer.js";
 import { drawQuestion } from "./question.js";
 
@@ -187,6 +188,7 @@ function ask(line) {
 }
 
 function listenForHands() {
+  joinCharts();
   tellPoints(() => {
     const { view, socket } = current;
     const leads = view.root.isConnected && view.seat.role === "leads" && socket?.readyState === WebSocket.OPEN;

@@ -82,9 +82,9 @@ def space_view(
     return View("space_view", pack(header, **arrays), label)
 
 
-def layer_names(count: int) -> list[str]:
-    """Return the names of hidden states [layers + 1, …]."""
-    return ["input", *(f"after L{layer}" for layer in range(count - 1))]
+def layer_names(count: int, numbers: Sequence[int] = ()) -> list[str]:
+    """Return the names of hidden states [layers + 1, …]. numbers: of the layers, where they are not 0, 1, …"""
+    return ["input", *(f"after L{number}" for number in numbers or range(count - 1))]
 
 
 def short(text: str, length: int = 22) -> str:
