@@ -117,7 +117,7 @@ def read_probes(model: LanguageModel, kind: str, pairs: Pairs, report: Report = 
     names = [] if kind == "cross" or not spells_names(model) else name_sentences()
     probes, maps, readings = len(pairs) + len(repeated) + 2 * len(names), [], []
     for i, (text, target) in enumerate((*pairs, *repeated)):
-        report(i / probes, "Reading probes")
+        report(i / probes, "Reading test texts")
         trace = read_probe(model, text, target, kind)
         readings.append({"alignment": alignment(trace)} if kind == "cross" else looks(trace, kind))
         if i < len(pairs):
@@ -130,7 +130,7 @@ def read_probes(model: LanguageModel, kind: str, pairs: Pairs, report: Report = 
     }
     after = []
     for i, sentence in enumerate(names):
-        report((probes - 2 * (len(names) - i)) / probes, "Reading probes")
+        report((probes - 2 * (len(names) - i)) / probes, "Reading test texts")
         after.append(looks_at_names(model, sentence, kind))
     unknown = np.full((1, *scores[PLACES[0]].shape[1:]), np.nan)
     return scores | {NAME: np.stack(after) if after else unknown, "positional": positional(maps)}

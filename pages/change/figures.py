@@ -52,10 +52,11 @@ def parts(
         takes=("model", "trace"), known={} if part_effects is None else {"effects": part_effects},
     )  # fmt: skip
     pictures.append(drawing)
-    below = (
-        "" if part_effects is None else words(folder, heading_for(folder, "effects", case(look)), **strongest(look, part_effects))
-    )
-    return drawing.on_board(words(folder, "board" if look.model.info.queries else "board no mean"), below)
+    of_model = "" if look.model.info.queries else " no mean"
+    above, below = words(folder, f"board{of_model}"), [words(folder, f"board more{of_model}")]
+    if part_effects is not None:
+        below.insert(0, words(folder, heading_for(folder, "effects", case(look)), **strongest(look, part_effects)))
+    return drawing.on_board(above, "\n\n".join(below))
 
 
 def case(look: Look) -> str:

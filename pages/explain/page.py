@@ -12,6 +12,7 @@ from ui.picture.take_away import take_away
 from ui.show import picture
 from ui.text import plain
 from ui.words import say
+from viz import percent
 
 HERE = Path(__file__).parent
 PANELS = dict(zip(state.EXPLAIN.values, (text.panel, methods.panel, believe.panel), strict=True))
@@ -38,7 +39,8 @@ def draw(look: Look) -> None:
         return
     if look.beginner:
         why = "follows" if not look.model.info.labels else "labels" if request.chance else "number"
-        say(HERE, why, prediction=plain(request.description))
+        share = percent(choose.chance_of(look, position, token)) if request.chance else ""
+        say(HERE, why, prediction=plain(request.description), share=share)
     with picture(f"The view “{view}”"):
         pictures = PANELS[view](request)
     with above, picture("“Take it away”"):

@@ -69,7 +69,7 @@ class Corpus:
         measured: Fit | None = jobs.result(key, lambda report: fit(model, texts), "Reading the texts")
         if measured is None:
             return ""
-        facts = {"texts": self.description, "unknown": percent(measured.unknown), "tokens": f"{measured.tokens:,}"}
+        facts = {"texts": self.description, "known": percent(1 - measured.unknown), "tokens": f"{measured.tokens:,}"}
         if np.isnan(measured.loss):
             return words(HERE, "read so well no loss", **facts)
         return words(HERE, "read so well", **facts, loss=f"{measured.loss:.2f}", even=f"{measured.even:.2f}")

@@ -30,7 +30,7 @@ def measure_labels(corpus: Corpus) -> pd.DataFrame | None:
     look = corpus.look
     return corpus.result(
         "head labels", 0,
-        lambda report: head_labels(look.model, look.kind, seeds_of(look), report, corpus.texts), "Reading probes",
+        lambda report: head_labels(look.model, look.kind, seeds_of(look), report, corpus.texts), "Reading test texts",
     )  # fmt: skip
 
 
@@ -40,10 +40,10 @@ def seeds_of(look: Look) -> int:
 
 
 def caption(corpus: Corpus, table: pd.DataFrame) -> None:
-    """Show how many heads have a label, on which texts, and how well the model reads them."""
+    """Show how many heads have a label, and on which texts."""
     facts = {"heads": sum(corpus.look.attention.counts), "labelled": int((table["label"] != "").sum())}
     section = f"scored {corpus.look.kind}" if corpus.texts is None else "scored own"
-    sentences = [words(HERE, "scored", **facts), words(HERE, section, texts=corpus.description), corpus.fit_sentence()]
+    sentences = [words(HERE, "scored", **facts), words(HERE, section, texts=corpus.description)]
     st.caption(" ".join([*sentences, "" if seeds_of(corpus.look) else words(HERE, "too large")]), width="stretch")
 
 
@@ -60,7 +60,7 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
         title="What each head does", takes=("model",), known={"table": table},
     )  # fmt: skip
     show(drawing.drawn, "heads-board", chosen=lambda: heads.choose(*choice("heads-board")))
-    say(HERE, "press")
+    st.caption(" ".join([words(HERE, "press"), corpus.fit_sentence()]))
     examples = why.draw(corpus, table, NAMED.get(chosen_label, ""))
     scores = every_score(corpus, table, names, NAMED.get(chosen_label, "")) if look.level == "expert" else []
     return [drawing, *scores, *examples]

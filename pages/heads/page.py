@@ -40,7 +40,9 @@ def draw_for_beginners(look: Look, above: st.delta_generator.DeltaGenerator) -> 
         return []
     with above:
         labels.caption(corpus, table)
-    return meet(look, table)
+    pictures = meet(look, table)
+    st.caption(corpus.fit_sentence())
+    return pictures
 
 
 def meet(look: Look, table: pd.DataFrame) -> list[Picture]:

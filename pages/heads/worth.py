@@ -58,7 +58,7 @@ def facts(importance: Importance, corpus: Corpus) -> dict[str, str]:
     ranks = float(importance.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
     return {
         "texts": corpus.description, "tokens": f"{importance.tokens:,}", "loss": f"{importance.loss:.2f}",
-        "unknown": percent(importance.unknown),
+        "known": percent(1 - importance.unknown),
         "best": corpus.look.named(int(best["layer"]), int(best["head"])), "most": f"{best['effect']:.3f}",
         "agreement": f"{ranks:.2f}".replace("-", "−") if np.isfinite(ranks) else "–",
     }  # fmt: skip

@@ -8,6 +8,7 @@ import models
 from pages.generate import recipes as generated
 from pages.inside import recipes as inside
 from pages.type import recipes as typed
+from ui.lessons import files
 
 TEXT, BEGUN = "My name is Müller.", "Je m'appelle M"
 
@@ -25,3 +26,12 @@ def test_bars_name_a_byte_in_plain_words_to_beginners_alone(simple):
     ]
     for view in drawn:
         assert (b"<0xC3>" not in view.data and b"part of a character" in view.data) == simple
+
+
+def test_the_hint_on_an_emoji_names_what_a_beginner_sees_below_its_chip():
+    step = files.find("tokens").steps[3]
+    trace = models.load("writer").trace(step.link["text"])
+    quiet = {"ids": False, "positions": False, "surprising": False}
+    view = typed.chips(trace, target=False, special=True, simple=True, chosen=None, link="", **quiet)
+    assert b"4 bytes" in view.data and step.question.expect == 4
+    assert step.question.hint.startswith("Below the emoji’s chip stands how many bytes it has")

@@ -23,7 +23,7 @@ def folder(tmp_path_factory) -> Iterator[str]:
 
 
 LINKS = {
-    "heads, labels": ("heads", "heads-part=Labels", "of 24 heads have a label"),
+    "heads, labels": ("heads", "heads-part=Labels", "of 24 heads got a label"),
     "heads, importance": ("heads", "heads-part=Importance", "of 24 heads go before"),
     "heads, weights": ("heads", "heads-part=Weights", "could not be found"),
     "model view": ("attention", "view=Model", ""),

@@ -86,3 +86,28 @@ def test_what_optimizers_take_is_what_was_measured():
     said = words_of("train", "task repeat", "expert")
     assert f"Muon took {muon[0]} to {muon[-1]} steps in {len(runs['Muon'])} runs" in said and len(muon) == len(runs["Muon"])
     assert f"took {adamw[0]} to {adamw[-1]:,} steps in {len(adamw)} of {len(runs['AdamW'])} runs" in said
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize("verdict", ["better", "worse", "no verdict"])
+def test_a_verdict_is_right_english_of_one_random_order_as_of_many(level, verdict):
+    said = at(ROOT / "ui" / "believe", level)[verdict].replace("{ahead}", "1")
+    assert re.search(r"\b1\b", said)
+    assert not re.search(r"\b1( of \{tries\} random orders)? (do|have|are)\b", said)
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_no_page_says_what_a_tokenizer_does_not_know_where_that_may_be_nothing(level):
+    said = " ".join(at(ROOT / "pages" / "heads", level).values())
+    assert "{known} of the" in said and "{unknown}" not in said
+
+
+CARD = 68  # characters that a line of a card has at 1280 pixels
+ABOVE = [("change", "board"), ("change", "board no mean"), ("layers", "pair"), ("type", "next")]
+
+
+@pytest.mark.parametrize(("page", "heading"), ABOVE)
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+def test_three_lines_at_the_most_stand_above_a_picture(page, heading, level):
+    said = re.sub(r"\*\*", "", words_of(page, heading, level))
+    assert 0 < len(said) <= 3 * CARD

@@ -25,7 +25,7 @@ def names(patches: Patches, part: str, simple: bool) -> tuple[list[str], list[st
     """Return the labels of the map's rows and columns, and the names of both in words."""
     count = patches.shape(part)[1]
     numbers = patches.base.attention[patches.where].numbers
-    first = ["start" if simple else "embedding"] if part == "stream" else []
+    first = ["input" if simple else "embedding"] if part == "stream" else []
     rows = [*first, *(f"L{number}" for number in numbers)]
     after = ["before the first layer", *(f"after layer {number}" for number in numbers)]
     row_names = after if part == "stream" else [f"layer {number}" for number in numbers]

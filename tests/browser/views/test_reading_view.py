@@ -88,6 +88,16 @@ def test_strips_do_not_lie_on_the_words_or_on_the_next_line(draw):
         assert not below or bottom <= min(below), "a word with its strips reaches into the line below"
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_number_below_a_word_stands_clear_of_the_line_below_it_and_of_its_frame(draw, width):
+    many = [SimpleNamespace(id=i, text=" word", special=False, fragment=False) for i in range(60)]
+    page = draw(reading_view(many, None, quantity=[60.0 - i for i in range(60)], unit="bits", chosen=35), width=width)
+    numbers = page.locator(".below b:visible").evaluate_all("all => all.map((b) => b.getBoundingClientRect().bottom)")
+    tops = page.locator(".word").evaluate_all("all => all.map((word) => word.getBoundingClientRect().top)")
+    frame = 2  # CSS pixels around a word that is asked about
+    assert numbers and all(top >= numbers[0] + frame for top in tops if top > tops[0] + 15)
+
+
 def test_a_number_a_token_shades_the_text_and_is_said(draw, redraw):
     page = draw(reading_view(TOKENS, None, quantity=[np.nan, 16.5, 4.0, 0.0, 8.25], unit="bits", chosen=1))
     expect(page.locator(".sentence")).to_have_text("“dog”: 16.5 bits.")

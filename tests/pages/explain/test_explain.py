@@ -130,7 +130,7 @@ def test_a_beginner_reads_how_far_to_believe_it():
     verdict = {"better": "better than chance", "worse": "worse than chance", "none": "could be luck"}[
         measures.verdict("leave-one-out")
     ]
-    assert f"Of 20 random orders, {measures.ahead('leave-one-out')} do as well" in said(app) and verdict in said(app)
+    assert f"{measures.ahead('leave-one-out')} of 20 random orders did as well" in said(app) and verdict in said(app)
 
 
 def test_work_takes_longer_where_more_of_an_answer_is_read_too():

@@ -1,7 +1,7 @@
 // The lines on their two canvases.
 
 import { penOn } from "../../shared/canvas.js";
-import { css, shade } from "../../shared/colours.js";
+import { css, isDark, shade } from "../../shared/colours.js";
 import { cutsOf } from "./cutting.js";
 import { label } from "./labels.js";
 import { gather, LINES, planesOf, scan, scanOf } from "./lines.js";
@@ -13,6 +13,7 @@ const FOCUSED_LINES = 1000; // of one token
 const CURVED = 1500; // more lines than this are straight, which is quicker
 const CHUNK = 250; // lines in one path: canvases slow down with longer ones
 const LEVELS = 12; // steps of opacity
+const IN_THE_DARK = 0.6; // the exponent of a line's opacity on a dark page, where a faint line of a dark colour is hardly seen
 
 // After any change but pointing: which lines there are, where all stands, and the whole picture.
 export function refresh(state) {
@@ -82,11 +83,12 @@ function paint(pen, state, list, left, right) {
   const sizes = new Uint32Array(planes.length);
   // Heads leave a token, and arrive, side by side.
   const bands = sides.map(({ pitch }) => Math.min(2.4, (0.6 * pitch) / planes.length));
+  const faintness = isDark(state.theme) ? IN_THE_DARK : 1;
   let level = -1;
   pen.lineWidth = list.count < 600 ? 2 : list.count < 2500 ? 1.3 : 0.8;
   const flush = (plane) => {
     if (!paths[plane]) return;
-    pen.globalAlpha = ribbons ? 0.55 : level / LEVELS;
+    pen.globalAlpha = ribbons ? 0.55 : (level / LEVELS) ** faintness;
     pen.strokeStyle = pen.fillStyle = planes[plane].colour;
     pen[ribbons ? "fill" : "stroke"](paths[plane]);
     paths[plane] = null;
