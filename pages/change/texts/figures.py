@@ -33,7 +33,7 @@ def grid(comparison: Comparison, effects: np.ndarray, tried: list[tuple[int, int
     )  # fmt: skip
     pictures.append(add_picture)
     above = words(HERE, "texts game" if comparison.look.beginner else f"texts map {comparison.direction}", **facts(comparison))
-    below = [words(HERE, "texts game more"), *unmatched_tokens(comparison), *small_difference(comparison)]
+    below = [words(HERE, "texts game more", **facts(comparison)), *unmatched_tokens(comparison), *small_difference(comparison)]
     below += [words(HERE, "texts most", **strongest(comparison, effects))] * (tried is None)
     below += [words(HERE, "texts always")] * (comparison.part == "stream" and comparison.kind != "encoder" and tried is None)
     return add_picture.on_board(above, "\n\n".join(filter(None, below)))
