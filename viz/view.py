@@ -6,7 +6,7 @@ import base64
 import json
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
@@ -38,7 +38,7 @@ class View:
     """A picture, ready to be drawn by the JavaScript in `viz/views/<kind>/`."""
 
     kind: str
-    data: bytes  # see `pack`
+    data: bytes = field(repr=False)  # see `pack`
     label: str  # what a screen reader says of it
     uses: tuple[str, ...] = ()  # the kinds of the views inside it
 

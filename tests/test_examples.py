@@ -1,0 +1,52 @@
+"""The notebooks of `examples/` run, and show what they say."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.ipynb"))
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def texts(notebook: nbformat.NotebookNode) -> list[str]:
+    """What each cell prints or shows as text, but for pictures and tables, which have HTML too."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert not [output for output in outputs if output.output_type == "error"]
+    return [output["text"] for output in outputs if output.output_type == "stream"]
+
+
+def test_readme_leads_to_six_notebooks_that_have_their_results():
+    assert len(EXAMPLES) == 6
+    readme = (ROOT / "README.md").read_text(encoding="utf-8") + (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    for path in EXAMPLES:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        assert f"examples/{path.name}" in readme
+        assert notebook.cells[0].source.startswith("# ") and texts(notebook), path.name
+        assert "/home/" not in str(notebook) and "/work/" not in str(notebook)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_notebook_gives_the_same_results_again(path):
+    """A kernel of its own imports torch and runs the cells, which takes about ten seconds, and the training half a minute."""
+    spec = importlib.util.spec_from_file_location("run_examples", ROOT / "bin" / "examples.py")
+    assert spec and spec.loader
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    before, now = texts(nbformat.read(path, as_version=4)), texts(script.run(path))
+    if path.stem == "train-your-own":  # how far it comes differs with the order in which a machine adds
+        assert len(before) == len(now) and "done 200" in now[0]
+        return
+    assert [NUMBER.sub("#", text) for text in now] == [NUMBER.sub("#", text) for text in before]
+    for text, earlier in zip(now, before, strict=True):
+        np.testing.assert_allclose(
+            [float(number) for number in NUMBER.findall(text)], [float(number) for number in NUMBER.findall(earlier)], atol=0.11
+        )
