@@ -12,6 +12,7 @@ import argparse
 import statistics
 import time
 
+import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.keystroke import BEGUN, TEXT, WATCHED, prepare, press
@@ -25,13 +26,13 @@ def begin(page: Page, url: str) -> None:
     page.goto(f"{url}/train?level=expert&train-steps=5000&train-every=100&train-seconds=600")
     page.get_by_role("button", name="Start").click(timeout=60_000)
     page.get_by_role("button", name="Pause").click(timeout=60_000)
-    page.get_by_role("button", name="Go on").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Continue").wait_for(timeout=60_000)
 
 
 def let(pages: list[Page], running: int) -> None:
     """So many of them train now, the others rest."""
     for number, page in enumerate(pages):
-        wanted, other = ("Go on", "Pause") if number < running else ("Pause", "Go on")
+        wanted, other = ("Continue", "Pause") if number < running else ("Pause", "Continue")
         if (button := page.get_by_role("button", name=wanted)).count():
             button.click()
             page.get_by_role("button", name=other).wait_for(timeout=60_000)
@@ -57,7 +58,7 @@ def keys(arguments: argparse.Namespace) -> None:
     floor = statistics.median(times[0])
     print(f"{'trainings':>10}{'median ms':>12}{'p95 ms':>10}{'median / none':>16}")
     for count, taken in times.items():
-        p95 = statistics.quantiles(taken, n=20)[-1]
+        p95 = float(np.percentile(taken, 95))
         print(f"{count:>10}{statistics.median(taken):>12.0f}{p95:>10.0f}{statistics.median(taken) / floor:>16.2f}")
 
 

@@ -28,7 +28,8 @@ _ENDS = frozenset(
 _PADS = frozenset(("<pad>", "[PAD]"))
 PART = "part of a character"
 T = TypeVar("T")
-_FRAGMENT = re.compile(r" ?(<0x[0-9A-Fa-f]{2}>)+")
+_BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
+_FRAGMENT = re.compile(f" ?{_BYTES.pattern}")
 
 
 def label(text: str) -> str:
@@ -43,6 +44,19 @@ def label(text: str) -> str:
 def named(text: str) -> str:
     """`label` for a token inside a sentence: without the space before its word; a token that is nothing but spaces stays seen."""
     return label(text.strip(" ") or text)
+
+
+def listed(text: str, fragment: bool = True) -> str:
+    """`label` for a token in a menu: bytes that are no character by themselves as "part of a character (byte C3)".
+
+    fragment: whether such bytes can be in it; where it was typed, "<0xC3>" may be six letters.
+    """
+    return _BYTES.sub(_bytes_in_words, label(text)) if fragment else label(text)
+
+
+def _bytes_in_words(match: re.Match[str]) -> str:
+    numbers = match[0][3:-1].split("><0x")
+    return f"{PART} ({'byte' if len(numbers) == 1 else 'bytes'} {' '.join(numbers)})"
 
 
 def pieces(text: str) -> list[str]:
@@ -83,7 +97,8 @@ def row_names(tokens: Sequence[Any]) -> list[str] | None:
 
 
 def plain_signs(tokens: Sequence[T], first: bool = True) -> list[T]:
-    """The tokens as beginners read them: the signs for the start and the end of a text, which nobody typed, as “start” and “end”.
+    """The tokens as beginners read them: the signs for the start and the end of a text, which nobody typed, as “start” and “end”,
+    bytes that are no character by themselves as “part of a character”.
 
     first: whether the first of them is the first that the model reads: some models begin with the sign that others end with.
     Signs that say more than that (a language, a mask) stay.
@@ -100,6 +115,8 @@ def plain_sign(text: str) -> str:
 def _plain_sign(token: Any, first: bool) -> Any:
     if before := getattr(token, "after", None):
         token = replace(token, after=_plain_sign(before, before.end == 0))
+    if token.fragment and is_fragment(token.text):
+        return replace(token, text=PART)
     if not token.special or token.start < token.end:
         return token
     begins = token.text in _STARTS or (first and token.text in _ENDS | _PADS)

@@ -18,7 +18,10 @@ html_show_copyright = False
 
 myst_heading_anchors = 3  # depth to which a link may name a heading, as `pages.md#flow`
 myst_enable_extensions = ["fieldlist"]
-suppress_warnings = ["myst.header", "ref.python"]  # headings of several levels at the top; a type such as bytes is an attribute too
+suppress_warnings = [
+    "myst.header",
+    "ref.python",
+]  # headings of several levels at the top; a type such as bytes is an attribute too
 
 default_role = "code"  # docstrings write code in single backticks
 autodoc_member_order = "bysource"

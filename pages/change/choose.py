@@ -18,7 +18,7 @@ from ui.state import Key
 from ui.text import plain
 from ui.words import heading_for, say, words
 from viz import Part, change_list
-from viz.tokens import named
+from viz.tokens import listed
 from viz.views.dials import Dial, dials
 
 LISTED = 24  # the most changes that have a button of their own
@@ -57,7 +57,9 @@ def place_switches(folder: Path, look: Look, predicts: bool) -> bool:
 
 def row(folder: Path, look: Look) -> None:
     """Place the controls that replace a row of the chosen head."""
-    queries = [f"{i}: {named(token.text)}" for i, token in enumerate(look.attention.queries)]
+    queries = [
+        f"{i}: {listed(token.text.strip(' ') or token.text, token.fragment)}" for i, token in enumerate(look.attention.queries)
+    ]
     others = [f"as in H{head}" for head in range(look.attention.heads) if head != look.head]
     say(folder, "row is", head=look.head_name)
     query = one_of(state.ROW_QUERY, range(len(queries)), "", label="From (query)", menu=True, format_option=lambda i: queries[i])

@@ -17,7 +17,7 @@ from ui.state import Key
 from ui.text import plain
 from ui.words import say, words
 from viz import percent
-from viz.tokens import label, named
+from viz.tokens import listed, named
 
 HERE = Path(__file__).parent
 PREDICTIONS = 20  # in the menu
@@ -91,7 +91,7 @@ def pick(look: Look, trace: Trace, position: int, key: Key, title: str, best: li
         assert logits is not None, "it predicts there"
         chances[chosen] = float(softmax(logits)[chosen])
     names = {ANY: "any other"} if default == ANY else {}
-    names |= {id: f"{label(spell(id))} ({percent(chance)})" for id, chance in chances.items()}
+    names |= {id: f"{listed(spell(id))} ({percent(chance)})" for id, chance in chances.items()}
     menu_key = key.of(str(hash((position, chosen, *names))))
     if not menu_key.is_set:
         menu_key.set(chosen)

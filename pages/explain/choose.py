@@ -19,7 +19,7 @@ from ui.text import plain
 from ui.words import say
 from viz import Card, Part, board, percent, token_chips
 from viz.numbers import percent_or_score
-from viz.tokens import label, named
+from viz.tokens import label, listed, named
 
 PREDICTIONS, LABELS = 20, 500  # in the menus
 ANY = -1  # in place of a token: any other
@@ -70,8 +70,9 @@ def pick(look: Look, place: int, key: state.Key, title: str, best: list[Predicti
     """Place a menu of the likeliest tokens, which takes any typed token too, or of the labels, and return the choice. A menu of
     tokens to compare with `itself` begins with "any other". A link has the choice's text, unless it is the default."""
     model, labels = look.model, look.model.info.labels
+    written = label if labels else listed
     names = {
-        candidate.id: f"{label(candidate.text)} ({percent_or_score(candidate.probability, candidate.score)})"
+        candidate.id: f"{written(candidate.text)} ({percent_or_score(candidate.probability, candidate.score)})"
         for candidate in best
         if candidate.id != itself
     }
@@ -93,7 +94,7 @@ def pick(look: Look, place: int, key: state.Key, title: str, best: list[Predicti
         value = None if token == itself else token
     if value is not None and value not in names and isinstance(link_text or key.get(), str):
         texts[value] = spell(model, value)
-        names[value] = f"{label(model.token_text(value))} ({percent(chance_of(look, place, value))})"
+        names[value] = f"{listed(model.token_text(value))} ({percent(chance_of(look, place, value))})"
     menu_key = key.of(str(hash((place, *names))))
     if value in names and (link_text is not None or not menu_key.is_set):
         menu_key.set(value)

@@ -13,7 +13,7 @@ from ui.text import plain
 from ui.words import say
 from viz import Card, Part, board, token_chips
 from viz.numbers import percent_or_score
-from viz.tokens import label, named, plain_sign
+from viz.tokens import label, listed, named, plain_sign
 
 PREDICTIONS = 10  # in the menu
 
@@ -52,7 +52,8 @@ def token(look: Look, chosen: int) -> int | None:
         say(HERE, "follows", prediction=f"“{plain(named(plain_sign(best[0].text)))}”", share=share)
         return best[0].id
     names = {
-        candidate.id: f"“{label(candidate.text)}” {percent_or_score(candidate.probability, candidate.score)}"
+        candidate.id: f"“{(label if labels else listed)(candidate.text)}” "
+        f"{percent_or_score(candidate.probability, candidate.score)}"
         for candidate in best
     }
     return st.selectbox(

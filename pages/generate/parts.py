@@ -116,8 +116,12 @@ def step_of(position: int, continuation: Continuation, look: Look) -> int | None
     """Return the number of the step at a position of the text; None for what was typed, and for the next token."""
     steps, more = steps_with_next(continuation)
     source, decoder_tokens = recipes.encoder_and_decoder_tokens(steps, more, look.trace.text, continuation.beginning.target)
-    front = len(source) if kind_of(steps[-1], look) == "cross" else 0
-    number = position - (front + len(decoder_tokens) - len(steps))
+    leading = source if kind_of(steps[-1], look) == "cross" else []
+    front = len(leading)
+    groups = recipes.in_text([*leading, *decoder_tokens], look.beginner)[1]
+    if position >= len(groups):
+        return None
+    number = groups[position][-1] - (front + len(decoder_tokens) - len(steps))
     return number if 0 <= number < len(continuation.steps) else None
 
 
@@ -138,7 +142,7 @@ def bars(continuation: Continuation, strategy: Strategy, look: Look, pictures: l
         names = {"place": range(1, len(best) + 1)}
         return {name: Numbers(np.array(values), ("place",), names) for name, values in columns.items()}
 
-    after = f"after “{label(step.tokens[-1].text)}”"
+    after = f"after “{label(look.written(step.tokens[-1:], False)[0].text)}”"
     bars_picture = picture(recipes.bars, look, options, numbers, "What comes next", "bars", after, step=step)
     pictures.append(bars_picture)
     facts: dict[str, object] = {"token": name_of(look, chosen), "said": name_of(look, step.token.id), "position": step.position}

@@ -15,6 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis import as_written
+from analysis.merging import group_of, merge, whole_characters
 from models.decoding import softmax
 from models.generation import Search, Step
 from models.language_model import LanguageModel
@@ -53,8 +54,16 @@ def text(
     for number, row in enumerate(attention_rows(steps, kind, layer, head)):
         if first + number >= 0:  # a token that was dropped has no place any more
             weights[first + number, : len(row)] = row
-    tokens = plain_signs([*leading, *decoder_tokens]) if simple else [*leading, *decoder_tokens]
-    return reading_view(tokens, weights, max(0, first + chosen), second=len(leading) or None, own_from=max(0, first))
+    tokens, groups = in_text([*leading, *decoder_tokens], simple)
+    second, at, begin = (group_of(groups, place) for place in (len(leading), max(0, first + chosen), max(0, first)))
+    return reading_view(tokens, merge(weights, groups, groups), at, second=second or None, own_from=begin)
+
+
+def in_text(tokens: Sequence[Token], simple: bool, first: bool = True) -> tuple[list[Token], list[list[int]]]:
+    """Return the tokens as they stand in a text, and the positions of each. simple: those that hold parts of one character are
+    one; first: as `plain_signs` has it."""
+    whole, groups = whole_characters(tokens) if simple else (list(tokens), [[place] for place in range(len(tokens))])
+    return plain_signs(whole, first) if simple else whole, groups
 
 
 def encoder_and_decoder_tokens(steps: Sequence[Step], more: bool, text: str, target: str) -> tuple[list[Token], list[Token]]:
@@ -92,9 +101,10 @@ def rows(
     if before := max(0, len(keys) - KEYS):
         weights = np.column_stack([weights[:, :before].sum(axis=1), weights[:, before:]])
         columns = [f"{before:,} before", *columns[before:]]
+    names = plain_signs(names, False) if simple else names
     return grid_view(
-        weights, [label(token.text) for token in (plain_signs(names, False) if simple else names)], columns, down="choosing",
-        across="looks at", unit="%", scale=(0, 1), row_names=row_names(names), column_names=[f"to {name}" for name in columns],
+        weights, [label(token.text) for token in names], columns, down="choosing", across="looks at", unit="%", scale=(0, 1),
+        row_names=row_names(names), column_names=[f"to {name}" for name in columns],
         chosen=strongest_cell(weights, chosen - first), cell=(8, 34), height=20, label="Where it looked, a row for each token",
     )  # fmt: skip
 
@@ -131,8 +141,10 @@ def branch(
 ) -> View:
     """Return the tokens that were said, shaded by the probability that the model gave to each, in per cent."""
     steps = generate_again(model, trace, answer, False) if steps is None else steps
-    tokens = [step.token for step in steps]
-    return reading_view(plain_signs(tokens, False) if simple else tokens, None, at, quantity=100 * chances(steps), unit="%")
+    tokens, groups = in_text([step.token for step in steps], simple, first=False)
+    shares = chances(steps)
+    joint = np.array([np.prod(shares[group]) for group in groups])  # of a character of several tokens, that all of them come
+    return reading_view(tokens, None, group_of(groups, at), quantity=100 * joint, unit="%")
 
 
 def chances(steps: Sequence[Step]) -> np.ndarray:
@@ -215,7 +227,7 @@ def path(search: Search, ids: Sequence[int]) -> list[int]:
 def cache(model: LanguageModel, trace: Trace, *, answer: dict[str, Any], fresh: int, step: Step | None = None) -> go.Figure:
     """Return a figure of the keys and values in the cache, for each token that was read. fresh: how many were read last."""
     step = generate_again(model, trace, answer)[-1] if step is None else step
-    return cache_boxes(step.tokens, decoder_layers(model), numbers_per_token(model, step), model.info.dtype, fresh)
+    return cache_boxes(step.tokens, decoder_layers(model), numbers_per_token(model, step), model.info.dtype, fresh, trace.numbers)
 
 
 def decoder_layers(model: LanguageModel) -> int:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from models.tokens import Token
-from viz.tokens import is_fragment, label, named, pieces, plain_sign, plain_signs, reading_pieces, row_names
+from viz.tokens import is_fragment, label, listed, named, pieces, plain_sign, plain_signs, reading_pieces, row_names
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=12)  # every code point, lone surrogates too
 
@@ -158,6 +158,23 @@ def test_what_a_window_cuts_off_is_not_taken_for_the_start():
 def test_beginners_read_the_same_name_of_the_end_in_a_text_and_among_the_guesses():
     guesses = ("</s>", "<|end|>", " dog", "<|start|>", "end.")
     assert [plain_sign(text) for text in guesses] == ["end", "end", " dog", "<|start|>", "end."]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<0xC3>", "part of a character (byte C3)"), (" <0xE2><0x80>", "·part of a character (bytes E2 80)"), (" dog", "·dog"),
+        ("é<0xC3>", "épart of a character (byte C3)"), ("<0x>", "<0x>"),
+    ],
+)  # fmt: skip
+def test_a_menu_names_bytes_in_words(text, said):
+    assert listed(text) == said
+    assert listed(text, fragment=False) == label(text)
+
+
+def test_beginners_read_a_token_of_bytes_as_a_part_of_a_character():
+    tokens = [Token(1, "<0xC3>", 0, 1, fragment=True), Token(2, " <0xC3>", 1, 7)]
+    assert [token.text for token in plain_signs(tokens)] == ["part of a character", " <0xC3>"]
 
 
 def test_a_beginner_reads_no_byte_among_the_guesses():

@@ -18,7 +18,7 @@ from ui.look import Look
 from ui.text import plain
 from ui.words import words
 from viz import percent
-from viz.tokens import label, named
+from viz.tokens import listed, named
 
 OFFERED = 8  # answers of each text in the menus
 WIDE = 165  # pixels of a menu: two of them fit side by side on a telephone
@@ -90,7 +90,7 @@ def place(look: Look, other: Look) -> int:
     if len(offered) == 1:
         return offered[0]
     names = {
-        f"{place}: after {named(look.trace.read[place].text)}" if look.trace.target else f"mask {at + 1}": place
+        f"{place}: after {listed(look.trace.read[place].text.strip())}" if look.trace.target else f"mask {at + 1}": place
         for at, place in enumerate(offered)
     }
     name = widgets.one_of(
@@ -131,7 +131,7 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
         if isinstance(option, str):
             return option
         logs = patches.logs["clean" if itself is None else "corrupt"]
-        return f"{label(model.token_text(option))} ({percent(float(np.exp(logs[option])))})"
+        return f"{listed(model.token_text(option))} ({percent(float(np.exp(logs[option])))})"
 
     chosen = st.selectbox(
         title, options, 0, format_option, key=menu_key.name, accept_new_options=True, on_change=pairs.forget, width=WIDE,
