@@ -145,7 +145,7 @@ class Look:
 
     @property
     def case(self) -> str:
-        """Which case of a page's words a model is, where nothing is chosen next (see `ui.words.headed`)."""
+        """Which case of a page's words a model is, where nothing is chosen next (see `ui.words.heading_for`)."""
         return "labels" if self.model.info.labels else ""
 
     @property

@@ -41,7 +41,7 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
     options = {"kind": look.kind, "texts": corpus.texts and list(corpus.texts), "labels": labels}
     chart = Picture(
         recipes.worth, (look,), options | {"chosen": look.layer * look.attention.heads + look.head}, "heads-importance",
-        partial(numbers_of, importance.table), title="What each head is worth", takes=("model",),
+        partial(numbers_of, look, importance.table), title="What each head is worth", takes=("model",),
         known={"importance": importance},
     )  # fmt: skip
     show_chart(chart.drawn, "heads-importance")

@@ -35,7 +35,7 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     pictures: list[Picture] = []
     left, right = st.columns([7, 4])
     with left:
-        most = boxes.longest()
+        most = boxes.character_limit()
         typed = st.text_input(
             "Words, any list", WORDS[:most], key=state.VOCABULARY.name, persist_state="session", live="300ms", max_chars=most
         )

@@ -69,7 +69,7 @@ def test_a_step_of_a_hub_translator_is_what_torch_counts_with_that_source(name):
     model = hub(name)
     text = "the cat sat on the mat and the dog sat on the cat"
     network, cost, source = model.network, step_cost(model, text), torch.tensor([[token.id for token in model.tokenize(text)]])
-    target = torch.tensor([[model.start, *range(3, 12)]])
+    target = torch.tensor([[model.texts.start, *range(3, 12)]])
     with torch.inference_mode():
         with FlopCounterMode(display=False, custom_mapping=kernels()) as full:
             network(input_ids=source, decoder_input_ids=target, use_cache=False)

@@ -6,7 +6,7 @@ import pytest
 
 import models
 from analysis import attributions, explain
-from pages.explain import asked
+from pages.explain import request
 from pages.explain.request import TITLES
 from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, press, said
@@ -32,7 +32,7 @@ def is_answered(app, text: str, method: str) -> bool:
 def held(monkeypatch) -> dict[str, Held]:
     """The calculation of each method, held back until it is released."""
     works = {method: Held(explain) for method in ("lime", "shap")}
-    monkeypatch.setattr(asked, "explain", lambda question, method, **options: works[method](question, method, **options))
+    monkeypatch.setattr(request, "explain", lambda question, method, **options: works[method](question, method, **options))
     return works
 
 

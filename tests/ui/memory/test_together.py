@@ -49,12 +49,12 @@ def test_what_is_large_or_could_be_changed_is_made_again(other):
 
 def test_it_goes_with_its_trace():
     gc.collect()  # what went before
-    text, known = Text(), len(together._made)
+    text, known = Text(), len(together._products)
     together.make_once(text, "a", view)
-    assert len(together._made) == known + 1
+    assert len(together._products) == known + 1
     del text
     gc.collect()
-    assert len(together._made) == known
+    assert len(together._products) == known
 
 
 def test_the_oldest_give_way():
@@ -62,7 +62,7 @@ def test_the_oldest_give_way():
     for number in range(together.MOST + 5):
         together.make_once(text, number, view)
         together.make_once(text, 0, view)  # which is asked for all the time
-    kept = together._made[id(text.attention["cross"])]
+    kept = together._products[id(text.attention["cross"])]
     assert len(kept) == together.MOST and 0 in kept and 1 not in kept
 
 

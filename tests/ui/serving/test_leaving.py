@@ -110,7 +110,7 @@ def test_a_page_knows_its_own_visit_by_what_the_server_says_first_and_no_longer_
             pass
 
         await Leaving(app)({"type": "websocket"}, receive, send)
-        assert heard == sent[2:] and not leaving._asked
+        assert heard == sent[2:] and not leaving._requested
 
     with ThreadPoolExecutor(1) as other:
         other.submit(asyncio.run, talk()).result()
