@@ -142,7 +142,7 @@ def bars(continuation: Continuation, strategy: Strategy, look: Look, pictures: l
         names = {"place": range(1, len(best) + 1)}
         return {name: Numbers(np.array(values), ("place",), names) for name, values in columns.items()}
 
-    after = f"after “{label(look.written(step.tokens[-1:], False)[0].text)}”"
+    after = f"after “{label(look.spell_tokens(step.tokens[-1:], False)[0].text)}”"
     bars_picture = picture(recipes.bars, look, options, numbers, "What comes next", "bars", after, step=step)
     pictures.append(bars_picture)
     facts: dict[str, object] = {"token": name_of(look, chosen), "said": name_of(look, step.token.id), "position": step.position}

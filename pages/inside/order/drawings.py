@@ -117,8 +117,8 @@ def vectors(look: Look, reading: BothOrders, base: dict[str, Any]) -> Picture:
     names = [label(tokens[at].text) for at in columns]
     changes = reading.changes(stack)
     block = "block" if look.beginner else "L"
-    numbers = reading.before.attention[stack].numbers
-    rows = ["at the start", *(f"after {block}{' ' * look.beginner}{number + look.beginner}" for number in numbers)]
+    layer_numbers = reading.before.attention[stack].numbers
+    rows = ["at the start", *(f"after {block}{' ' * look.beginner}{number + look.beginner}" for number in layer_numbers)]
     options = base | {
         "stack": stack, "columns": columns, "row_names": rows, "column_names": names,
         "across": "piece" if look.beginner else "token", "exact": not look.beginner,
