@@ -169,7 +169,7 @@ class Training:
         that are to come; once it has ended, its weights and the snapshots that are there."""
         over = self.state not in ("paused", "running")
         count = len(self._snapshots) if over else self.budget.steps // self.budget.every + 2
-        numbers = self.parameters if over else 2 * self.parameters + sum(one.numbers for one, _ in self._optimizers)
+        numbers = self.parameters if over else 2 * self.parameters + sum(optimizer.numbers for optimizer, _ in self._optimizers)
         return 4 * numbers + count * 2 * self.config.layers * self.config.heads * self.task.length**2
 
     @property

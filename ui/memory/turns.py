@@ -76,7 +76,7 @@ def _begin_next() -> None:
 
 def _may_begin(place: Place) -> bool:
     others = any(network != place.network for network in _seen)
-    pages = sum(one.whole and one.network == place.network for one in _running)
+    pages = sum(running.whole and running.network == place.network for running in _running)
     return not (place.whole and others and pages >= WHOLE)
 
 
