@@ -35,5 +35,5 @@ def offer(label: str, key: tuple) -> None:
 
 
 def is_begun(key: tuple) -> bool:
-    """Whether somebody has pressed that button."""
+    """Whether somebody has clicked that button."""
     return key in (state.BEGUN.get() or ())

@@ -49,9 +49,9 @@ class Look:
     """One text through one model, and what is chosen of it. What takes time is computed when it is asked for, once.
 
     kind: which attention, as in `trace.attention`. second: what was read beside the text, the target or a second text; "" where
-    the model read one, whatever an earlier one left in the box. picked: layer and head, None for the favourite's. kept: the
-    token that is kept chosen. options: what of the attention is shown, as `analysis.scope` takes it. at_first: the token that is
-    shown while none is chosen, where that is not the newest.
+    the model read one, whatever an earlier one left in the box. picked: layer and head, None for the favourite's.
+    chosen_token: the token that is kept chosen. options: what of the attention is shown, as `analysis.scope` takes it.
+    at_first: the token that is shown while none is chosen, where that is not the newest.
     """
 
     model: LanguageModel

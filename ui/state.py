@@ -384,8 +384,8 @@ def linked_value(key: Key[Any]) -> str | None:
 
 
 def take_linked_value(key: Key[Any]) -> str | None:
-    """What the link that opened this page says of a choice, the first time that somebody asks; nothing while the model that it is
-    about is still being read."""
+    """Return what the link that opened this page says of a choice, once; None afterwards, and while the model that it is about
+    is still loading."""
     return None if JOB.get() else LINK.get()[1].pop(key.name, None)
 
 

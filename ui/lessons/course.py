@@ -56,7 +56,7 @@ def show(lesson: Lesson, number: int, choices: Mapping[str, str]) -> None:
 
 
 def shown_answer() -> tuple[str, int]:
-    """The step of which the answer is shown, "" for none, and how often one has been shown."""
+    """Return the step whose answer is shown, "" for none, and how often an answer has been shown."""
     return state.LESSON_SHOWN.get() or ("", 0)
 
 
@@ -114,7 +114,7 @@ def remember_step(lesson: Lesson, number: int) -> None:
 
 
 def last_step(lesson: Lesson) -> int | None:
-    """The step at which a visitor was last, 0 of a lesson that is finished, None of one that was never opened."""
+    """Return the step at which a visitor was last, 0 for a finished lesson, None for one that was never opened."""
     at = (state.LESSON_PLACES.get() or {}).get(lesson.name)
     return at if at is None or at <= len(lesson.steps) else None
 
@@ -125,13 +125,13 @@ def is_finished(lesson: Lesson) -> bool:
 
 
 def saved_progress() -> dict[str, Any]:
-    """What a browser keeps of lessons, for the next day: nothing of it stays on the server."""
+    """Return the progress that a browser keeps for the next day: nothing of it stays on the server."""
     return {"places": state.LESSON_PLACES.get() or {}, "finished": list(state.LESSON_FINISHED.get())}
 
 
 def bring_back(saved: Any) -> None:
-    """What a browser has kept of lessons, beside what is known already. said: of the form of `kept`; of any other, and of lessons
-    that do not exist, nothing is taken."""
+    """Add the progress that a browser has saved to what is known already. saved: of the form of `saved_progress`; any other form,
+    and lessons that do not exist, are ignored."""
     match saved:
         case {"places": dict(places), "finished": list(finished)}:
             known = files.files()

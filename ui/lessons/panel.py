@@ -205,7 +205,7 @@ def measure_answer(step: Step, model: str, name: str, given: Mapping[str, Any]) 
 
 
 class Computation:
-    """An answer, when somebody has asked for it."""
+    """An answer that several visitors may wait for: computed under its lock, once."""
 
     def __init__(self) -> None:
         self.lock = Lock()

@@ -29,7 +29,7 @@ LARGEST = 200_000  # bytes of a file
 @dataclass(frozen=True)
 class Entry:
     """A word of the field. word: as it stands on pages; also: its other forms there; unless: what it is a part of where it means
-    something else. said: what is said of it at each of the levels. see: the page and the choices that show it, as an address
+    something else. meanings: what is said of it at each level. see: the page and the choices that show it, as an address
     names them. lesson: which teaches it, "" for none. line: of its heading; block: what it sets, from the line `begins` on."""
 
     word: str

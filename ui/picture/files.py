@@ -198,7 +198,7 @@ def room(look: Look | None) -> int:
 def side(array: Numbers, axis: str, look: Look | None) -> tuple[np.ndarray, list[str]]:
     """Positions and texts of the tokens along an axis. A word stands at the position of its first token.
 
-    The rows of cross-attention stand at the token that was read in them; what they served to choose is told by `chosen`.
+    The rows of cross-attention stand at the token that was read in them; `choosing_tokens` returns what they served to choose.
     """
     size = array.shape[array.axes.index(axis)]
     if axis in array.names:

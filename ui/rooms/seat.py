@@ -53,9 +53,12 @@ Choices = dict[str, Any]
 
 @dataclass
 class Seat:
-    """taken: the version of the room that stands on the page, `taking` the one that is being placed; settled: where the last
-    whole run ended; replaced: what stood there before or was to, when it ceased to, and at which version; sent: the page of which
-    a run was asked for because the class went there; cut: whether the last run did not reach its end."""
+    """A visitor's place in a room, and how far their page follows it.
+
+    placed_version: the version of the room that stands on the page; placing_version: the one that is being placed.
+    settled_choices: where the last whole run ended; applied_choices: what was taken from the room last; replaced_choices: what
+    stood there before or was to, when it ceased to, and at which version. sent_page: the page of which a run was asked for
+    because the class went there. was_cut: whether the last run did not reach its end."""
 
     room: Room
     who: str
@@ -444,7 +447,7 @@ def settle() -> None:
 
 
 def place() -> None:
-    """The strip that says how it stands in the room and listens to it; it is large for who leads on the page of the room."""
+    """Place the strip that shows the state of the room and listens to it; it is large for who leads, on the room's page."""
     code, seat = state.ROOM.get(), mine()
     leads = bool(seat and seat.person.leads)
     show(
@@ -467,7 +470,7 @@ def place() -> None:
 
 
 def on_strip_click() -> None:
-    """What the strip asks for: a run, to go one's own way, to follow again, a seat, or to leave."""
+    """Do what a click on the strip asks for: a run, going one's own way, following again, a seat, or leaving."""
     request, seat = (choice("room-line") or {}).get("ask"), mine()
     if request == "run" and seat:
         seat.set_off()

@@ -63,8 +63,8 @@ class GuessError(RoomError):
 @dataclass
 class Person:
     """One tab of a browser. voter: which browser it is, so that it answers once; lines: how many of its lines are open; place:
-    where it stands, in words; at: the same as what is chosen there; shown: the versions that the browser has said to show, and
-    when."""
+    where it stands, in words; at: the same as what is chosen there; versions_shown: the versions that the browser has said to
+    show, and when."""
 
     voter: str
     leads: bool = False
@@ -91,7 +91,7 @@ class Reply(NamedTuple):
 @dataclass
 class Question:
     """What is asked. model: what the model in use answers, "" where it answers nothing; right: the right answer, "" where none is
-    known; answers: by voter; shown: whether everybody sees the counts."""
+    known; answers: by voter; counts_visible: whether everybody sees the counts."""
 
     words: str
     kind: str
