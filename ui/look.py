@@ -50,7 +50,7 @@ class Look:
 
     kind: which attention, as in `trace.attention`. second: what was read beside the text, the target or a second text; "" where
     the model read one, whatever an earlier one left in the box. picked: layer and head, None for the favourite's.
-    chosen_token: the token that is kept chosen. options: what of the attention is shown, as `analysis.scope` takes it.
+    chosen_token: its position, None for the newest. options: what of the attention is shown, as `analysis.scope` takes it.
     at_first: the token that is shown while none is chosen, where that is not the newest.
     """
 
@@ -108,7 +108,8 @@ class Look:
 
     def number(self, layer: int, kind: str = "") -> int:
         """The number in the network of a layer of the attention of a kind, or of the kind that is looked at."""
-        return self.model.info.numbers((kind or self.kind) in ("decoder", "cross"))[layer]
+        numbers = self.model.info.numbers((kind or self.kind) in ("decoder", "cross"))
+        return numbers[layer] if layer < len(numbers) else layer  # a link may ask for one that is not there
 
     @property
     def layer_name(self) -> str:
@@ -154,7 +155,7 @@ class Look:
         return self.token_among(len(self.attention.queries))
 
     def token_among(self, count: int) -> int:
-        """The token that is kept chosen, where there are so many, or the newest."""
+        """The chosen token, where there are so many, or the newest."""
         return (
             min(self.newest, count - 1)
             if self.chosen_token is None or self.chosen_token >= count or count == 1

@@ -20,7 +20,7 @@ def output_kind(info: ModelInfo) -> str:
 
 
 def heading_case(info: ModelInfo) -> str:
-    """Return the case of a page's heading (`ui.words.heading_for`): the output's kind, or "none" where the model writes nothing."""
+    """Return the case of a heading (`ui.words.heading_for`): the output's kind, or "none" where the model writes nothing."""
     return "none" if info.kind == "encoder" or info.labels or not info.predicts else output_kind(info)
 
 

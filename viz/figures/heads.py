@@ -36,8 +36,7 @@ def head_scatter(
         raise ValueError(f"Points of shape {list(points.shape)}: give [heads of all layers, 2] for {layers} layers.")
     heads = len(points) // layers
     each = np.stack(np.divmod(np.arange(len(points)), heads), axis=1)
-    numbers = list(numbers) or list(range(layers))
-    names = [f"L{numbers[layer]} H{head}" for layer, head in each]
+    names = [f"L{numbers[layer] if numbers else layer} H{head}" for layer, head in each]
     where = _label_places(points, names, height)
     figure = go.Figure(
         go.Scattergl(
@@ -67,7 +66,7 @@ def head_scatter(
                     "thickness": 10,
                     "outlinewidth": 0,
                     "tickvals": list(range(0, layers, max(1, layers // 6))),
-                    "ticktext": [str(number) for number in numbers[:: max(1, layers // 6)]],
+                    "ticktext": list(map(str, (numbers or range(layers))[:: max(1, layers // 6)])),
                 },
             },
             hovertemplate="%{hovertext}<extra></extra>",
@@ -78,8 +77,7 @@ def head_scatter(
         ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": "#d9660f"}}
         figure.add_trace(go.Scattergl(x=[x], y=[y], mode="markers", marker=ring, hoverinfo="skip"))
     bare = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "title": None}
-    low, high = points.min(0), points.max(0)
-    room = _ROOM * (high - low).max() or 1.0
+    low, high, room = points.min(0), points.max(0), _ROOM * np.ptp(points, axis=0).max() or 1.0
     figure.update_layout(
         height=height,
         margin={"l": _SIDE, "r": _SIDE, "t": _TOP, "b": _SIDE},

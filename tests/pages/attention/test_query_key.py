@@ -19,7 +19,7 @@ def look(monkeypatch) -> Look:
     monkeypatch.setattr(state.Key, "set", lambda key, value: session.update({key.name: value}))
     monkeypatch.setattr(query_key.st, "selectbox", lambda *given, **more: 3)
     writer = models.load("writer")
-    return Look(writer, writer.trace("The cat sat"), level="expert", picked=(0, 0), kept=3)
+    return Look(writer, writer.trace("The cat sat"), level="expert", picked=(0, 0), chosen_token=3)
 
 
 def test_a_key_that_is_pressed_stays_shown_and_is_led(look, monkeypatch):

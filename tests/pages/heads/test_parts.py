@@ -89,8 +89,9 @@ def test_a_score_that_a_head_cannot_have_is_not_the_nearest_to_a_label():
 
 
 def test_a_blank_square_says_why_it_is_blank():
-    columns = {"layer": [0, 0], "head": [0, 1], "label": ["previous", ""], "previous": [0.7, 0.1], "previous_null": [0.1, 0.1]}
-    table = pd.DataFrame(columns | {"previous_low": [0.6, 0.0], "previous_high": [0.8, 0.2]})
+    columns = {"label": ["previous", ""], "previous": [0.7, 0.1], "previous_null": [0.1, 0.1]}
+    table = pd.concat([pd.DataFrame(columns | {"previous_low": [0.6, 0.0], "previous_high": [0.8, 0.2]})] * 24, ignore_index=True)
+    table["layer"], table["head"] = np.divmod(np.arange(48), 8)
     model, names = models.load("writer"), {"previous": "token before"}
     labels = recipes.labels_board(model, kind="self", name="", names=names, chosen=None, seeds=3, texts=None, table=table)
     assert header(labels)["blank"] == "no label"

@@ -124,7 +124,7 @@ def test_what_was_typed_stays_when_its_run_ends_before_the_box_is_placed():
         if late:
             st.session_state["again"] = True
         interrupted = patch.object(st, "text_input", lambda *_, **__: st.rerun()) if late else nullcontext()
-        with patch.object(Key, "asked", None), interrupted:
+        with patch.object(Key, "in_address", None), interrupted:
             boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
 
     app = AppTest.from_function(page, default_timeout=60).run()

@@ -359,7 +359,8 @@ def test_tokens_with_quotes_and_line_breaks_read_back(look, place):
 
 
 def test_names_of_heads_are_those_of_the_model():
-    made = SimpleNamespace(numbers=lambda: {"weights": Numbers(np.zeros((2, 1, 1)), ("head", "from", "to"), {"head": [3, 7]})})
+    array = Numbers(np.zeros((2, 1, 1)), ("head", "from", "to"), {"head": [3, 7]})
+    made = SimpleNamespace(look=None, numbers=lambda: {"weights": array})
     assert files.numbers(made)["weights"].at("head", 1).name("head", 0) == 7
 
 

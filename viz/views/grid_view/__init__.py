@@ -69,9 +69,9 @@ def grid_view(
     low, high = scale or _ends(values)
     shades = (values - low) / ((high - low) or 1.0) if shades is None else shades
     shades = np.asarray(shades, dtype=np.float64).reshape(values.shape)
-    name = label or f"{len(rows)} by {len(columns)} numbers"
+    label = label or f"{len(rows)} by {len(columns)} numbers"
     header: dict[str, Any] = {
-        "label": name,
+        "label": label,
         "rows": list(rows),
         "columns": list(columns),
         "rowNames": list(row_names or rows),
@@ -83,13 +83,13 @@ def grid_view(
         "notes": [list(row) for row in notes] if notes is not None else None,
         "chosen": _place(chosen, len(rows), len(columns)),
         "covered": covered.tolist() if covered is not None else None,
-        "link": name[:_LINK] if link is None else link,
+        "link": label[:_LINK] if link is None else link,
     }
     header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
     header |= {"numbered": numbered, "least": float(least), "signed": signed}
     parts = np.clip(np.nan_to_num(shades), 0, 1)
     steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
-    return View("grid_view", pack(header, values=_sent(values), shades=steps), name)
+    return View("grid_view", pack(header, values=_sent(values), shades=steps), label)
 
 
 def _sent(values: np.ndarray) -> np.ndarray:

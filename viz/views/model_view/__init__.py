@@ -62,7 +62,7 @@ def model_view(
     ]
     if notes is not None and [len(row) for row in notes] != [heads] * layers:
         raise ValueError(f"notes need {layers} rows of {heads}, one a head.")
-    if numbers and len(numbers) != layers:
+    if len(numbers := list(numbers) or list(range(layers))) != layers:
         raise ValueError(f"There are {layers} layers, and {len(numbers)} numbers for them.")
     maps = np.stack(small)
     causal = looks_back_only(maps)
@@ -76,15 +76,14 @@ def model_view(
         quantity, arrays["values"] = _quantity(_fits(np.asarray(values), layers, heads, "values"), unit, colours or {})
     if faint is not None:
         arrays["faint"] = _fits(np.asarray(faint), layers, heads, "faint").astype(np.uint8)
-    name = f"{layers} layers of {heads} heads"
     known = chosen is not None and 0 <= chosen[0] < layers and 0 <= chosen[1] < heads
     header = {
-        "label": name,
+        "label": (name := f"{layers} layers of {heads} heads"),
         "chosen": [int(chosen[0]), int(chosen[1])] if chosen is not None and known else None,
         "legend": legend,
         "chooses": chooses,
         "shape": maps.shape,
-        "numbers": list(numbers) or list(range(layers)),
+        "numbers": numbers,
         "link": link,
         "causal": causal,
         "largest": largest,
