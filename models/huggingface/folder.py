@@ -32,6 +32,8 @@ JSON_LIMIT, CONFIG_LIMIT = 50_000_000, 5_000_000  # bytes
 # What no model comes near, by the names of its settings: more would fill the memory while the network is only sketched.
 LIMITS = (
     (re.compile(r"^(?!(vocab|hidden)_size).*layer(?!.*(_id|_dim|_size)$)"), 2_000),
+    (re.compile(r"^(?!.*_(ids?|dim|size|rank|capacity|len|length|channels|width|vocab)$).*(group|block|stage)"), 2_000),
+    (re.compile(r"^(?!.*_(ids?|dim|size|rank|capacity)$).*expert"), 20_000),  # Doge has 16,384, which are rows of a matrix
     (re.compile(r"^(d|n|num)_|_(dim|size|rank|heads|experts)$|position|seq_len"), 100_000_000),
 )
 
@@ -140,12 +142,13 @@ def _parse_number(parsed: dict) -> dict | float:
 
 
 def numbers(config: dict) -> Iterable[tuple[str, float]]:
-    """Yield every number in a config with its name, nested ones too."""
+    """Yield every number in a config with its name, also nested ones and those of lists."""
     for key, value in config.items():
-        if isinstance(value, dict):
-            yield from numbers(value)
-        elif isinstance(value, int | float):
-            yield key, value
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                yield from numbers(part)
+            elif isinstance(part, int | float):
+                yield key, part
 
 
 def weights_files(files: Iterable[str], index: Path, name: str) -> list[str]:

@@ -18,9 +18,9 @@ from models.huggingface.trial import MOST_GROWTH, growth
 from tests.models.networks import network, tokenizer
 
 BOMBS = {
-    "ALBERT groups": {"model_type": "albert", "num_hidden_groups": 10**6},
-    "Funnel blocks": {"model_type": "funnel", "block_sizes": [10**7]},
-    "Switch experts": {"model_type": "switch_transformers", "num_experts": 10**6},
+    "ALBERT groups": {"model_type": "albert", "num_hidden_groups": 2000, "inner_group_num": 2000},
+    "Funnel blocks": {"model_type": "funnel", "block_sizes": [2000] * 1000},
+    "Switch experts": {"model_type": "switch_transformers", "num_experts": 20_000, "num_layers": 20},
     "positions": {"model_type": "xlm", "sinusoidal_embeddings": True, "max_position_embeddings": 10**8},
 }
 
