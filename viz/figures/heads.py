@@ -36,8 +36,8 @@ def head_scatter(
         raise ValueError(f"Points of shape {list(points.shape)}: give [heads of all layers, 2] for {layers} layers.")
     heads = len(points) // layers
     each = np.stack(np.divmod(np.arange(len(points)), heads), axis=1)
-    names = [f"L{numbers[layer] if numbers else layer} H{head}" for layer, head in each]
-    where = _label_places(points, names, height)
+    numbers = numbers or range(layers)
+    where = _label_places(points, names := [f"L{numbers[layer]} H{head}" for layer, head in each], height)
     figure = go.Figure(
         go.Scattergl(
             x=points[:, 0],
@@ -65,8 +65,7 @@ def head_scatter(
                     "lenmode": "pixels",
                     "thickness": 10,
                     "outlinewidth": 0,
-                    "tickvals": list(range(0, layers, max(1, layers // 6))),
-                    "ticktext": list(map(str, (numbers or range(layers))[:: max(1, layers // 6)])),
+                    **_ticks(numbers),
                 },
             },
             hovertemplate="%{hovertext}<extra></extra>",
@@ -88,6 +87,12 @@ def head_scatter(
         yaxis=bare | {"scaleanchor": "x", "range": [low[1] - room, high[1] + room]},
     )
     return figure
+
+
+def _ticks(numbers: Sequence[int]) -> dict[str, list]:
+    """The marks beside a scale of layers, about six."""
+    every = max(1, len(numbers) // 6)
+    return {"tickvals": list(range(0, len(numbers), every)), "ticktext": [str(number) for number in numbers[::every]]}
 
 
 def _label_places(points: np.ndarray, names: Sequence[str], height: int) -> list[str]:

@@ -83,10 +83,9 @@ def grid_view(
         "notes": [list(row) for row in notes] if notes is not None else None,
         "chosen": _place(chosen, len(rows), len(columns)),
         "covered": covered.tolist() if covered is not None else None,
-        "link": label[:_LINK] if link is None else link,
     }
     header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
-    header |= {"numbered": numbered, "least": float(least), "signed": signed}
+    header |= {"numbered": numbered, "least": float(least), "signed": signed, "link": label[:_LINK] if link is None else link}
     parts = np.clip(np.nan_to_num(shades), 0, 1)
     steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
     return View("grid_view", pack(header, values=_sent(values), shades=steps), label)

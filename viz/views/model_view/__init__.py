@@ -83,13 +83,11 @@ def model_view(
         "legend": legend,
         "chooses": chooses,
         "shape": maps.shape,
-        "numbers": numbers,
-        "link": link,
         "causal": causal,
         "largest": largest,
         "notes": [list(row) for row in notes] if notes is not None else None,
         "quantity": quantity,
-    }
+    } | {"numbers": numbers, "link": link}
     return View("model_view", pack(header, **arrays), name)
 
 
