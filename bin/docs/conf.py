@@ -25,6 +25,7 @@ suppress_warnings = [
 
 default_role = "code"  # docstrings write code in single backticks
 autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = False  # those of torch hold formulas, which are drawn by a script from elsewhere
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "undoc-members": False}
 toc_object_entries = False

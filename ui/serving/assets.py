@@ -28,16 +28,32 @@ export default (args) => {{
 
 # What a component sends along with its data. A view that is long in coming (from a busy server) says so, and so does one that
 # cannot be had (from a server that has been updated since).
+#
+# On a page that has just opened, Streamlit may call it for new data before it calls it for the old, since each call waits for
+# this script by itself. It then ends the call for the old data at once, so what that has drawn is drawn over with the new.
 _LOADER = """const view = import(new URL("{path}", document.baseURI).href);
+const newest = new WeakMap();
 export default (args) => {{
-  const root = args.parentElement.querySelector(".hl");
+  const {{ parentElement }} = args;
+  const root = parentElement.querySelector(".hl");
   const say = (words) => root.firstElementChild || (root.textContent = words);
   const late = setTimeout(say, 1000, "This picture is on its way …");
+  let before = null;
+  let over = false;
   const mount = (module) => {{
+    if (over) return;
     say("");
+    before = newest.get(parentElement);
+    newest.set(parentElement, args);
     module.default(args);
   }};
   view.then(mount, () => say("This picture could not be loaded. Reload the page.")).finally(() => clearTimeout(late));
+  return () => {{
+    over = true;
+    if (!before || newest.get(parentElement) !== args || !parentElement.isConnected) return;
+    newest.set(parentElement, before);
+    view.then((module) => module.default(before));
+  }};
 }};
 """
 
