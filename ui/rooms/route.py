@@ -14,7 +14,7 @@ from ui import state
 from ui.memory import addresses, trainings
 from ui.menu import TITLES
 from ui.rooms.home import MONTH, home
-from ui.rooms.store import DAY, ENDED, HIDDEN, NAMED, WORDS, Person, Room, RoomError, rooms
+from ui.rooms.store import DAY, ENDED, HIDDEN, NAMED, WORDS, GuessError, Person, Room, RoomError, rooms
 from ui.serving.flood import Bucket
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ GAP, BEAT = 0.1, 15.0  # seconds between two messages to a browser at least, and
 HEARD, AT_ONCE = 20.0, 60.0  # messages a second from a browser, and of them at once: who points sends eight; what is more waits
 LARGEST = 4_000  # characters of a message from a browser
 FARTHEST = 10**6  # position of a token
+LATE = 1.0  # seconds before the refusal of those who have guessed too many codes
 LINES = 4  # that a tab may have open: an old one may not know yet that it is over
 
 
@@ -103,6 +104,8 @@ async def line(socket: WebSocket) -> None:
         network = "" if was_in(socket) or not socket.client else addresses.network(socket.client.host)
         room, _ = rooms.find(code, network=network, browser=trainings.unmask(socket.cookies.get("_streamlit_xsrf", "")))
     except RoomError as error:
+        if isinstance(error, GuessError):
+            await asyncio.sleep(LATE)  # answered at once, whoever goes on guessing would take the time of all others
         await socket.send_json({"gone": str(error), "again": was_in(socket)})
         return await socket.close()
     person = room.people.get(who)

@@ -21,7 +21,7 @@ from benchmarks.attendee import Attendee
 from benchmarks.rounds import tracebacks
 from tests.serving import Server, serve
 from ui.memory import bounds
-from ui.rooms import route
+from ui.rooms import route, store
 from ui.rooms.store import LETTERS, PEOPLE, Room, Rooms
 
 SECRET = "a secret of this test"
@@ -160,6 +160,33 @@ def test_a_room_that_does_not_exist_is_told_of_and_one_that_was_there_may_come_b
             assert "version" in await said(server, code(3), who=teacher.seat["who"])
 
     run(story)
+
+
+@pytest.mark.parametrize(("error", "waits"), [(store.GuessError, [1.0]), (store.RoomError, [])])
+def test_whoever_has_guessed_too_many_codes_waits_for_each_refusal(monkeypatch, error, waits):
+    """Else one who guesses without a pause takes most of the server's time."""
+    slept, sent = [], []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def accept(*_) -> None:
+        pass
+
+    async def send_json(message: dict) -> None:
+        sent.append((len(slept), message["gone"]))
+
+    def find(*_, **__):
+        raise error("No such room.")
+
+    socket = SimpleNamespace(
+        path_params={"code": "ABCDEF"}, url=SimpleNamespace(query="who=1"), client=SimpleNamespace(host="203.0.113.7"),
+        cookies={}, accept=accept, close=accept, send_json=send_json,
+    )  # fmt: skip
+    monkeypatch.setattr(route, "rooms", SimpleNamespace(find=find, was_in=lambda *_: False))
+    monkeypatch.setattr(route.asyncio, "sleep", sleep)
+    run(lambda: route.line(socket))
+    assert slept == waits and sent == [(len(waits), "No such room.")]
 
 
 def test_who_leads_may_reload_and_those_who_follow_hear_that_they_are_away(server):
