@@ -25,7 +25,7 @@ suppress_warnings = [
 
 default_role = "code"  # docstrings write code in single backticks
 autodoc_member_order = "bysource"
-autodoc_inherit_docstrings = False  # those of torch hold formulas, which are drawn by a script from elsewhere
+autodoc_inherit_docstrings = False
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "undoc-members": False}
 toc_object_entries = False
@@ -39,5 +39,11 @@ def escape(app, what, name, obj, options, lines: list[str]) -> None:
     lines[:] = [MARKS.sub(lambda match: match[1] or f"\\{match[0]}", line) for line in lines]
 
 
+def skip_torch(app, what, name, obj, skip: bool, options) -> bool | None:
+    """Leave out functions of torch that stand in our classes: their formulas are drawn by a script from another host."""
+    return True if (getattr(obj, "__module__", None) or "").split(".")[0] == "torch" else None
+
+
 def setup(app) -> None:
     app.connect("autodoc-process-docstring", escape)
+    app.connect("autodoc-skip-member", skip_torch)
