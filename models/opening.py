@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def _refuse(stream: np.ndarray) -> np.ndarray:
 
 
 def _attention(
-    contents: _Contents, description: dict[str, Any], queries: list[Token], keys: list[Token], numbers: list[int]
+    contents: _Contents, description: dict[str, Any], queries: list[Token], keys: list[Token], numbers: Sequence[int]
 ) -> Attention:
     chooses = bool(description["chooses"])
     if "weights" in description:
