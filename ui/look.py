@@ -1,4 +1,4 @@
-"""The input of a page: one text, read by one model, and the visitor's choices."""
+"""The input of a page: one text, read by one model, and the visitor's choices. Nothing here asks the session."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from analysis import Scope, scope
-from analysis.merging import whole_characters
+from analysis.merging import unspaced, whole_characters
 from analysis.scopes import typed
-from ui import state
 from ui.memory.favourites import Favourite, favourite
-from ui.text import number_below
 from viz.tokens import plain_sign, plain_signs
 
 if TYPE_CHECKING:
@@ -45,24 +43,51 @@ class Selection:
 
 
 @dataclass(frozen=True)
+class Choices:
+    """What a visitor has chosen of any text, as plain values: the session has them (`ui.choices.chosen`), and so can a message.
+
+    attention: which of an encoder-decoder's three, as in `trace.attention`. layer, head: None for the favourite's. token: the one
+    that is kept chosen. special, renormalised, whole_words: the switches of the side bar. touched: there is no mouse, narrow: the
+    screen is a telephone's. explained: the words of the field that are marked elsewhere on the page, by entry, and where; None
+    marks none.
+    """
+
+    level: str = "beginner"
+    attention: str = "cross"
+    layer: int | None = None
+    head: int | None = None
+    token: int | None = None
+    special: bool = True
+    renormalised: bool = False
+    whole_words: bool = False
+    touched: bool = False
+    narrow: bool = False
+    explained: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class Look:
     """One text through one model, and what is chosen of it. What takes time is computed when it is asked for, once.
 
     kind: which attention, as in `trace.attention`. second: what was read beside the text, the target or a second text; "" where
     the model read one, whatever an earlier one left in the box. picked: layer and head, None for the favourite's.
     chosen_token: its position, None for the newest. options: what of the attention is shown, as `analysis.scope` takes it.
-    at_first: the token that is shown while none is chosen, where that is not the newest.
+    at_first: the token that is shown while none is chosen, where that is not the newest. touched, narrow, explained: as of
+    `Choices`.
     """
 
     model: LanguageModel
     trace: Trace
     kind: str = "self"
-    level: str = state.LEVELS[0]
+    level: str = "beginner"
     second: str = ""
     picked: tuple[int | None, int | None] = (None, None)
     chosen_token: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     at_first: int | None = None
+    touched: bool = False
+    narrow: bool = False
+    explained: Mapping[str, str] | None = None
 
     @property
     def beginner(self) -> bool:
@@ -195,6 +220,12 @@ class Look:
         text = self.model.outcome(id)
         return plain_sign(text) if self.beginner else text
 
+    @property
+    def apart(self) -> bool:
+        """Whether tokens are not joined though whole words are asked for: no spaces separate the words of the text."""
+        text = self.trace.text + self.second if self.trace.target else self.trace.text
+        return bool(self.options.get("whole_words")) and unspaced(text)
+
     def at(self, layer: int, head: int) -> Look:
         """The same through another head."""
         return replace(self, picked=(layer, head))
@@ -204,45 +235,48 @@ class Look:
         return replace(self, options={**self.options, **window})
 
 
-def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
-    """The text in the box through the model in use, with all that is chosen now. second: what is typed beside the text."""
-    kind, level = kind_of(model.info), state.level()
-    picked = (None, None) if level == "beginner" else (state.LAYER.get(), state.HEAD.get())
-    count = max(len(trace.attention[kind].queries), len(trace.tokens), len(trace.target))
-    if (linked_token := state.take_linked_value(state.TOKEN)) is not None:
-        if (number := number_below(linked_token, count)) is not None:
-            state.TOKEN.set(number)
-        else:
-            state.complain(state.TOKEN, linked_token, "the token")
-    position = state.TOKEN.get()
-    if position is not None and (position >= count or count == 1):  # a text that became shorter than that lets it go
-        position = None
-        state.TOKEN.set(None)
-    state.keep(state.TOKEN, position, None)
-    return Look(model, trace, kind, level, beside(trace, second), picked, position, scope_options(trace))
+def look_of(model: LanguageModel, trace: Trace, second: str, choices: Choices) -> Look:
+    """Return the look at a text with these choices. second: what is typed beside the text."""
+    kind = kind_of(model.info, choices.level, choices.attention)
+    beginner = choices.level == "beginner"
+    picked = (None, None) if beginner else (choices.layer, choices.head)
+    position = choices.token if can_be_kept(choices.token, tokens_at_most(trace, kind)) else None
+    options = scope_options(trace, choices)
+    return Look(
+        model, trace, kind, choices.level, beside(trace, second), picked, position, options,
+        touched=choices.touched, narrow=choices.narrow, explained=choices.explained,
+    )  # fmt: skip
 
 
-def kind_of(info: ModelInfo) -> str:
-    """Which attention is looked at: "self", or what is chosen of an encoder-decoder's three."""
+def tokens_at_most(trace: Trace, kind: str) -> int:
+    """Return how many tokens there are of which one may be kept chosen."""
+    return max(len(trace.attention[kind].queries), len(trace.tokens), len(trace.target))
+
+
+def can_be_kept(token: int | None, count: int) -> bool:
+    """Return whether a token can be kept chosen among so many: a text that became shorter than that lets it go."""
+    return token is not None and token < count != 1
+
+
+def kind_of(info: ModelInfo, level: str, attention: str) -> str:
+    """Return which attention is looked at: "self", or that of an encoder-decoder's three which is chosen."""
     if info.kind != "encoder-decoder":
         return "self"
-    chosen = state.ATTENTION.get()
-    return (chosen if chosen in state.ATTENTION.values and state.level() != "beginner" else state.ATTENTION.default).lower()
+    return "cross" if level == "beginner" else attention
 
 
-def scope_options(trace: Trace) -> dict[str, bool]:
-    """The choices of the side bar, as `analysis.scope` takes them; those that are not its defaults. Beginners see
-    characters in one piece."""
-    if state.level() == "beginner":
+def scope_options(trace: Trace, choices: Choices) -> dict[str, bool]:
+    """Return the choices of the side bar that are not its defaults, as `analysis.scope` takes them. Beginners see characters in
+    one piece."""
+    if choices.level == "beginner":
         return {"whole_characters": True} if any(token.fragment for token in (*trace.tokens, *trace.target)) else {}
-    hidden = not state.SPECIAL.get()
-    chosen = {"whole_words": bool(state.WHOLE_WORDS.get())}
-    chosen["renormalised"] = hidden and bool(state.RENORMALISED.get())
+    hidden = not choices.special
+    chosen = {"whole_words": choices.whole_words, "renormalised": hidden and choices.renormalised}
     return ({"special": False} if hidden else {}) | {name: True for name, on in chosen.items() if on}
 
 
 def beside(trace: Trace, written: str | None) -> str:
-    """What is written beside the text, where the model has read it; of a classifier of two stacks the text again."""
+    """Return what is written beside the text, where the model has read it; of a classifier of two stacks the text again."""
     if trace.target and trace.label is not None:
         return trace.text
     return written or "" if trace.target or any(token.segment for token in trace.tokens) else ""

@@ -12,18 +12,19 @@ import streamlit as st
 
 from ui import document, state
 from ui.choices import boxes, examples, picker
+from ui.choices.chosen import look_at
 from ui.choices.examples import Example
 from ui.lessons import course, files
-from ui.lexicon import marks
-from ui.look import Look, look_at
+from ui.look import Look
 from ui.memory import cached, jobs, loaded, visitors
 from ui.memory.measured import press
 from ui.memory.turns import LONG, turn
+from ui.parts import complaint
 from ui.rooms import seat
 from ui.serving.sending import wait_until_sent
-from ui.show import complaint, picture
+from ui.show import picture
 from ui.text import display_name, plain
-from ui.words import words
+from ui.words import mark_again, words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -98,7 +99,7 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
         if state.LESSON_NEXT.is_set or state.WHOLE_PAGE.pop():
             st.rerun()
         with seat.follow_room(with_the_page):
-            with marks.mark_again(explained), picture("This page"):
+            with mark_again(explained), picture("This page"):
                 draw()
             keep_address(texts=False)  # which are kept all the same
 
@@ -139,7 +140,7 @@ def live(
             if waited > LONG and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
-            with seat.follow_room(with_the_page), marks.mark_again(explained):
+            with seat.follow_room(with_the_page), mark_again(explained):
                 answer(with_the_page)
 
     def answer(with_the_page: bool) -> None:
@@ -225,7 +226,7 @@ def by_itself(key: str, draw: Callable[[], None]) -> None:
     explained: set[str] = set()
 
     def place() -> None:
-        with marks.mark_again(explained), st.container(key=key):
+        with mark_again(explained), st.container(key=key):
             held()
 
     @st.fragment

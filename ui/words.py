@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
 
 from ui import state
 from ui.device import is_touched
-from ui.lexicon.marks import Marked, escape_marks, mark
+from ui.lexicon.marks import Marked, Words
 
 
-@lru_cache(maxsize=64)
-def sections(path: Path) -> dict[str, str]:
-    """Return the sections of a Markdown file by their `## heading`."""
-    parts = re.split(r"^## +(.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {heading.strip(): body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
-
-
-@lru_cache(maxsize=64)
-def sections_at(folder: Path, level: str) -> dict[str, str]:
-    """Return the sections of a page's text at a level."""
-    return sections(folder / f"{level}.md")
+def spoken() -> Words:
+    """The words of pages for this visitor, with what is marked on their page."""
+    return Words(state.level(), is_touched, state.EXPLAINED.get())
 
 
 def words(folder: Path, heading: str, **values: object) -> str:
-    """Return the page's text under a heading at this level, with `{name}` replaced by values; "" if there is none.
-
-    A number and its % stay on one line. Who has no mouse is told to press, not to point at something. Words of the field are
-    marked where they first stand on the page (`ui.lexicon.marks`).
-    """
-    text = sections_at(folder, state.level()).get(heading, "")
-    if "help" not in heading.split():  # a note that goes when the pointer leaves cannot be pressed
-        text = mark(text, f"{folder.name} {heading}", values)
-    if "oint at" in text and is_touched():
-        text = text.replace("Point at", "Press").replace("point at", "press")
-    text = re.sub(r"\{([a-z_]+)\}", lambda name: escape_marks(values.get(name[1], name[0])), text)
-    return Marked(capitalize_heads(text.replace(" %", "\u00a0%")))
+    """Return the page's text under a heading at this level (see `ui.lexicon.marks.Words`)."""
+    return spoken()(folder, heading, **values)
 
 
 def paragraph(folder: Path, *headings: str, **values: object) -> str:
@@ -47,22 +29,31 @@ def paragraph(folder: Path, *headings: str, **values: object) -> str:
 
 
 def heading_for(folder: Path, heading: str, case: str) -> str:
-    """A heading with a case behind it, "where labels", if the page says something else there at this level; else the heading."""
-    of_case = f"{heading} {case}"
-    return of_case if case and of_case in sections_at(folder, state.level()) else heading
+    """A heading with a case behind it, if the page says something else there at this level (see `Words.heading_for`)."""
+    return spoken().heading_for(folder, heading, case)
 
 
-def capitalize_heads(text: str) -> str:
-    """A text in which a head that begins a sentence has a capital: "Cross L2 H1 looks at"."""
-    return re.sub(
-        r"(^|[.!?:] \**)(\[?)(cross|encoder|decoder)(?= L\d)",
-        lambda match: match[1] + match[2] + match[3].capitalize(),
-        text,
-        flags=re.M,
-    )
+def mark_head(name: str) -> str:
+    """A head's name in a title, marked where it stands first."""
+    return spoken().mark_head(name)
 
 
 def say(folder: Path, heading: str, **values: object) -> None:
     """Place `words` as quiet text."""
     if text := words(folder, heading, **values):
         st.caption(text)
+
+
+@contextmanager
+def mark_again(own: set[str]) -> Iterator[None]:
+    """A part of the page that runs by itself: what it marked last time is open again, and what it marks now is kept in `own`."""
+    known = state.EXPLAINED.get()
+    first = {} if known is None else known
+    for name in own:
+        first.pop(name, None)
+    before = set(first)
+    try:
+        yield
+    finally:  # also where the page is run again in the middle of it
+        own.clear()
+        own |= set(first) - before

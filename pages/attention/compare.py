@@ -56,6 +56,11 @@ def is_on(look: Look) -> bool:
     return chosen_way(look) != NOTHING
 
 
+def reads_another(look: Look) -> bool:
+    """Return whether another text or model is compared, whose tokens are aligned as wholes."""
+    return chosen_way(look) in ("text", "model")
+
+
 def begin() -> None:
     """Fill the second text with a copy of the first, in which the user changes a word."""
     if state.COMPARE.get() == "text" and not state.box_text(state.OTHER_TEXT):

@@ -1,75 +1,32 @@
 """Page "Attention": a head as lines, as a text, in numbers or as a heatmap, and all heads side by side."""
 
-from pathlib import Path
+from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from analysis import alignment, head_summary
-from analysis.statistics import entropy_of
-from pages.attention import compare, window
-from pages.attention.views import BEGINNER, PICTURES
+from pages.attention import compare, controls
+from pages.attention.clicks import REACTIONS, on_map
+from pages.attention.compose import HERE, compose, compose_map
+from pages.attention.settings import Settings
+from pages.attention.views import BEGINNER, WIDE
+from pages.attention.window import MAP, needs_window, seen_through
 from ui import shell, state
 from ui.choices import heads, picker, scope
 from ui.choices.widgets import tabs
 from ui.look import Look
-from ui.picture.picture import place as place_picture
+from ui.picture.board import Board
+from ui.picture.mount import composed, mount, write_beside
+from ui.picture.mount import place as place_picture
+from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.text import loadable_name, plain
-from ui.words import heading_for, say
-from viz import percent
-from viz.tokens import label
 
-HERE = Path(__file__).parent
-WIDE = ("Model", "Query-key", "BertViz")  # with their words below them, and all of a long text
-
-
-def summary(look: Look) -> None:
-    """Place sentences on the head, each number from these weights."""
-    attention, layer, head = look.attention, look.layer, look.head
-    weights, tokens = attention[layer][head], attention.queries
-    if look.kind == "cross":
-        special = [i for i, token in enumerate(attention.keys) if token.special]
-        return say(
-            HERE, heading_for(HERE, "summary cross", look.case), layer=look.number(layer), head=head,
-            special=percent(weights[:, special].sum(-1).mean()),
-            entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
-            along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (needs two tokens)",
-        )  # fmt: skip
-    if len(tokens) == 1:
-        return say(HERE, "single")
-    facts = head_summary(weights)
-    say(
-        HERE, "summary both ways" if look.both_ways else "summary", layer=look.number(layer), head=head,
-        first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
-        previous=percent(facts.previous or 0.0), next=percent(facts.next),
-        entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
-    )  # fmt: skip
-
-
-def place_words(look: Look, view: str) -> None:
-    """Place sentences on what the picture shows, and what this head does in it."""
-    attention, layer, head = look.attention, look.layer, look.head
-    st.markdown("##### In words")
-    say(HERE, f"view {view}")
-    if look.kind == "cross":
-        say(HERE, heading_for(HERE, "rows cross", look.case))
-    summary(look)
-    if not look.scope.whole:
-        say(HERE, "all tokens")
-    if view != "Heatmap" and look.level != "expert":
-        return  # the words about rows and columns are about a heatmap
-    heading = "read cross" if look.kind == "cross" else "read both ways" if look.both_ways else "read"
-    whole, name = (
-        look.scope.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
-        loadable_name(look.model.info.name).replace("`", "’"),
-    )
-    say(
-        HERE, heading_for(HERE, heading, look.case), index=layer, head=head, kind=look.kind, name=name,
-        formula=attention.formula(layer),
-        total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
-    )  # fmt: skip
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 
 def draw(look: Look) -> None:
@@ -79,20 +36,54 @@ def draw(look: Look) -> None:
         view = tabs(state.VIEW, "the view", BEGINNER if look.beginner else None)
     place = st.container()
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
-    drawing = None
+    board, compared = Board({}), False
+    drawing: Picture | None = None
     with left, picture(f"The view “{view}”"):
-        look = look if view in WIDE else window.window_look(HERE, look, view)
-        if drawing := PICTURES[view](look):
-            place_picture(drawing)
+        whole = view == "Heatmap" and compare.reads_another(look)
+        map_place = st.container() if needs_window(look, view) and not whole else None
+        settings = controls.settings(look, view)
+        if compared := view == "Heatmap" and compare.is_on(look):
+            drawing = draw_comparison(look, settings, map_place)
+        else:
+            board = composed(compose, look, settings)
+            drawing = board.pictures[0] if board.pictures else None
+            place_board(board, look, map_place)
     with above, picture("“Take it away”"):
         if drawing:
             take_away(drawing.key, lambda: [drawing])
     with right, picture("The summary"):
-        if drawing and len(drawing.looks) > 1:
-            return compare.place_words(HERE, drawing)
-        if not drawing and compare.is_on(look) and view == "Heatmap":
-            return  # the place of the picture says what a comparison needs
-        place_words(look, view)
+        if not compared:
+            write_beside(board)
+        elif drawing:  # without one, the place of the picture says what a comparison needs
+            compare.place_words(HERE, drawing)
+
+
+def place_board(board: Board, look: Look, map_place: DeltaGenerator | None) -> None:
+    """Place a view, and above its controls the map of a long text."""
+    for key in board.contents:
+        if key == MAP and map_place:
+            with map_place:
+                mount(board, MAP, lambda: on_map(look))
+        else:
+            mount(board, key, reaction(board, key))
+
+
+def reaction(board: Board, key: str) -> Callable[[], None] | None:
+    """Return what a click on a view does; None for nothing."""
+    react = REACTIONS.get(key)
+    return partial(react, board.pictures[0].looks[0]) if react else None
+
+
+def draw_comparison(look: Look, settings: Settings, map_place: DeltaGenerator | None) -> Picture | None:
+    """Place two heads beside each other, and return the picture; None while there is no second one."""
+    seen = look
+    if map_place:
+        seen = seen_through(look, settings.window, settings.view)
+        place_board(composed(compose_map, look, seen), look, map_place)
+    drawing = compare.picture(seen, compare.chosen_way(look))
+    if drawing:
+        place_picture(drawing)
+    return drawing
 
 
 heads.side_bar(picker.in_use())

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from pages.attention import compare
-from ui import state
 from ui.look import Look
-from ui.show import choice, show
-from ui.words import words
-from viz import percent
+from ui.picture.board import Draft
+from viz.numbers import percent
+from viz.view import View
 from viz.views.overview import overview
 
+MAP = "window-map"  # its key on the board
 LONG = 256  # tokens a side; a picture of more weights says little, so a window begins with as many
 MOST = 1024  # the most tokens a side of a window, as many as a picture draws at once
+WHOLE = ("Model", "Query-key", "BertViz")  # views of all of a long text
 READING = "Reading"  # its picture is one text, so its window is as wide as high, and as long as possible
 
 Edges = tuple[int, int, int, int]  # first and last query, first and last key
@@ -31,31 +30,34 @@ class Window:
     counts: tuple[int, int]
 
 
-def window_look(folder: Path, look: Look, view: str) -> Look:
-    """Return a long text as the window shows it, and place the map on which the window is moved; a short text as it is.
-
-    folder: that of the page's words, with the sections "window" and "window Reading".
-    """
-    counts = len(look.attention.queries), len(look.attention.keys)
-    two_texts = view == "Heatmap" and compare.chosen_way(look) in ("text", "model")  # aligned as wholes
-    if two_texts or max(counts) <= (MOST if view == READING else LONG):
-        return look
-    edges = current_edges(look.kind, counts, view)
-    seen = look.within(queries=edges[:2], keys=edges[2:])
-    show_map(folder, look, seen, edges, view)
-    return seen
+def needs_window(look: Look, view: str) -> bool:
+    """Return whether a text is so long that a view shows a part of it."""
+    return view not in WHOLE and max(sides(look)) > (MOST if view == READING else LONG)
 
 
-def current_edges(kind: str, counts: tuple[int, int], view: str) -> Edges:
-    """Return the edges of the chosen window, which follows a text that is typed; by default the end of the text."""
-    window = state.WINDOW.get()
-    if window is None or window.kind != kind:
+def sides(look: Look) -> tuple[int, int]:
+    """Return the numbers of queries and keys."""
+    return len(look.attention.queries), len(look.attention.keys)
+
+
+def follow(window: Window | None, look: Look) -> Window | None:
+    """Return the chosen window as it stands in a text that may have changed; None where none is chosen for this attention."""
+    if window is None or window.kind != look.kind:
+        return window
+    return Window(follow_text(window.edges, window.counts, sides(look)), look.kind, sides(look))
+
+
+def seen_through(look: Look, window: Window | None, view: str) -> Look:
+    """Return a long text as a window shows it; by default its end."""
+    counts = sides(look)
+    if window is None or window.kind != look.kind:
         size = MOST if view == READING else LONG
         edges = (max(0, counts[0] - size), counts[0] - 1, max(0, counts[1] - size), counts[1] - 1)
     else:
         edges = follow_text(window.edges, window.counts, counts)
-        state.WINDOW.set(Window(edges, kind, counts))
-    return one_text(edges) if view == READING and kind != "cross" else edges
+    if view == READING and look.kind != "cross":
+        edges = one_text(edges)
+    return look.within(queries=edges[:2], keys=edges[2:])
 
 
 def follow_text(edges: Edges, before: tuple[int, int], counts: tuple[int, int]) -> Edges:
@@ -77,28 +79,19 @@ def one_text(edges: Edges) -> Edges:
     return first, last, first, last
 
 
-def show_map(folder: Path, look: Look, seen: Look, edges: Edges, view: str) -> None:
-    """Place the map of the chosen head with the window, which a visitor can move, and sentences on the window."""
-    attention = look.attention
-    counts = len(attention.queries), len(attention.keys)
+def map_of(draft: Draft, seen: Look) -> View:
+    """Return the map of the chosen head with the window, which a visitor can move, and sentences on the window."""
+    look = draft.look
+    attention, counts = look.attention, sides(look)
     weights = attention[look.layer][look.head]
-
-    def save_window() -> None:
-        if valid(window := choice("window-map"), counts):
-            state.WINDOW.set(Window(tuple(window), look.kind, counts))
-
+    window: tuple[tuple[int, int], tuple[int, int]] = seen.options["queries"], seen.options["keys"]
     facts = {
-        "first": f"{edges[0]:,}", "last": f"{edges[1]:,}", "first_key": f"{edges[2]:,}", "last_key": f"{edges[3]:,}",
-        "queries": f"{counts[0]:,}", "keys": f"{counts[1]:,}", "layer": look.number(look.layer), "head": look.head,
-        "outside": percent(outside(look, seen)),
+        "first": f"{window[0][0]:,}", "last": f"{window[0][1]:,}", "first_key": f"{window[1][0]:,}",
+        "last_key": f"{window[1][1]:,}", "queries": f"{counts[0]:,}", "keys": f"{counts[1]:,}", "layer": look.number(look.layer),
+        "head": look.head, "outside": percent(outside(look, seen)),
     }  # fmt: skip
-    note = words(folder, "window cross" if look.kind == "cross" else "window", **facts)
-    window = (edges[0], edges[1]), (edges[2], edges[3])
-    show(
-        overview(attention.rows, attention.keys, weights, window, most=MOST, note=note, boxes=not look.beginner),
-        "window-map",
-        save_window,
-    )
+    note = draft.words("window cross" if look.kind == "cross" else "window", **facts)
+    return overview(attention.rows, attention.keys, weights, window, most=MOST, note=note, boxes=not look.beginner)
 
 
 def outside(look: Look, seen: Look) -> float:

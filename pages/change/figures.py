@@ -12,8 +12,8 @@ from analysis.effects import divergence
 from pages.change import changes, recipes
 from pages.change.changes import ChangedText
 from ui.look import Look
+from ui.parts import part
 from ui.picture.picture import Numbers, Picture
-from ui.show import part
 from ui.words import heading_for, words
 from viz import Card, Part, percent
 from viz.numbers import decimal, in_hundred, under

@@ -13,8 +13,9 @@ from pages.change import baseline, changes, choose, figures, recipes
 from ui import state
 from ui.look import Look
 from ui.memory import jobs
+from ui.parts import part
 from ui.picture.picture import Picture
-from ui.show import choice, part, picture, show
+from ui.show import choice, picture, show
 from ui.words import say, words
 from viz import Card, Part, board
 

@@ -12,8 +12,9 @@ from pages.generate import recipes
 from pages.generate.continuation import Continuation, chance
 from pages.generate.parts import replay
 from ui.look import Look
+from ui.parts import part
 from ui.picture.picture import Numbers, Picture
-from ui.show import choice, part, show
+from ui.show import choice, show
 from ui.words import words
 from viz import Card, Part, board
 

@@ -23,8 +23,8 @@ from ui import state
 from ui.choices.widgets import switch
 from ui.look import Look
 from ui.memory import jobs, loaded
+from ui.picture.mount import place as draw
 from ui.picture.picture import Numbers, Picture
-from ui.picture.picture import place as draw
 from ui.text import plain
 from ui.words import say, words
 

@@ -13,9 +13,10 @@ from ui import shell, state
 from ui.choices import boxes, heads, picker
 from ui.look import Look
 from ui.memory import jobs, loaded
+from ui.parts import part
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
-from ui.show import choice, part, picture, show
+from ui.show import choice, picture, show
 from ui.text import plain
 from ui.words import heading_for, say, words
 from viz import Card, board

@@ -14,8 +14,8 @@ from models.tokens import Token
 from pages.generate import notices, recipes, wording
 from pages.generate.continuation import Continuation
 from ui.look import Look
+from ui.parts import part
 from ui.picture.picture import Numbers, Picture
-from ui.show import part
 from ui.words import words
 from viz import Part, percent
 from viz.tokens import label, named, plain_sign

@@ -16,8 +16,8 @@ from pages.generate.continuation import Continuation
 from ui import state
 from ui.choices.widgets import one_of
 from ui.look import Look
+from ui.picture.mount import place as draw
 from ui.picture.picture import Numbers, Picture
-from ui.picture.picture import place as draw
 from ui.show import choice, picture, show
 from ui.text import plain
 from ui.words import say, words

@@ -15,13 +15,13 @@ from pages.heads.corpus import Corpus
 from pages.heads.naming import WRITTEN
 from ui import state
 from ui.choices import heads
-from ui.lexicon.marks import mark_head
+from ui.lexicon.marks import capitalize_heads
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.serving.leaving import open_page
 from ui.show import show
-from ui.words import capitalize_heads, say, words
+from ui.words import mark_head, say, words
 from viz import Card, board, percent
 from viz.numbers import signed
 from viz.tokens import label

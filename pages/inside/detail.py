@@ -16,8 +16,9 @@ from pages.inside import choose, code, formulas, naming, recipes
 from ui import state
 from ui.choices.token import keep, press
 from ui.look import Look
+from ui.parts import part
 from ui.picture.picture import Numbers, Picture
-from ui.show import choice, part, show
+from ui.show import choice, show
 from ui.words import heading_for, words
 from viz import Card, Part, board
 

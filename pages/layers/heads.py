@@ -8,7 +8,7 @@ from ui.serving.leaving import open_page
 
 
 def open_head(layer: int, head: int) -> None:
-    """Remember the clicked head for `last_clicked`; above the level beginner choose it, so that `follow` opens it."""
+    """Remember the clicked head for `Settings.clicked`; above the level beginner choose it, so that `follow` opens it."""
     state.LAYERS_HEAD.set((int(layer), int(head)))
     if state.level() != "beginner":
         heads.choose(int(layer), int(head))
@@ -20,9 +20,3 @@ def follow() -> None:
     if state.LAYERS_OPEN.pop():
         state.VIEW.set("Head")
         open_page("attention")
-
-
-def last_clicked(layers: int, heads: int) -> tuple[int, int] | None:
-    """Return the head that a beginner clicked last, where this model has it."""
-    layer, head = state.LAYERS_HEAD.get()
-    return (layer, head) if 0 <= layer < layers and 0 <= head < heads and state.level() == "beginner" else None

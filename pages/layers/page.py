@@ -1,25 +1,27 @@
 """Page "Layers": how attention changes from layer to layer, every head in numbers, and what each layer would predict."""
 
-from pathlib import Path
+from collections.abc import Sequence
 
 from pages.layers import evolution, lens, statistics
+from pages.layers.compose import HERE
 from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
 from ui.look import Look
+from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 
-HERE = Path(__file__).parent
 PARTS = dict(zip(state.PART.values, (evolution.draw, statistics.draw, lens.draw), strict=True))
 
 
 def draw(look: Look) -> None:
-    above, pictures = shell.above(), []
+    above = shell.above()
+    pictures: Sequence[Picture] = ()
     with above:
         part = tabs(state.PART, "the part")
     with picture(f"The part “{part}”"):
-        pictures = PARTS[part](HERE, look)
+        pictures = PARTS[part](look)
     with above, picture("“Take it away”"):
         take_away(part, lambda: pictures)
 

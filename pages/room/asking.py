@@ -11,9 +11,9 @@ from ui import state
 from ui.lessons import panel
 from ui.lessons.files import Step
 from ui.memory import loaded
+from ui.parts import complaint
 from ui.rooms.seat import Seat
 from ui.rooms.store import KINDS, RoomError
-from ui.show import complaint
 from ui.text import plain
 from ui.words import say
 

@@ -11,8 +11,8 @@ from models.errors import FileError
 from ui import state
 from ui.lessons import course, files, panel
 from ui.lessons.files import Lesson, Step
+from ui.parts import complaint
 from ui.rooms.seat import Seat
-from ui.show import complaint
 from ui.text import display_name, plain
 from ui.words import say
 

@@ -16,8 +16,8 @@ from ui import state
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory.jobs import Report, result
+from ui.picture.mount import place as place_picture
 from ui.picture.picture import Numbers, Picture
-from ui.picture.picture import place as place_picture
 from ui.show import choice
 from ui.words import say
 from viz import View, percent

@@ -1,25 +1,20 @@
-"""Parts of a board about the chosen head, which several pages can show.
-
-folder: of the page's words.
-"""
+"""Parts of the board about the chosen head."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pages.type import recipes
-from ui.look import Look
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from ui.text import loadable_name
-from ui.words import heading_for, words
-from viz import Part, percent
+from viz.numbers import percent
+from viz.views.board import Part
 
 CLEAR = 0.3  # from this mean weight or correlation on, a head is said to do what it does
 
 
-def where_it_looks(folder: Path, look: Look, pictures: list[Picture]) -> Part:
-    """Return the part with the shaded text; in cross-attention the target below its source. pictures: those on the board, to
-    which its picture is added."""
+def where_it_looks(draft: Draft) -> Part:
+    """Return the part with the shaded text; in cross-attention the target below its source."""
+    look = draft.look
     trace, kind, seen, layer, head = look.trace, look.kind, look.scope, look.layer, look.head
     attention = look.attention
     weights = seen.apply(attention[layer][head])
@@ -32,29 +27,26 @@ def where_it_looks(folder: Path, look: Look, pictures: list[Picture]) -> Part:
         recipes.reading, (look,), options, "board", lambda: {"weights": Numbers(weights, ("from", "to"))},
         words=look.head_name, title="Where it looks", part="reading", known={"weights": weights},
     )  # fmt: skip
-    pictures.append(drawing)
     facts = {"layer": look.number(layer), "index": layer, "head": head, "kind": kind}
     facts["name"] = loadable_name(look.model.info.name).replace("*", r"\*")
     facts["formula"] = attention.formula(layer).replace("*", r"\*")
     facts["total"] = "100 %" if whole else "less than 100 %: the rest goes to what is not shown"
     facts["call"] = "trace(text, target)" if trace.target and not look.model.info.labels else "trace(text)"
     section = "where cross" if kind == "cross" else "where both ways" if look.both_ways else "where"
-    return drawing.on_board(words(folder, heading_for(folder, section, look.case), **facts), late=True)
+    return draft.picture(drawing, draft.words(draft.heading_for(section), **facts), late=True)
 
 
-def all_heads(folder: Path, look: Look, pictures: list[Picture]) -> Part:
-    """Return the part with every head as a thumbnail; a beginner reads what the chosen head looks for. pictures: as above."""
+def all_heads(draft: Draft) -> Part:
+    """Return the part with every head as a thumbnail; a beginner reads what the chosen head looks for."""
+    look = draft.look
     if look.beginner:
         first = look.favourite
         section = {"previous": "heads", "induction": "heads induction", "lookup": "heads cross"}[first.does]
         section += "" if first.score > CLEAR else " unclear"
-        return Part("heads", None, words(folder, heading_for(folder, section, look.case), share=percent(max(0.0, first.score))))
+        return Part("heads", None, draft.words(draft.heading_for(section), share=percent(max(0.0, first.score))))
     drawing = Picture(
         recipes.all_heads, (look,), {"layer": look.layer, "head": look.head}, "board", lambda: {"weights": look.scope},
         title="All heads", part="heads",
     )  # fmt: skip
-    pictures.append(drawing)
-    return drawing.on_board(
-        words(folder, "heads", layers=look.attention.layers, heads=look.attention.heads, first_layer=look.attention.numbers[0]),
-        late=True,
-    )
+    size = {"layers": look.attention.layers, "heads": look.attention.heads, "first_layer": look.attention.numbers[0]}
+    return draft.picture(drawing, draft.words("heads", **size), late=True)

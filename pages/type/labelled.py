@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,18 @@ import numpy as np
 from models.outcomes import ANY
 from pages.type import recipes
 from ui.look import Look
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from ui.words import words
-from viz import Part, percent
+from viz.numbers import percent
 from viz.tokens import label, named
+from viz.views.board import Part
 
-HERE = Path(__file__).parent
 TOKENS = 40  # that are listed, each with its label
 
 
-def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Picture]) -> Part:
-    """Return the part with the bars of the labels. pictures: those on the board, to which its picture is added."""
+def what_it_says(draft: Draft, temperature: float, bars: int) -> Part:
+    """Return the part with the bars of the labels."""
+    look = draft.look
     model, labels, position = look.model, look.model.info.labels, look.predicted_at
     scores = look.trace.scores_at(position)
     assert labels and scores is not None, "asked of a classifier"
@@ -33,7 +33,7 @@ def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Pictu
         options |= {"temperature": temperature, "scores": not look.beginner}
         recipe, known = recipes.bars, {"best": best, "logits": scores}
     else:
-        options |= {"heads": (words(HERE, "column label"), words(HERE, "column number"))}
+        options |= {"heads": (draft.words("column label"), draft.words("column number"))}
 
     def numbers() -> dict[str, Numbers]:
         each: dict[str, list] = {"probability": [prediction.probability for prediction in best]} if labels.chances else {}
@@ -53,16 +53,15 @@ def what_it_says(look: Look, temperature: float, bars: int, pictures: list[Pictu
         takes=("model", "trace"),
         known=known,
     )
-    pictures.append(drawing)
     facts = {
         "count": f"{len(labels.names):,}",
         "shown": str(len(best)),
         "token": named(look.spell_tokens(look.trace.tokens)[position].text),
     }
     kind = "value" if not labels.chances else "any" if labels.rule == ANY else "one"
-    above = [words(HERE, f"labels {'token' if labels.each else kind}", **{name: starred(fact) for name, fact in facts.items()})]
-    above += [words(HERE, "labels unnamed")] * (not labels.named)
-    return drawing.on_board("\n\n".join(above), each_token(look) if labels.each else "")
+    above = [draft.words(f"labels {'token' if labels.each else kind}", **{name: starred(fact) for name, fact in facts.items()})]
+    above += [draft.words("labels unnamed")] * (not labels.named)
+    return draft.picture(drawing, "\n\n".join(above), draft.words("labels each", list=each_token(look)) if labels.each else "")
 
 
 def each_token(look: Look) -> str:
@@ -74,7 +73,7 @@ def each_token(look: Look) -> str:
         assert scores is not None, "it gives labels"
         (best,) = model.top(scores, place, 1)
         listed.append(f"{starred(named(tokens[place].text))} **{starred(best.text)}** {percent(best.probability)}")
-    return words(HERE, "labels each", list=" · ".join(listed))
+    return " · ".join(listed)
 
 
 def starred(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,24 +10,21 @@ from analysis import prediction_entropy
 from pages.type import labelled, recipes
 from ui.look import Look
 from ui.memory.together import make_once
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from ui.show import part
-from ui.words import words
-from viz import Part, percent
+from viz.numbers import percent
 from viz.tokens import label, named
+from viz.views.board import Part
 
 if TYPE_CHECKING:
     from models.language_model import Prediction
 
-HERE = Path(__file__).parent
 MASKS = 4  # masks whose predictions are shown
 
 
-def what_it_predicts(
-    look: Look, position: int, number: int | None, temperature: float, bars: int, pictures: list[Picture]
-) -> Part:
-    """Return the part with the bars of a position; number: which of several masks; pictures: those on the board, to which its
-    picture is added."""
+def what_it_predicts(draft: Draft, position: int, number: int | None, temperature: float, bars: int) -> Part:
+    """Return the part with the bars of a position; number: which of several masks."""
+    look = draft.look
     model, trace = look.model, look.trace
     logits = trace.logits_at(position)
     assert logits is not None, "asked where the model predicts"
@@ -38,7 +34,6 @@ def what_it_predicts(
         lambda: (model.top(logits, position, bars, temperature), prediction_entropy(logits, temperature)),
     )
     drawing = picture(look, position, number, temperature, bars, best, logits)
-    pictures.append(drawing)
     facts = {
         "vocabulary": f"{len(logits):,}",
         "bars": bars,
@@ -52,11 +47,11 @@ def what_it_predicts(
     where = {"decoder": "next", "encoder": "masked", "encoder-decoder": "said next"}[model.info.kind]
     if model.info.kind != "encoder" and position < len(trace.read) - 1:
         where, facts["chosen"] = "after an earlier one", named(trace.read[position].text).replace("*", r"\*")
-    above = words(HERE, where, **facts)
+    above = draft.words(where, **facts)
     if number is not None:
         above = f"**Gap {number + 1}**" if number else f"{above}\n\n**Gap 1**"
-    below = words(HERE, "sure" if number is None else "sure several", **facts)
-    return drawing.on_board(above, below)
+    below = draft.words("sure" if number is None else "sure several", **facts)
+    return draft.picture(drawing, above, below)
 
 
 def worked_out(logit: float, temperature: float, probability: float) -> dict[str, str]:
@@ -92,20 +87,21 @@ def picture(
     )  # fmt: skip
 
 
-def predictions(look: Look, earlier: int | None, temperature: float, bars: int, pictures: list[Picture]) -> list[Part]:
+def predictions(draft: Draft, earlier: int | None, temperature: float, bars: int) -> list[Part]:
     """Return the parts with what comes next, or after a chosen earlier token; for an encoder, with what stands at each mask."""
+    look = draft.look
     model, trace = look.model, look.trace
     if model.info.labels:
-        return [part("What the model predicts", labelled.what_it_says, look, temperature, bars, pictures)]
+        return [draft.part("What the model predicts", labelled.what_it_says, temperature, bars)]
     if trace.unembed is None:
-        return [Part("bars", None, words(HERE, "headless", name=model.info.name.replace("*", r"\*")))]
+        return [Part("bars", None, draft.words("headless", name=model.info.name.replace("*", r"\*")))]
     places = [earlier] if earlier is not None else model.places(trace)
     if not places:
-        return [Part("bars", None, words(HERE, "unmasked" if model.info.mask else "maskless", mask=model.info.mask))]
+        return [Part("bars", None, draft.words("unmasked" if model.info.mask else "maskless", mask=model.info.mask))]
     several = len(places) > 1
-    rest = [Part("more", None, words(HERE, "more", shown=MASKS, all=len(places)))] if len(places) > MASKS else []
+    rest = [Part("more", None, draft.words("more", shown=MASKS, all=len(places)))] if len(places) > MASKS else []
     return rest + [
-        part("What the model predicts", what_it_predicts, look, place, i if several else None, temperature, bars, pictures)
+        draft.part("What the model predicts", what_it_predicts, place, i if several else None, temperature, bars)
         for i, place in enumerate(places[:MASKS])
     ]
 

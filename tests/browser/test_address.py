@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.places import in_menu
 from tests.serving import ROOT
-from ui.words import sections
+from ui.lexicon.marks import sections
 
 BOX = "Your text"
 START = 60_000  # milliseconds that a fresh server may take

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.opening import unmarked
 from tests.serving import ROOT
-from ui.words import sections
+from ui.lexicon.marks import sections
 
 NO_LABELS = ("Markdown", "Caption", "Code", "MenuButton")
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.pages.opening import PAGES, open_link, said
 from tests.serving import ROOT
+from ui.lexicon.marks import sections
 from ui.state import LEVELS
-from ui.words import sections
 
 MODELS = {
     "writer": "text=The+cat+sat+on+the+mat",

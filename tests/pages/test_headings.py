@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.serving import ROOT
-from ui.words import sections
+from ui.lexicon.marks import sections
 
 PAGES = sorted(path.parent.name for path in (ROOT / "pages").glob("*/page.py"))
 TRY = re.compile(r"\b(?:[Pp]ress|[Cc]hoose|[Cc]hange|[Cc]ompare|point at|look for) ")

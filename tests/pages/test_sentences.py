@@ -16,7 +16,7 @@ from pages.explain import recipes
 from pages.heads import why, worth
 from tests.serving import ROOT
 from ui import state
-from ui.words import sections_at
+from ui.lexicon.marks import sections_at
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from models.training.live import Budget
-from ui.show import SHORT_OF_MEMORY, complaint
+from ui.parts import SHORT_OF_MEMORY, complaint
 
 TYPED = "what somebody typed"
 TOO_MUCH = 2**61  # bytes, which no machine has

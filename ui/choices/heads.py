@@ -8,9 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ui import state
+from ui.choices.chosen import chosen_kind
 from ui.choices.token import keep
 from ui.choices.widgets import one_of
-from ui.look import kind_of
 from ui.memory import loaded
 from ui.memory.favourites import favourite
 from ui.state import Key
@@ -29,7 +29,7 @@ def side_bar(name: str) -> None:
             help="Cross: from the target to the source. Encoder: within the source. Decoder: within the target.",
             on_change=lambda: keep(None),
         )  # fmt: skip
-    kind = kind_of(info)
+    kind = chosen_kind(info)
     first = favourite(model, kind)
     for key in state.FAVOURITES_NEXT.pop():
         key.set(getattr(first, key.name))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from analysis.merging import unspaced
 from ui import state
 from ui.choices.widgets import switch
 from ui.look import Look
-
-APART = "Whole words: where no spaces separate words, as in Chinese, Japanese, Thai or a protein, each token stands by itself."
+from ui.parts import APART
 
 
 def special_side_bar() -> None:
@@ -47,7 +45,6 @@ def side_bar() -> None:
 
 
 def say_apart(look: Look) -> None:
-    """That tokens were not joined to words, where whole words are asked for and the text has no spaces between them."""
-    text = look.trace.text + look.second if look.trace.target else look.trace.text
-    if look.options.get("whole_words") and unspaced(text):
+    """That tokens were not joined to words, where that is so."""
+    if look.apart:
         st.caption(APART)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.answers import Answer
 from ui.lessons.files import Number, Step
-from ui.show import complaint
+from ui.parts import complaint
 from ui.text import display_name, plain
 
 LATER = "your answer first"

@@ -15,7 +15,7 @@ from ui import document, state
 from ui.lessons import beside_papers, course
 from ui.lessons.files import Lesson, Question, Step
 from ui.memory import loaded
-from ui.show import complaint
+from ui.parts import complaint
 from ui.text import display_name, plain
 
 NUMBER = re.compile(r"−?\d+(\.\d+)?")  # as one among choices is written

@@ -1,4 +1,5 @@
-"""Marks technical terms as links where they first appear on a page; the browser shows their meaning on a click.
+"""The text of a page as it is read, with technical terms marked as links where they first appear on the page; the browser shows
+their meaning on a click.
 
 A mark is `[attention](#w-attention)`, in Markdown and on boards alike. It is put into a page's own words before names and numbers
 are, so that nothing that a visitor or a model has written is ever marked.
@@ -7,13 +8,12 @@ are, so that nothing that a visitor or a model has written is ever marked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from models.errors import FileError
-from ui import state
 from ui.lexicon import files
 
 HEAD = re.compile(r"(?:(?:[Ee]ncoder|[Dd]ecoder|[Cc]ross) )?L\d{1,3} H\d{1,3}")  # a head as pages write it
@@ -41,48 +41,85 @@ class Marked(str):
     __slots__ = ()
 
 
-def mark(text: str, place: str, values: Mapping[str, object]) -> str:
-    """A page's words, each word of the field marked where it first stands on the page. place: which words they are, so that the
-    same ones are marked when they are said again. values: what is going to be filled in: the names of heads are marked too."""
-    first = state.EXPLAINED.get()
-    if first is None:  # outside of a page
-        return text
-    pieces, end, here = [], 0, set[str]()
-    for spot in spots(text):
-        name = spot.name
-        if not name and HEAD.fullmatch(FILLED.sub(lambda hole: fill_hole(hole[0], values), text[spot.start : spot.end])):
-            name = HEAD_NAME
-        if not name or name in here or first.setdefault(name, place) != place:
-            continue
-        here.add(name)
-        pieces += [text[end : spot.start], f"[{text[spot.start : spot.end]}](#w-{name})"]
-        end = spot.end
-    return "".join([*pieces, text[end:]])
+class Words:
+    """The words of pages for one reader.
+
+    level: of which they are. touched: asks whether there is no mouse: such a reader is told to press something, not to point at
+    it. first: the words of the field that are marked already, by entry, and where; what is marked is added. None: nothing is
+    marked.
+    """
+
+    def __init__(self, level: str, touched: Callable[[], bool], first: dict[str, str] | None):
+        self.level, self.touched, self.first = level, touched, first
+
+    def __call__(self, folder: Path, heading: str, **values: object) -> Marked:
+        """Return a page's text under a heading, with `{name}` replaced by values; "" if there is none. A number and its % stay
+        on one line."""
+        text = sections_at(folder, self.level).get(heading, "")
+        if "help" not in heading.split():  # a note that goes when the pointer leaves cannot be pressed
+            text = self.mark(text, f"{folder.name} {heading}", values)
+        if "oint at" in text and self.touched():
+            text = text.replace("Point at", "Press").replace("point at", "press")
+        text = re.sub(r"\{([a-z_]+)\}", lambda name: escape_marks(values.get(name[1], name[0])), text)
+        return Marked(capitalize_heads(text.replace(" %", "\u00a0%")))
+
+    def heading_for(self, folder: Path, heading: str, case: str) -> str:
+        """A heading with a case behind it, "where labels", if the page says something else there; else the heading."""
+        of_case = f"{heading} {case}"
+        return of_case if case and of_case in sections_at(folder, self.level) else heading
+
+    def mark(self, text: str, place: str, values: Mapping[str, object]) -> str:
+        """A page's words, each word of the field marked where it first stands on the page.
+
+        place: which words they are, so that the same ones are marked when they are said again. values: what is going to be
+        filled in: the names of heads are marked too.
+        """
+        first = self.first
+        if first is None:
+            return text
+        pieces, end, here = [], 0, set[str]()
+        for spot in spots(text):
+            name = spot.name
+            if not name and HEAD.fullmatch(FILLED.sub(lambda hole: fill_hole(hole[0], values), text[spot.start : spot.end])):
+                name = HEAD_NAME
+            if not name or name in here or first.setdefault(name, place) != place:
+                continue
+            here.add(name)
+            pieces += [text[end : spot.start], f"[{text[spot.start : spot.end]}](#w-{name})"]
+            end = spot.end
+        return "".join([*pieces, text[end:]])
+
+    def mark_head(self, name: str) -> str:
+        """A head's name in a title, marked where it stands first."""
+        return self.mark("{head}.", f"title {name}", {"head": name})[:-1].replace("{head}", name)
+
+
+@lru_cache(maxsize=64)
+def sections(path: Path) -> dict[str, str]:
+    """Return the sections of a Markdown file by their `## heading`."""
+    parts = re.split(r"^## +(.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {heading.strip(): body.strip() for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+@lru_cache(maxsize=64)
+def sections_at(folder: Path, level: str) -> dict[str, str]:
+    """Return the sections of a page's text at a level."""
+    return sections(folder / f"{level}.md")
+
+
+def capitalize_heads(text: str) -> str:
+    """A text in which a head that begins a sentence has a capital: "Cross L2 H1 looks at"."""
+    return re.sub(
+        r"(^|[.!?:] \**)(\[?)(cross|encoder|decoder)(?= L\d)",
+        lambda match: match[1] + match[2] + match[3].capitalize(),
+        text,
+        flags=re.M,
+    )
 
 
 def fill_hole(hole: str, values: Mapping[str, object]) -> str:
     """What is filled in there, as it is going to be read."""
     return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], "")), hole)
-
-
-def mark_head(name: str) -> str:
-    """A head's name in a title, marked where it stands first."""
-    return mark("{head}.", f"title {name}", {"head": name})[:-1].replace("{head}", name)
-
-
-@contextmanager
-def mark_again(own: set[str]) -> Iterator[None]:
-    """A part of the page that runs by itself: what it marked last time is open again, and what it marks now is kept in `own`."""
-    known = state.EXPLAINED.get()
-    first = {} if known is None else known
-    for name in own:
-        first.pop(name, None)
-    before = set(first)
-    try:
-        yield
-    finally:  # also where the page is run again in the middle of it
-        own.clear()
-        own |= set(first) - before
 
 
 def escape_marks(value: object) -> str:

@@ -9,13 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import streamlit as st
 
 from analysis import Scope
 from models.ragged import stacked
 from ui.look import Look
 from ui.memory.together import make_once
-from ui.show import show, show_chart
 from viz.view import View
 from viz.views.board import Part
 
@@ -152,13 +150,3 @@ def short(text: str) -> str:
     """A text on one line, and not all of one that is long."""
     line = re.sub(r"\s+", " ", text)
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}… ({len(text):,} characters)"
-
-
-def place(picture: Picture) -> None:
-    """Draw a picture: a view of ours, a Plotly figure, or a page of its own."""
-    if isinstance(picture.drawn, View):
-        show(picture.drawn, picture.key, picture.react)
-    elif isinstance(picture.drawn, str):
-        st.iframe(picture.drawn, height=picture.height)
-    else:
-        show_chart(picture.drawn, picture.key)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
-
+from pages.attention.settings import Settings
 from ui.look import Look
+from ui.picture.board import Draft, Note
 from ui.picture.picture import Picture
 from viz.bertviz import bertviz_encoder_decoder_view, bertviz_head_view, layers_that_fit
 
 HIGHEST = 900  # pixels; a higher page scrolls
+LAYERS = "bertviz-layers"  # the key of the sentence on which layers are shown
 
 
-def bertviz(look: Look) -> Picture | None:
+def bertviz(draft: Draft, look: Look, settings: Settings) -> Picture | Note:
     attentions = matching_attentions(look)
     layers = max(attention.layers for attention in attentions.values())
     weights = sum(len(attention.queries) * len(attention.keys) for attention in attentions.values())
@@ -23,18 +24,22 @@ def bertviz(look: Look) -> Picture | None:
     fit = layers_that_fit(layers, look.attention.heads, weights * (2 if second else 1), 1, around=look.layer)
     fit = [layer for layer in fit if look.kind != "self" or counts[layer] == counts[look.layer]]
     if not fit:
-        st.info(
+        return Note(
             f"BertViz stores every weight as text, and at {tokens:,} tokens not even one layer fits. Choose the view “Head”, or "
-            "shorten the text."
+            "shorten the text.",
+            "info",
         )
-        return None
     if len(set(counts)) > 1 and look.kind == "self":
         layer_names = ", ".join(map(look.named, fit))
-        st.caption(f"BertViz shows only layers with equally many heads together: {layer_names} have {counts[look.layer]}.")
+        draft.contents[LAYERS] = Note(
+            f"BertViz shows only layers with equally many heads together: {layer_names} have {counts[look.layer]}."
+        )
     elif len(fit) < layers:
         few = look.named(fit[0]) if len(fit) == 1 else f"{look.named(fit[0])} to {look.named(fit[-1])}"
-        st.caption(f"BertViz stores every weight as text. At {tokens:,} tokens, only {few} of the {layers} layers can be shown.")
-    options: dict[str, Any] = {"layer": look.number(look.layer), "heads": [look.head], "theme": st.context.theme.type or "auto"}
+        draft.contents[LAYERS] = Note(
+            f"BertViz stores every weight as text. At {tokens:,} tokens, only {few} of the {layers} layers can be shown."
+        )
+    options: dict[str, Any] = {"layer": look.number(look.layer), "heads": [look.head], "theme": settings.theme}
     weights_of: dict[str, Any] = {
         name: {attention.numbers[layer]: attention[layer] for layer in fit if layer < attention.layers}
         for name, attention in attentions.items()

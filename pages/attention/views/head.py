@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from pages.attention import recipes
-from ui import state
-from ui.choices.token import keep
+from pages.attention.settings import Settings
 from ui.look import Look
+from ui.picture.board import Draft
 from ui.picture.picture import Picture
-from ui.show import choice
 
 
-def lines(look: Look) -> Picture:
+def lines(draft: Draft, look: Look, settings: Settings) -> Picture:
     seen, chosen = look.scope, look.chosen_token
-    key = seen.keys.index(state.KEPT_KEY.get())  # None where another text has no such token, or it is not in the window
-    on = heads_on(look)
-
-    def react() -> None:
-        match choice("head-view"):
-            case {"heads": heads}:
-                state.HEADS_ON.set((look.head, heads))
-            case {"token": ["from", position]}:
-                keep(seen.queries.groups[position][0])
-            case {"token": ["to", position]}:
-                state.KEPT_KEY.set(seen.keys.groups[position][0])
-            case {"token": None}:
-                keep(None)
-
+    key = seen.keys.index(settings.key)  # None where another text has no such token, or it is not in the window
+    on = heads_on(look, settings)
     return Picture(
         recipes.head_lines,
         (look,),
@@ -34,13 +21,11 @@ def lines(look: Look) -> Picture:
         | ({"simple": True} if look.beginner else {}),
         "head-view",
         lambda: {"weights": seen[look.layer] if on is None else seen[look.layer][on]},
-        react,
     )
 
 
-def heads_on(look: Look) -> list[int] | None:
+def heads_on(look: Look, settings: Settings) -> list[int] | None:
     """Return the heads whose lines are drawn, None for all: the chosen one alone, until others are switched on."""
-    chosen, on = state.HEADS_ON.get()
     count = look.scope.attention.heads
-    on = [head for head in on if head < count] if chosen == look.head else []
+    on = [head for head in settings.heads if head < count] if settings.of_head == look.head else []
     return None if len(on) == count > 1 else on or [look.head]

@@ -19,8 +19,9 @@ from pages.change.steer.choose import Push
 from ui import state
 from ui.look import Look
 from ui.memory import jobs, loaded
+from ui.parts import part
 from ui.picture.picture import Numbers, Picture
-from ui.show import choice, part, picture, show
+from ui.show import choice, picture, show
 from ui.words import paragraph, words
 from viz import Card, Part, board, percent
 from viz.numbers import decimal, in_hundred, under

@@ -12,8 +12,9 @@ from ui import state
 from ui.choices import boxes, widgets
 from ui.look import Look, beside
 from ui.memory import loaded
+from ui.parts import part
 from ui.picture.picture import Picture
-from ui.show import choice, part, picture, show
+from ui.show import choice, picture, show
 from ui.text import plain
 from ui.words import say, words
 from viz import Card, Part, board

@@ -16,8 +16,9 @@ from pages.change.question import Question, ask
 from pages.change.wrote import recipes
 from ui import state
 from ui.look import Look
+from ui.parts import part
 from ui.picture.picture import Numbers, Picture
-from ui.show import choice, part, show
+from ui.show import choice, show
 from ui.text import place_of, plain
 from ui.words import words
 from viz import Card, Part, board, percent

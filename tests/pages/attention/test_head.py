@@ -7,10 +7,11 @@ import json
 import pytest
 
 import models
-from pages.attention.views import head
+from pages.attention import clicks
+from pages.attention.compose import compose
+from pages.attention.settings import Settings
 from ui import state
 from ui.look import Look
-from viz.view import View
 
 
 @pytest.fixture
@@ -22,21 +23,20 @@ def look(monkeypatch) -> Look:
     return Look(writer, writer.trace("The cat sat"), level="expert", picked=(0, 0))
 
 
-def chosen(view: View) -> list | None:
-    size = int.from_bytes(view.data[:4], "little")
-    return json.loads(view.data[4 : 4 + size])["chosen"]
+def chosen(look: Look) -> list | None:
+    data = compose(look, Settings("Head", key=state.KEPT_KEY.get())).data["head-view"]
+    return json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])["chosen"]
 
 
 @pytest.mark.parametrize(("told", "held"), [(["to", 2], ["to", 2]), (["from", 1], None), (None, None)])
 def test_a_key_that_is_pressed_is_held_until_another_token_is_pressed(look, monkeypatch, told, held):
-    monkeypatch.setattr(head, "choice", lambda key: {"token": told})
+    monkeypatch.setattr(clicks, "choice", lambda key: {"token": told})
     state.KEPT_KEY.set(1)
-    picture = head.lines(look)
-    assert chosen(picture.drawn) == ["to", 1]
-    picture.react()
-    assert chosen(head.lines(look).drawn) == held
+    assert chosen(look) == ["to", 1]
+    clicks.on_lines(look)
+    assert chosen(look) == held
 
 
 def test_a_key_that_a_shorter_text_has_not_is_let_go(look):
     state.KEPT_KEY.set(90)
-    assert chosen(head.lines(look).drawn) is None
+    assert chosen(look) is None

@@ -20,9 +20,9 @@ from tests.pages.opening import open_link, said, unmarked
 from tests.pages.taking import offered
 from tests.serving import ROOT
 from ui import state
+from ui.lexicon.marks import capitalize_heads, sections
 from ui.look import Look
 from ui.memory import loaded
-from ui.words import capitalize_heads, sections
 from viz.numbers import under
 
 WORDS = "The dog saw the dog"

@@ -16,7 +16,7 @@ from tests.pages.generate.test_generate import board
 from tests.pages.opening import open_link, said, unmarked
 from tests.pages.taking import offered
 from ui import state
-from ui.words import sections
+from ui.lexicon.marks import sections
 from viz import percent
 
 STEER = "experiment=Steer&text=They+went+to+the"

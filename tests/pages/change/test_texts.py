@@ -15,8 +15,8 @@ from tests.pages.opening import finish, is_at_work, open_link, said
 from tests.pages.taking import offered
 from tests.serving import ROOT
 from ui import state
+from ui.lexicon.marks import sections
 from ui.memory import loaded
-from ui.words import sections
 from viz import percent
 
 LONG = 30  # seconds; a test that waits so long has failed

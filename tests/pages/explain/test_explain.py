@@ -18,8 +18,8 @@ from tests.pages.opening import finish, open_link, said
 from tests.pages.taking import header
 from tests.serving import ROOT
 from ui import state
+from ui.lexicon.marks import sections
 from ui.memory import loaded
-from ui.words import sections
 from viz.numbers import decimal
 
 TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"

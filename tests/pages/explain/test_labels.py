@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analysis import attributions
+from pages.type.compose import HERE
 from pages.type.labelled import each_token, what_it_says
 from tests.models.classifiers import LABELS, model, saved
 from tests.pages.levels import read
@@ -16,6 +17,7 @@ from tests.pages.taking import offered
 from ui import state
 from ui.look import Look
 from ui.memory import loaded
+from ui.picture.board import Draft
 from ui.text import plain
 from viz.numbers import decimal
 
@@ -117,10 +119,11 @@ def test_every_page_opens_with_a_classifier(folders, page, kind, level):
 def test_type_says_what_the_chances_are():
     """Probabilities of one label sum to 1, those of any labels need not, and a number is no probability."""
     for kind, words in (("text", "one of 3 labels"), ("any", "need not make 100"), ("number", "It is no chance")):
-        classifier, pictures = model(KINDS[kind]), []
-        part = what_it_says(Look(classifier, classifier.trace(TEXT)), 1.0, 5, pictures)
+        classifier = model(KINDS[kind])
+        draft = Draft(HERE, Look(classifier, classifier.trace(TEXT)))
+        part = what_it_says(draft, 1.0, 5)
         assert words in part.above
-        numbers = pictures[0].numbers()
+        numbers = draft.pictures[0].numbers()
         if kind == "number":
             assert numbers.keys() == {"score", "label"} and "numbers for names" in part.above
             continue
@@ -132,10 +135,11 @@ def test_type_says_what_the_chances_are():
 def test_each_token_is_listed_with_its_label():
     classifier = model("BERT, tokens")
     look = Look(classifier, classifier.trace(TEXT), chosen_token=3)
-    part = what_it_says(look, 1.0, 5, [])
+    part = what_it_says(Draft(HERE, look), 1.0, 5)
     best = classifier.top(look.trace.scores_at(3), 3, 1)[0]
     assert "for **sat**" in part.above.replace(" ", "").replace("for**", "for **")
-    listed = each_token(look)
+    assert each_token(look) in part.below
+    listed = part.below
     assert listed.count("**") // 2 - 1 == len(classifier.places(look.trace)) and f"**{best.text}**" in listed
     assert np.isfinite(best.probability)
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.serving import ROOT
-from ui.words import sections
+from ui.lexicon.marks import sections
 
 PAGES = ROOT / "pages"
 LEVELS = ("beginner", "intermediate", "expert")

@@ -16,8 +16,8 @@ from tests.analysis.test_samples import OWN, few_words
 from tests.pages.opening import open_link, said
 from tests.pages.taking import header
 from tests.serving import ROOT
+from ui.lexicon.marks import sections
 from ui.memory import loaded
-from ui.words import sections
 from viz import percent
 
 BY = ("outputs", "maps")  # what heads can be alike in

@@ -12,8 +12,8 @@ from tests.analysis import test_inside_models as seen
 from tests.models.networks import NETWORKS
 from tests.pages.opening import open_link, said
 from ui import state
+from ui.lexicon.marks import sections
 from ui.look import Look
-from ui.words import sections
 
 TEXT = "The cat sat on the mat"
 

@@ -12,8 +12,8 @@ from tests.models.classifiers import saved
 from tests.pages.opening import open_link, said
 from tests.serving import ROOT
 from ui import state
+from ui.lexicon.marks import sections
 from ui.memory import loaded
-from ui.words import sections
 
 LINK = "text=The+cat+sat+on+the+mat+and+the+cat&level=expert"
 

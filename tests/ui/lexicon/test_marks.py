@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ui import state
 from ui.lexicon import files, marks
-from ui.words import capitalize_heads, words
+from ui.lexicon.marks import capitalize_heads
+from ui.words import mark_again, mark_head, words
 
 PAGE = """## line
 Each layer has heads, and each head gives attention.
@@ -76,17 +77,17 @@ def test_a_heads_kind_has_a_capital_where_it_begins(say):
 
 def test_a_part_that_runs_again_may_mark_elsewhere(say):
     own: set[str] = set()
-    with marks.mark_again(own):
+    with mark_again(own):
         say("again", word="", head="")
     assert own == {"head", "layer"}
-    with marks.mark_again(own):
+    with mark_again(own):
         assert say("line") == LINE
     assert own == {"head", "layer", "attention"}
 
 
 def test_a_title_can_say_a_head_in_words(say):
-    assert marks.mark_head("Cross L2 H1") == "[Cross L2 H1](#w-head-name)"
-    assert marks.mark_head("cross L3 H1") == "cross L3 H1", "once is enough"
+    assert mark_head("Cross L2 H1") == "[Cross L2 H1](#w-head-name)"
+    assert mark_head("cross L3 H1") == "cross L3 H1", "once is enough"
 
 
 def test_every_form_of_every_word_is_found_in_a_sentence(say):

@@ -24,7 +24,8 @@ import models
 from analysis import entropy
 from models.trace import Attention
 from pages.attention import compare
-from pages.attention.views import PICTURES
+from pages.attention.compose import compose
+from pages.attention.settings import Settings
 from tests.models.networks import network, tokenizer
 from tests.serving import ROOT
 from ui import state
@@ -73,19 +74,12 @@ def place(monkeypatch):
     heads of the layer switched on."""
 
     def made(view: str, look: Look, level: str = "expert", every: bool = False, **choices) -> Picture:
-        if every:
-            on = list(range(look.scope.attention.heads))
-            kept = {"heads-on": (look.head, on), "link": ("", {}), "later": {}, "address": {}}
-            monkeypatch.setattr(streamlit, "session_state", kept)
-
-        def choose(label, options, *args, key=None, default=None, **more):
-            return choices.get(key, default if default is not None else next(iter(options)))
-
         monkeypatch.setattr(state, "level", lambda: level)
-        for name in ("segmented_control", "selectbox"):
-            monkeypatch.setattr(streamlit, name, choose)
-            monkeypatch.setattr(streamlit.delta_generator.DeltaGenerator, name, lambda self, *args, **more: choose(*args, **more))
-        return PICTURES[view](replace(look, level=level))
+        look = replace(look, level=level)
+        on = {"heads": tuple(range(look.scope.attention.heads)), "of_head": look.head} if every else {}
+        settings = Settings(view, **on, **choices)
+        (picture,) = compose(look, settings).pictures
+        return picture
 
     return made
 
@@ -380,22 +374,18 @@ def test_a_caption_says_model_text_layer_head_and_options(look, place):
     assert all("L1 H1" in str(caption(place("Head", look("writer"), level))) for level in ("beginner", "expert"))
 
 
-def test_the_head_view_opens_with_the_chosen_head_alone_and_keeps_those_that_were_switched_on(look, place, monkeypatch):
+def test_the_head_view_opens_with_the_chosen_head_alone_and_keeps_those_that_were_switched_on(look, place):
     """A layer of eight heads is 631 lines, of which nobody reads one."""
     one = look("writer")
-    kept: dict = {}
-    monkeypatch.setattr(streamlit, "session_state", kept)
     assert place("Head", one).options["heads"] == [one.head]
-    kept["heads-on"] = one.head, [1, 3]
-    made = place("Head", one)
+    made = place("Head", one, heads=(1, 3), of_head=one.head)
     assert made.options["heads"] == [1, 3] and "L1 H1 and H3" in str(caption(made))
     weights = files.numbers(made)["weights"]
     np.testing.assert_array_equal(weights.values, one.scope[one.layer][[1, 3]])
     assert [weights.name("head", i) for i in range(2)] == [1, 3]
-    kept["heads-on"] = one.head, list(range(8))
-    assert "L1, all heads" in str(caption(place("Head", one)))
-    kept["heads-on"] = one.head + 1, [1, 3]
-    assert place("Head", one).options["heads"] == [one.head], "these were switched on beside another head"
+    assert "L1, all heads" in str(caption(place("Head", one, heads=tuple(range(8)), of_head=one.head)))
+    beside_another = place("Head", one, heads=(1, 3), of_head=one.head + 1)
+    assert beside_another.options["heads"] == [one.head], "these were switched on beside another head"
 
 
 def test_beginners_get_the_head_view_with_heads_and_threshold_alone(look, place):

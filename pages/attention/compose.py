@@ -1,0 +1,38 @@
+"""The board of page "Attention": a view of one text, for a long text with its map, and sentences on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pages.attention import wording
+from pages.attention.settings import Settings
+from pages.attention.views import PICTURES
+from pages.attention.window import MAP, map_of, needs_window, seen_through
+from ui.look import Look
+from ui.picture.board import Board, Draft
+
+HERE = Path(__file__).parent
+PICTURE = "picture"  # the key of a sentence in place of a picture
+
+
+def compose(look: Look, settings: Settings) -> Board:
+    """Return what the page shows of a text; a comparison with another needs a second one, so `compare` makes it.
+
+    It asks no session, so that any thread may call it.
+    """
+    draft, seen, view = Draft(HERE, look), look, settings.view
+    with draft.attempt(f"The view “{view}”", PICTURE):
+        if needs_window(look, view):
+            seen = seen_through(look, settings.window, view)
+            draft.contents[MAP] = map_of(draft, seen)
+        draft.add(PICTURES[view](draft, seen, settings), PICTURE)
+    with draft.attempt("The summary"):
+        wording.say(draft, seen, view)
+    return draft.finished()
+
+
+def compose_map(look: Look, seen: Look) -> Board:
+    """Return the map of a long text alone, beside which a comparison stands. seen: what of it is compared."""
+    draft = Draft(HERE, look)
+    draft.contents[MAP] = map_of(draft, seen)
+    return draft.finished()

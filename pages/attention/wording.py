@@ -1,0 +1,59 @@
+"""Sentences on a head beside its picture, each number from these weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis import alignment, head_summary
+from analysis.statistics import entropy_of
+from ui.look import Look
+from ui.picture.board import Draft, Note
+from ui.text import loadable_name, plain
+from viz.numbers import percent
+from viz.tokens import label
+
+
+def say(draft: Draft, look: Look, view: str) -> None:
+    """Add sentences on what the picture shows, and what this head does in it. look: as the picture has it."""
+    attention, layer, head = look.attention, look.layer, look.head
+    draft.beside.append(Note("##### In words", "text"))
+    draft.say(f"view {view}")
+    if look.kind == "cross":
+        draft.say(draft.heading_for("rows cross"))
+    summary(draft, look)
+    if not look.scope.whole:
+        draft.say("all tokens")
+    if view != "Heatmap" and look.level != "expert":
+        return  # the words about rows and columns are about a heatmap
+    heading = "read cross" if look.kind == "cross" else "read both ways" if look.both_ways else "read"
+    whole, name = (
+        look.scope.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
+        loadable_name(look.model.info.name).replace("`", "’"),
+    )
+    draft.say(
+        draft.heading_for(heading), index=layer, head=head, kind=look.kind, name=name, formula=attention.formula(layer),
+        total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
+    )  # fmt: skip
+
+
+def summary(draft: Draft, look: Look) -> None:
+    """Add sentences on the head."""
+    attention, layer, head = look.attention, look.layer, look.head
+    weights, tokens = attention[layer][head], attention.queries
+    if look.kind == "cross":
+        special = [i for i, token in enumerate(attention.keys) if token.special]
+        return draft.say(
+            draft.heading_for("summary cross"), layer=look.number(layer), head=head,
+            special=percent(weights[:, special].sum(-1).mean()),
+            entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
+            along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (needs two tokens)",
+        )  # fmt: skip
+    if len(tokens) == 1:
+        return draft.say("single")
+    facts = head_summary(weights)
+    draft.say(
+        "summary both ways" if look.both_ways else "summary", layer=look.number(layer), head=head,
+        first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
+        previous=percent(facts.previous or 0.0), next=percent(facts.next),
+        entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
+    )  # fmt: skip

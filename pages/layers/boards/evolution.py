@@ -1,0 +1,142 @@
+"""Board "Evolution": one pair of tokens in every head, and the whole map layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from analysis.evolution import Pair, strongest_key
+from pages.layers import recipes
+from pages.layers.settings import Evolution, Settings
+from ui.look import Look
+from ui.picture.board import Draft
+from ui.picture.picture import Numbers, Picture
+from viz.numbers import percent
+from viz.tokens import named
+from viz.views.board import Card, Part
+
+KEY = "evolution"
+
+
+def add(draft: Draft, settings: Settings, reading: Evolution) -> None:
+    """Add the board, and above it what a beginner reads of the head that was clicked."""
+    look, mean, in_heads, film = draft.look, reading.mean, reading.in_heads, reading.film
+    attention, over = look.attention, recipes.over(mean)
+    query, key = look.token, chosen_key(look, settings, over)
+    head = look.head if plays_one_head(look, settings) else None
+    sides = (look.spell_tokens(attention.rows), query), (look.spell_tokens(attention.keys), key)
+    texts = [named(tokens[at].text) for tokens, at in sides]
+    raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
+    raw["first_layer"] = attention.numbers[0]
+    raw |= _facts(look, in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
+    facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
+    clicked = settings.clicked_of(attention.layers, attention.heads, look.level)
+    in_sight = bool(np.isfinite(over[query, key]))
+    drawings = _pictures(look, mean, film, in_heads, (query, key), clicked, head, texts)
+    if clicked:
+        layer, number = clicked
+        weight = {"layer": look.number(layer), "head": number, "share": percent(in_heads.weights[clicked])}
+        draft.note("clicked", "pressed pair", **facts | weight)
+    titles = f"From “{texts[0]}” to “{texts[1]}”", f"{_film(head)}, layer by layer"
+    draft.add_cards(KEY, _cards(draft, drawings, facts, titles, in_sight), "How attention evolves")
+
+
+def chosen_key(look: Look, settings: Settings, over: np.ndarray) -> int:
+    """Return the key that was clicked; where the text has changed there, the one that the query looks at most. over: as of
+    `recipes.over`."""
+    keys, (key, id) = look.attention.keys, settings.pair_key
+    if key is None or key >= len(keys) or keys[key].id != id:
+        return strongest_key(over, look.token, itself=look.kind != "cross")
+    return key
+
+
+def plays_one_head(look: Look, settings: Settings) -> bool:
+    """Return whether the maps of the chosen head are played, and not those of all heads together."""
+    return settings.film and not look.beginner
+
+
+def _cards(
+    draft: Draft, drawings: dict[str, Picture], facts: dict[str, str], titles: tuple[str, str], in_sight: bool
+) -> list[Card]:
+    """Return the cards: the texts to choose the pair from, the pair in every head, and the whole map layer by layer."""
+    look = draft.look
+
+    def part(name: str, picture: str, above: str, late: bool = False) -> Part:
+        return draft.part(name, Draft.picture, drawings[picture], above, "", late)
+
+    asks = "pick from cross" if look.attention.chooses else "pick from"
+    texts = [
+        part("The first text", "from", draft.words(asks, **facts)),
+        part("The second text", "to", draft.words("pick to", **facts)),
+    ]
+    heat = [Part("unseen", None, draft.words("out of sight", **facts))]
+    if in_sight:
+        heat = [part("The pair in every head", "weights", draft.words("pair", **facts))]
+    if in_sight and not look.beginner:
+        heat.append(part("Its rank", "ranks", draft.words("rank", **facts)))
+    movie = []
+    if "movie" in drawings:
+        above = draft.words(f"movie{' one' * (drawings['movie'].options['head'] is not None)}", **facts)
+        movie = [part("The movie", "movie", above, True)]
+    return [Card(texts), Card(heat, titles[0], 5), Card(movie, titles[1], 6)]
+
+
+def _film(head: int | None) -> str:
+    return "All heads together" if head is None else f"H{head} of each layer"
+
+
+def _pictures(
+    look: Look, mean: np.ndarray, film_maps: np.ndarray | None, in_heads: Pair, at: tuple[int, int],
+    marked: tuple[int, int] | None, head: int | None, texts: list[str],
+) -> dict[str, Picture]:  # fmt: skip
+    """Return the pictures of this part by the part of the board that shows them. texts: of the two chosen tokens."""
+    whole = replace(look, options={})  # of every token: nothing is hidden or joined here
+    (query, key), of = at, f"from “{texts[0]}” to “{texts[1]}”"
+    pair, film = {"query": query, "key": key}, {"head": head, "chosen": at, "name": _film(head)}
+    shares = recipes.over(mean)
+
+    def picture(part: str, recipe: Callable, title: str, of: str, options: dict, known: dict, numbers: dict) -> Picture:
+        return Picture(recipe, (whole,), options, "evolution", lambda: numbers, words=of, title=title, part=part, known=known)
+
+    def text(side: str, title: str, values: np.ndarray, place: int, other: int) -> Picture:
+        options = {"side": side, "at": place, "other": other, "texts": _texts(look, side)}
+        tokens = [token.text for token in (whole.scope.queries if side == "from" else whole.scope.keys).tokens]
+        numbers = {"mean_weight": Numbers(values, ("token",), {"token": tokens})}
+        return picture(side, recipes.text, title, "", options, {"mean": mean}, numbers)
+
+    weights = {"weights": Numbers(in_heads.weights, ("layer", "head"))}
+    ranks = {"rank": Numbers(in_heads.ranks, ("layer", "head")), "keys_in_sight": Numbers(in_heads.keys, ("layer",))}
+    name = f"Attention, layer by layer, {'mean of the heads' if head is None else f'H{head}'}"
+    known = {"in_heads": in_heads}
+    pictures = {
+        "from": text("from", f"How much each token looks at “{texts[1]}”", shares[:, key], query, key),
+        "to": text("to", f"How much “{texts[0]}” looks at each token", shares[query], key, query),
+        "weights": picture(
+            "weights", recipes.pair_weights, "Weight in every head", of, pair | {"chosen": marked}, known, weights
+        ),
+        "ranks": picture("ranks", recipes.pair_ranks, "Rank in every head", of, pair, known, ranks),
+    }
+    if film_maps is not None:
+        maps_of = {"weights": Numbers(film_maps, ("layer", "from", "to"))}
+        pictures["movie"] = picture("movie", recipes.movie, name, "", film, {"drawn": film_maps}, maps_of)
+    return pictures
+
+
+def _texts(look: Look, side: str) -> list[str]:
+    """Return the typed texts to which the tokens of a side belong."""
+    source = look.kind == "encoder" or (look.kind == "cross" and side == "to")
+    return [look.trace.text] if source else [look.second] if look.trace.target else [look.trace.text, look.second]
+
+
+def _facts(look: Look, in_heads: Pair) -> dict[str, object]:
+    layer, head = np.unravel_index(in_heads.weights.argmax(), in_heads.weights.shape)
+    first = int((in_heads.ranks == 1).sum())
+    return {
+        "best": look.named(int(layer), int(head)),
+        "most": percent(in_heads.weights.max()),
+        "firsts": first,
+        "all": in_heads.ranks.size,
+        "keys": int(in_heads.keys.max()),
+    }

@@ -1,0 +1,111 @@
+"""Boards "Statistics": what every head is like in this text, in numbers, and which heads look alike."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from analysis import head_map
+from analysis.similarity import compared_queries
+from analysis.statistics import choosing
+from pages.layers import recipes
+from pages.layers.settings import Likeness, Settings, Statistics
+from ui.look import Look
+from ui.picture.board import Draft
+from ui.picture.picture import Numbers, Picture
+from viz.numbers import percent
+from viz.views.board import Card
+
+KEY, MAP, ALIKE = "statistics", "head-map", "alike"
+# of each number: its title for beginners ("" for none) and for others, its unit, and the ends of its scale
+NUMBERS = {
+    "evenness": ("How widely it looks", "Entropy, as a share of its maximum", "%", (0, 1)),
+    "entropy": ("", "Entropy", "nats", None),
+    "distance": ("How far it looks", "Mean distance", "tokens", None),
+    "first": ("How much at the beginning", "Attention to the first token", "%", (0, 1)),
+    "previous": ("How much at the word before", "Attention to the token before", "%", (0, 1)),
+    "itself": ("", "Attention to itself", "%", (0, 1)),
+    "specialisation": ("", "Specialisation", "", None),
+    "diversity": ("", "Diversity", "", None),
+}
+PAIRS = 400  # heads; the matrix of more is too fine to be looked at
+
+
+def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
+    """Add the board of numbers, and sentences above it."""
+    look, table, attention = draft.look, reading.table, draft.look.attention
+    size = (attention.layers, attention.heads)
+    beginner, clicked = look.beginner, settings.clicked_of(*size, look.level)
+    about = "statistics cross" if look.kind == "cross" else "statistics"
+    draft.note("about", about, tokens=len(attention.queries), heads=size[0] * size[1], first_layer=attention.numbers[0])
+    if clicked:
+        row = table.iloc[clicked[0] * size[1] + clicked[1]]
+        draft.note(
+            "clicked", "pressed head", layer=look.number(clicked[0]), head=clicked[1], evenness=percent(row["evenness"]),
+            distance=_number(row["distance"]), first=percent(row["first"]),
+        )  # fmt: skip
+    cards = []
+    whole = replace(look, options={})  # of every token: nothing is hidden or joined here
+    for name, (plainly, exactly, unit, scale) in NUMBERS.items():
+        values = table[name].to_numpy().reshape(size)
+        title = plainly if beginner else exactly
+        if title and np.isfinite(values).any():
+            unit = "steps" if beginner and unit == "tokens" else unit
+            options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": clicked}
+            drawing = Picture(
+                recipes.statistic, (whole,), options, KEY, partial(_each_head, name, values),
+                title=title, part=name, known={"values": values},
+            )  # fmt: skip
+            cards.append(Card([draft.picture(drawing, draft.words(name, **_most(look, values)))], title, 4))
+    draft.add_cards(KEY, cards, "Every head in numbers")
+
+
+def add_likeness(draft: Draft, settings: Settings, reading: Likeness) -> None:
+    """Add the map of heads, how far every two of them are from each other, and sentences beside them."""
+    look, attention, divergence = draft.look, draft.look.attention, reading.divergence
+    plane, queries = head_map(divergence), compared_queries(attention)
+    ordered = divergence + np.where(np.eye(len(divergence)), np.nan, 0)
+    near, far = (
+        [look.named(*divmod(at, attention.heads)) for at in divmod(int(which(ordered)), len(ordered))]
+        for which in (np.nanargmin, np.nanargmax)
+    )
+    facts: dict[str, Any] = {
+        "near": " and ".join(near), "far": " and ".join(far), "least": f"{np.nanmin(ordered):.3f}",
+        "most": f"{np.nanmax(ordered):.3f}", "explained": percent(plane.explained), "queries": len(queries),
+        "all": len(attention.queries[choosing(attention)]), "heads": len(divergence),
+    }  # fmt: skip
+    whole, size = replace(look, options={}), (attention.layers, attention.heads)
+    names = recipes.head_names(attention)
+    points = Picture(
+        recipes.head_points, (whole,), {"chosen": settings.clicked_of(*size, look.level)}, MAP,
+        lambda: {"place": Numbers(plane.points.reshape(*size, 2), ("layer", "head", "direction"))},
+        title="The map of heads", known={"plane": plane},
+    )  # fmt: skip
+    apart = Picture(
+        recipes.divergences, (whole,), {}, ALIKE,
+        lambda: {"divergence_bits": Numbers(divergence, ("head", "other head"), {"head": names, "other head": names})},
+        title="How far every two heads are from each other", known={"divergence": divergence},
+    )  # fmt: skip
+    draft.add(points, MAP)
+    draft.say("alike", **facts)
+    if facts["queries"] < facts["all"]:
+        draft.say("alike sampled", **facts)
+    if not look.beginner and len(divergence) <= PAIRS:
+        draft.add(apart, ALIKE)
+
+
+def _each_head(name: str, values: np.ndarray) -> dict[str, Numbers]:
+    return {name: Numbers(values, ("layer", "head"))}
+
+
+def _most(look: Look, values: np.ndarray) -> dict[str, object]:
+    """Return the head with the largest of [layer, head] shares, and its share."""
+    layer, head = np.unravel_index(np.nanargmax(values), values.shape)
+    return {"layer": look.number(int(layer)), "head": head, "share": percent(values[layer, head])}
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.1f}"

@@ -1,0 +1,69 @@
+"""What is chosen on page "Layers" alone, and what takes so long to calculate that it is given to a board."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.evolution import Pair
+    from analysis.lens import Lens
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is chosen on this page, as plain values: the session has them, and so can a message.
+
+    pair_key: the key that was clicked in "Evolution", and the id of its token. film: whether the maps of one head are played
+    there. clicked: the head that was clicked last. lens_layer: the row that was clicked in "Lens"; colour: of its cells.
+    """
+
+    pair_key: tuple[int | None, int | None] = (None, None)
+    film: bool = False
+    clicked: tuple[int, int] = (-1, -1)
+    lens_layer: int | None = None
+    colour: str = "probability"
+
+    def clicked_of(self, layers: int, heads: int, level: str) -> tuple[int, int] | None:
+        """Return the head that a beginner clicked last, where the model has it."""
+        layer, head = self.clicked
+        return self.clicked if 0 <= layer < layers and 0 <= head < heads and level == "beginner" else None
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """What "Evolution" shows. mean: [layer, query, key], of the heads; in_heads: the pair in every head; film: the maps that are
+    played, None until they are calculated."""
+
+    mean: np.ndarray
+    in_heads: Pair
+    film: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What "Statistics" shows: a row for each head (`analysis.head_statistics`)."""
+
+    table: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How far every two heads are from each other, [head, head] in bits."""
+
+    divergence: np.ndarray
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What "Lens" shows. tuned: whether through a tuned lens."""
+
+    positions: tuple[int, ...]
+    lens: Lens
+    tuned: bool
+
+
+Reading = Evolution | Statistics | Likeness | Predictions

@@ -1,0 +1,191 @@
+"""What a page shows of a text is composed without Streamlit: on any thread, to the same bytes that a run of the page mounts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote_plus
+
+import pytest
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.testing.v1 import AppTest
+
+from analysis import head_statistics, maps, pair
+from analysis.lens import lens, translator
+from models.trace import Trace
+from pages.attention.compose import compose as compose_attention
+from pages.attention.settings import Settings as AttentionSettings
+from pages.layers.boards.evolution import chosen_key
+from pages.layers.compose import compose as compose_layers
+from pages.layers.recipes import TOP, over
+from pages.layers.settings import Evolution, Predictions, Reading, Statistics
+from pages.layers.settings import Settings as LayersSettings
+from pages.type import compose as typed
+from tests.models.networks import NETWORKS, network, tokenizer
+from tests.pages.opening import open_link
+from tests.serving import ROOT
+from ui.look import Choices, Look, look_of
+from ui.memory import loaded
+from ui.picture.board import Board
+from ui.state import LEVELS
+
+T = TypeVar("T")
+
+TEXT, SECOND = "The dog ran into the garden, and the dog ran.", "Le chien"
+NAMES = {"decoder": "GPT-2", "encoder": "BERT", "encoder-decoder": "T5", "our own": "writer"}
+BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The models by their kind, as a link names them."""
+    root = tmp_path_factory.mktemp("composed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_MODEL_DIRS", str(root))
+        paths = {kind: name if name == "writer" else str(root / kind) for kind, name in NAMES.items()}
+        for kind, name in NAMES.items():
+            if name in NETWORKS:
+                network(name).save_pretrained(paths[kind])
+                tokenizer(kind).save_pretrained(paths[kind])
+            loaded.model(paths[kind])
+        yield paths
+
+
+@pytest.fixture
+def traces(monkeypatch: pytest.MonkeyPatch) -> list[Trace]:
+    """What the page has read: another reading may differ in the last digit."""
+    read, texts = loaded.read, list[Trace]()
+
+    def keep(*given: str) -> Trace:
+        texts.append(read(*given))
+        return texts[-1]
+
+    monkeypatch.setattr(loaded, "read", keep)
+    return texts
+
+
+def text_of(kind: str, folder: str) -> str:
+    mask = loaded.model(folder).info.mask if kind == "encoder" else ""
+    return TEXT.replace("garden", mask) if mask else TEXT
+
+
+def open_page(page: str, kind: str, folder: str, more: str) -> AppTest:
+    second = f"&target={quote_plus(SECOND)}" if kind == "encoder-decoder" else ""
+    return open_link(page, f"model={folder}&text={quote_plus(text_of(kind, folder))}{second}&{more}")
+
+
+def look(kind: str, folder: str, trace: Trace, app: AppTest, choices: dict) -> Look:
+    """The look that these choices make, as a message could bring them."""
+    second = SECOND if kind == "encoder-decoder" else ""
+    return look_of(loaded.model(folder), trace, second, Choices(**choices, explained=app.session_state["explained"]))
+
+
+def assert_mounted(app: AppTest, compose: Callable[[], Board]) -> Board:
+    """A page has what is composed: on a plain thread, twice, to the same bytes and words."""
+    boards = [on_a_plain_thread(compose) for _ in range(2)]
+    assert boards[0].data == boards[1].data and boards[0].data
+    assert boards[0].beside == boards[1].beside
+    assert set(boards[0].data.values()) <= set(mounted(app))
+    places = {"caption": app.caption, "text": app.markdown, "info": app.info, "error": app.error}
+    for note in boards[0].beside:
+        assert note.text in [element.value for element in places[note.kind]]
+    return boards[0]
+
+
+def mounted(app: AppTest) -> list[bytes]:
+    return [bytes(component.proto.bytes) for component in app.get("bidi_component")]
+
+
+def on_a_plain_thread(work: Callable[[], T]) -> T:
+    """What it gives on a thread that no page runs on."""
+    results = list[T]()
+
+    def run() -> None:
+        assert get_script_run_ctx(suppress_warning=True) is None
+        results.append(work())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", NAMES)
+def test_type_composes_what_a_run_mounts(folders, traces, kind, level):
+    app = open_page("type", kind, folders[kind], f"level={level}")
+    seen, settings = look(kind, folders[kind], traces[-1], app, {"level": level}), typed.Settings(1.0, BARS[level])
+    assert_mounted(app, lambda: typed.compose(seen, settings))
+
+
+CHOSEN = "level=expert&layer=L3&head=H2&token=4&special=false&renormalised=true&temperature=0.5&bars=7"
+CHOICES = {"level": "expert", "layer": 3, "head": 2, "token": 4, "special": False, "renormalised": True}
+
+
+def test_type_composes_with_all_that_is_chosen(folders, traces):
+    app = open_page("type", "our own", "writer", CHOSEN)
+    seen = look("our own", "writer", traces[-1], app, CHOICES)
+    assert_mounted(app, lambda: typed.compose(seen, typed.Settings(0.5, 7)))
+
+
+@pytest.mark.parametrize(("level", "view"), [("beginner", "Reading"), ("intermediate", "Head"), ("expert", "Query-key")])
+@pytest.mark.parametrize("kind", NAMES)
+def test_attention_composes_what_a_run_mounts(folders, traces, kind, level, view):
+    app = open_page("attention", kind, folders[kind], f"level={level}&view={view}")
+    seen, settings = look(kind, folders[kind], traces[-1], app, {"level": level}), AttentionSettings(view)
+    board = assert_mounted(app, lambda: compose_attention(seen, settings))
+    assert board.beside
+
+
+def test_attention_composes_a_long_text_with_its_map(folders, traces):
+    folder, text = folders["decoder"], " ".join(f"cat {i}" for i in range(100))
+    app = open_link("attention", f"model={folder}&level=intermediate&layer=L1&head=H3&text={quote_plus(text)}")
+    seen = look("decoder", folder, traces[-1], app, {"level": "intermediate", "layer": 1, "head": 3})
+    board = assert_mounted(app, lambda: compose_attention(seen, AttentionSettings()))
+    assert set(board.data) == {"window-map", "head-view"}
+
+
+def evolution(seen: Look) -> tuple[LayersSettings, Reading]:
+    """What "Evolution" shows while no key is chosen, with the likeliest pair and the film of all heads together."""
+    mean = maps(seen.attention)
+    key = chosen_key(seen, LayersSettings(), over(mean))
+    return LayersSettings(), Evolution(mean, pair(seen.attention, seen.token, key), mean)
+
+
+def statistics(seen: Look) -> tuple[LayersSettings, Reading]:
+    return LayersSettings(), Statistics(head_statistics(seen.attention))
+
+
+def predictions(seen: Look) -> tuple[LayersSettings, Reading]:
+    places = seen.model.places(seen.trace) if seen.model.info.kind == "encoder" else range(len(seen.trace.read))
+    translate = translator(seen.model)
+    through = lens(seen.trace, list(places), TOP, translate)
+    return LayersSettings(), Predictions(tuple(places), through, translate is not None)
+
+
+@pytest.mark.parametrize(
+    ("level", "part", "read"),
+    [("beginner", "Evolution", evolution), ("intermediate", "Statistics", statistics), ("expert", "Lens", predictions)],
+)
+@pytest.mark.parametrize("kind", NAMES)
+def test_layers_compose_what_a_run_mounts(folders, traces, kind, level, part, read):
+    app = open_page("layers", kind, folders[kind], f"level={level}&part={part}")
+    seen = look(kind, folders[kind], traces[-1], app, {"level": level})
+    settings, reading = read(seen)
+    assert_mounted(app, lambda: compose_layers(seen, settings, reading))
+
+
+def test_what_composes_imports_no_streamlit():
+    modules = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in sorted(composing())]
+    assert "pages.type.compose" in modules
+    code = "import sys\nsys.modules['streamlit'] = None\n" + "\n".join(f"import {name}" for name in modules)
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def composing() -> Iterator[Path]:
+    return (ROOT / "pages").rglob("compose.py")

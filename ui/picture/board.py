@@ -1,0 +1,121 @@
+"""What a page shows of a text, composed without Streamlit: pictures and words in, bytes for the browser out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ui.lexicon.marks import Words
+from ui.look import Look
+from ui.parts import APART, complaint, part
+from ui.picture.picture import Picture
+from viz.view import View
+from viz.views.board import Card, Part, board
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence beside or in place of a picture, as Markdown.
+
+    kind: "caption", "text", "info"; or "error", whose text is plain.
+    """
+
+    text: str
+    kind: str = "caption"
+
+
+Content = View | Picture | Note
+"""A view of ours; a picture that Streamlit draws, such as a Plotly figure; or the sentence in place of either."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """What a page shows of a text.
+
+    contents: by the keys under which a page mounts them, in order. beside: sentences in the column of words. pictures: those that
+    can be taken away. explained: the words of the field that are marked here, by entry, and where.
+    """
+
+    contents: Mapping[str, Content]
+    beside: tuple[Note, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    explained: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def data(self) -> dict[str, bytes]:
+        """The bytes of the views, by their keys."""
+        return {key: content.data for key, content in self.contents.items() if isinstance(content, View)}
+
+
+class Draft:
+    """A board while it is composed: the words and pictures of a page for one look. folder: where the words of the page stand."""
+
+    def __init__(self, folder: Path, look: Look):
+        self.folder, self.look = folder, look
+        first = None if look.explained is None else dict(look.explained)
+        self.reader = Words(look.level, lambda: look.touched, first)
+        self.contents: dict[str, Content] = {}
+        self.beside: list[Note] = []
+        self.pictures: list[Picture] = []
+
+    def words(self, heading: str, **values: object) -> str:
+        """What the page says under a heading (see `Words`)."""
+        return self.reader(self.folder, heading, **values)
+
+    def heading_for(self, heading: str) -> str:
+        """A heading, for the case of this model if the page says something else there (see `Words.heading_for`)."""
+        return self.reader.heading_for(self.folder, heading, self.look.case)
+
+    def say(self, heading: str, **values: object) -> None:
+        """Add what the page says under a heading to the column of words, as quiet text."""
+        if text := self.words(heading, **values):
+            self.beside.append(Note(text))
+
+    def note(self, key: str, heading: str, **values: object) -> None:
+        """Add what the page says under a heading among the pictures, as quiet text."""
+        if text := self.words(heading, **values):
+            self.contents[key] = Note(text)
+
+    def apart(self) -> list[Part]:
+        """The part that says that tokens were not joined to words, where that is so; else none."""
+        return [Part("apart", None, APART)] if self.look.apart else []
+
+    def part(self, name: str, build: Callable[..., Part], *arguments: object) -> Part:
+        """A part that `build` makes of this draft; an error becomes a sentence in its place."""
+        return part(name, build, self, *arguments)
+
+    def picture(self, picture: Picture, above: str = "", below: str = "", late: bool = False) -> Part:
+        """A picture as a part of a board of cards, which can be taken away."""
+        self.pictures.append(picture)
+        return picture.on_board(above, below, late)
+
+    def add_cards(self, key: str, cards: Sequence[Card], label: str, later: Sequence[str] = (), answers: str = "") -> None:
+        """Add a board of cards (see `viz.board`)."""
+        self.contents[key] = board(cards, label, later, answers)
+
+    def add(self, picture: Picture | Note, key: str) -> None:
+        """Add a picture by its own key, which can be taken away; or, by `key`, the sentence in its place."""
+        if isinstance(picture, Note):
+            self.contents[key] = picture
+            return
+        self.contents[picture.key] = picture.drawn if isinstance(picture.drawn, View) else picture
+        self.pictures.append(picture)
+
+    @contextmanager
+    def attempt(self, name: str, key: str = "") -> Iterator[None]:
+        """An error in this block becomes a sentence in its place: under a key, or in the column of words."""
+        try:
+            yield
+        except Exception as error:
+            note = Note(complaint(name, error), "error")
+            if key:
+                self.contents[key] = note
+            else:
+                self.beside.append(note)
+
+    def finished(self) -> Board:
+        before = self.look.explained or {}
+        marked = {name: place for name, place in (self.reader.first or {}).items() if name not in before}
+        return Board(self.contents, tuple(self.beside), tuple(self.pictures), marked)

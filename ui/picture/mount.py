@@ -1,0 +1,68 @@
+"""The one place where what a page has composed becomes a part of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from ui import state
+from ui.look import Look
+from ui.picture.board import Board, Note
+from ui.picture.picture import Picture
+from ui.show import show, show_chart
+from ui.text import plain
+from viz.view import View
+
+
+def composed(compose: Callable[..., Board], look: Look, *chosen: object) -> Board:
+    """Compose a board for this run: it marks those words of the field that the page has not marked so far.
+
+    chosen: what `compose` takes besides a look.
+    """
+    first = state.EXPLAINED.get()
+    board = compose(replace(look, explained=None if first is None else dict(first)), *chosen)
+    if first is not None:
+        first.update(board.explained)
+    return board
+
+
+def mount(board: Board, key: str, chosen: Callable[[], None] | None = None) -> None:
+    """Place what a board has under a key. chosen: as of `ui.show.show`."""
+    content = board.contents[key]
+    if isinstance(content, View):
+        show(content, key, chosen)
+    elif isinstance(content, Note):
+        write(content)
+    else:
+        place(content)
+
+
+def write_beside(board: Board) -> None:
+    """Place a board's column of words."""
+    for note in board.beside:
+        write(note)
+
+
+def write(note: Note) -> None:
+    """Place a sentence."""
+    match note.kind:
+        case "error":
+            st.error(plain(note.text), icon=":material/report:")
+        case "info":
+            st.info(note.text)
+        case "text":
+            st.markdown(note.text)
+        case _:
+            st.caption(note.text)
+
+
+def place(picture: Picture) -> None:
+    """Draw a picture: a view of ours, a Plotly figure, or a page of its own."""
+    if isinstance(picture.drawn, View):
+        show(picture.drawn, picture.key, picture.react)
+    elif isinstance(picture.drawn, str):
+        st.iframe(picture.drawn, height=picture.height)
+    else:
+        show_chart(picture.drawn, picture.key)
