@@ -17,9 +17,10 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 def texts(notebook: nbformat.NotebookNode) -> list[str]:
     """What each cell prints or shows as text, but for pictures and tables, which have HTML too."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    assert not [output for output in outputs if output.output_type == "error"]
-    return [output["text"] for output in outputs if output.output_type == "stream"]
+    cells = [cell.get("outputs", []) for cell in notebook.cells]
+    assert not [output for outputs in cells for output in outputs if output.output_type == "error"]
+    each = ["".join(output["text"] for output in outputs if output.output_type == "stream") for outputs in cells]
+    return [text for text in each if text]
 
 
 def test_readme_leads_to_six_notebooks_that_have_their_results():
@@ -48,5 +49,8 @@ def test_a_notebook_gives_the_same_results_again(path):
     assert [NUMBER.sub("#", text) for text in now] == [NUMBER.sub("#", text) for text in before]
     for text, earlier in zip(now, before, strict=True):
         np.testing.assert_allclose(
-            [float(number) for number in NUMBER.findall(text)], [float(number) for number in NUMBER.findall(earlier)], atol=0.11
+            [float(number) for number in NUMBER.findall(text)],
+            [float(number) for number in NUMBER.findall(earlier)],
+            rtol=0.05,
+            atol=0.11,
         )
