@@ -7,6 +7,7 @@ everybody else on a server when its first training begins.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +21,7 @@ QUINTIC_STEPS = 5
 SHORTEST = 1e-7  # norm of a gradient, against division by zero
 
 
-class Optimizer:
+class Optimizer(ABC):
     """Weights, each with the share of it that decays at a learning rate of 1, and what is remembered of each between steps."""
 
     moments = 0  # that are remembered of a weight, each as large as it
@@ -44,13 +45,13 @@ class Optimizer:
                 weight.mul_(1 - rate * decay)
                 self.move(weight, weight.grad, rate, self.memory[number])
 
+    @abstractmethod
     def begin(self, weight: Tensor) -> dict[str, Any]:
         """Return what is remembered of a weight before its first step."""
-        raise NotImplementedError
 
+    @abstractmethod
     def move(self, weight: Tensor, gradient: Tensor, rate: float, memory: dict[str, Any]) -> None:
         """Change a weight, and what is remembered of it."""
-        raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
         """Return what it remembers, by the names that `torch.optim` has for it."""

@@ -1,4 +1,4 @@
-"""What is chosen on page "Attention" alone."""
+"""Settings of page "Attention": the choices that no other page has."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pages.attention.window import Window
 
 @dataclass(frozen=True)
 class Settings:
-    """What is chosen on this page, as plain values: the session has them, and so can a message.
+    """The choices that only this page has, as plain values: from the session, or from a message.
 
     shade, order, only, heat: of the pickers of the views, as these name them. query: whose numbers the view "Query-key" has;
-    None: the token that is kept chosen, or the newest. heads: whose lines are switched on in the view "Head"; of_head: beside
+    None: the chosen token, or the newest. heads: whose lines are switched on in the view "Head"; of_head: beside
     which chosen head. key: the token whose lines are held by who looks at it. window: of a long text. theme: of BertViz's page.
     """
 

@@ -1,4 +1,4 @@
-"""What is chosen on page "Layers" alone, and what takes so long to calculate that it is given to a board."""
+"""Settings of page "Layers", and the results of long calculations that its boards show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is chosen on this page, as plain values: the session has them, and so can a message.
+    """The choices that only this page has, as plain values: from the session, or from a message.
 
     pair_key: the key that was clicked in "Evolution", and the id of its token. film: whether the maps of one head are played
     there. clicked: the head that was clicked last. lens_layer: the row that was clicked in "Lens"; colour: of its cells.
@@ -35,8 +35,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Evolution:
-    """What "Evolution" shows. mean: [layer, query, key], of the heads; in_heads: the pair in every head; film: the maps that are
-    played, None until they are calculated."""
+    """Results for the board "Evolution".
+
+    mean: [layer, query, key], of the heads; in_heads: the pair in every head; film: the maps that are played, None until they
+    are calculated.
+    """
 
     mean: np.ndarray
     in_heads: Pair
@@ -45,7 +48,7 @@ class Evolution:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What "Statistics" shows: a row for each head (`analysis.head_statistics`)."""
+    """The table for the board "Statistics": a row for each head (`analysis.head_statistics`)."""
 
     table: pd.DataFrame
 
@@ -59,7 +62,7 @@ class Likeness:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What "Lens" shows. tuned: whether through a tuned lens."""
+    """Predictions of the layers for the board "Lens". tuned: whether through a tuned lens."""
 
     positions: tuple[int, ...]
     lens: Lens

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Settings:
-    """What is chosen on this page alone. bars: how many predictions are listed."""
+    """The choices that only this page has. bars: how many predictions are listed."""
 
     temperature: float
     bars: int

@@ -1,4 +1,4 @@
-"""What a visitor has chosen of any text now, read once from the session."""
+"""The choices of a visitor that hold for any text, read once from the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page shows of a text, composed without Streamlit: pictures and words in, bytes for the browser out."""
+"""Boards: the pictures and words of a text, composed without Streamlit, and packed as bytes for the browser."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Content = View | Picture | Note
 
 @dataclass(frozen=True)
 class Board:
-    """What a page shows of a text.
+    """The pictures and words that a page shows of a text.
 
     contents: by the keys under which a page mounts them, in order. beside: sentences in the column of words. pictures: those that
     can be taken away. explained: the words of the field that are marked here, by entry, and where.
@@ -61,7 +61,7 @@ class Draft:
         self.pictures: list[Picture] = []
 
     def words(self, heading: str, **values: object) -> str:
-        """What the page says under a heading (see `Words`)."""
+        """Return the page's words under a heading (see `Words`)."""
         return self.reader(self.folder, heading, **values)
 
     def heading_for(self, heading: str) -> str:
