@@ -30,6 +30,7 @@ from ui.serving import (
     message_filter,
     probes,
     sending,
+    turns,
 )  # fmt: skip
 
 DOOR = Path(__file__).resolve().parent / "ui" / "door.py"
@@ -48,6 +49,6 @@ app = st.App(
             (connections.Bounded, headers.Sealed, bodies.Bodies, guard.Guard, flood.Flood, message_filter.MessageFilter),
         ),
         *map(Middleware, (address.Address, base.Based)),
-        *map(Middleware, (early_requests.EarlyRequests, leaving.Leaving, whole.Whole, disconnects.Disconnects)),
+        *map(Middleware, (early_requests.EarlyRequests, leaving.Leaving, whole.Whole, turns.Turns, disconnects.Disconnects)),
     ],
 )

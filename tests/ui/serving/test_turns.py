@@ -1,0 +1,231 @@
+"""Runs of whole pages take turns within a network while another network uses the server, and none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from ui.serving import turns
+
+PAGE, FRAGMENT = "", "stage"
+OVER, CUT_SHORT, FRAGMENT_OVER = (
+    ForwardMsg.FINISHED_SUCCESSFULLY,
+    ForwardMsg.FINISHED_EARLY_FOR_RERUN,
+    ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
+)
+CLASS, OTHER = "203.0.113.66", "198.51.100.7"
+
+
+class Browser:
+    """A browser and the server's side of its line. heard: the fragments of the runs that came to the server."""
+
+    def __init__(self, middleware: turns.Turns, address: str) -> None:
+        self.heard: list[str] = []
+        self.sent: asyncio.Queue[dict] = asyncio.Queue()
+        scope = {"type": "websocket", "path": "/_stcore/stream", "client": (address, 1), "browser": self}
+        self.line = asyncio.create_task(middleware(scope, self.sent.get, self.take))
+
+    async def take(self, message: dict) -> None:
+        """What comes to the browser is not looked at."""
+
+    async def serve(self, receive, send) -> None:
+        self.answer = send
+        while (message := await receive())["type"] == "websocket.receive":
+            self.heard.append(BackMsg.FromString(message["bytes"]).rerun_script.fragment_id)
+
+    async def ask(self, fragment: str = PAGE) -> None:
+        message = BackMsg()
+        message.rerun_script.fragment_id = fragment
+        await self.sent.put({"type": "websocket.receive", "bytes": message.SerializeToString()})
+        await settled()
+
+    async def finish(self, status: int = OVER) -> None:
+        message = ForwardMsg()
+        message.script_finished = status  # type: ignore[assignment]
+        await self.answer({"type": "websocket.send", "bytes": message.SerializeToString()})
+        await settled()
+
+    async def leave(self) -> None:
+        await self.sent.put({"type": "websocket.disconnect", "code": 1001})
+        await settled()
+
+
+async def settled() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def app(scope, receive, send) -> None:
+    await scope["browser"].serve(receive, send)
+
+
+def play(story: Callable[[Callable[[str], Browser]], Awaitable[None]]) -> None:
+    """Run a story, which is given a function that opens a browser at an address."""
+
+    async def run() -> None:
+        middleware, browsers = turns.Turns(app), list[Browser]()
+
+        def open_browser(address: str) -> Browser:
+            browsers.append(Browser(middleware, address))
+            return browsers[-1]
+
+        await story(open_browser)
+        for browser in browsers:
+            await browser.leave()
+        await asyncio.gather(*(browser.line for browser in browsers))
+        await settled()
+        assert all(not network.running and not network.waiting for network in middleware.networks._networks.values())
+
+    with ThreadPoolExecutor(1) as thread:  # the thread of a worker that also drives browsers has an event loop already
+        thread.submit(asyncio.run, run()).result()
+
+
+@pytest.fixture(autouse=True)
+def _times(monkeypatch) -> None:
+    """On a slow machine a story takes longer than a run may keep its turn."""
+    monkeypatch.setattr(turns, "ACTIVE", 1000.0)
+    monkeypatch.setattr(turns, "LONGEST", 1000.0)
+
+
+def test_pages_of_a_network_open_one_at_a_time_while_somebody_else_types_and_key_presses_never_wait():
+    async def story(browser) -> None:
+        first, second, third, typist = browser(CLASS), browser(CLASS), browser(CLASS), browser(OTHER)
+        await typist.ask(FRAGMENT)
+        for page in (first, second, third):
+            await page.ask()
+        assert (first.heard, second.heard, third.heard) == ([PAGE], [], [])
+        await typist.ask(FRAGMENT)
+        await typist.ask(PAGE)
+        assert typist.heard == [FRAGMENT, FRAGMENT, PAGE], "another network has turns of its own"
+        await first.finish()
+        await first.ask(FRAGMENT)
+        assert (first.heard, second.heard, third.heard) == ([PAGE, FRAGMENT], [PAGE], [])
+        await second.finish()
+        assert third.heard == [PAGE]
+
+    play(story)
+
+
+def test_a_network_that_has_the_server_to_itself_waits_for_nothing():
+    async def story(browser) -> None:
+        pages = [browser(CLASS) for _ in range(60)]
+        for page in pages:
+            await page.ask()
+        assert all(page.heard == [PAGE] for page in pages)
+
+    play(story)
+
+
+def test_a_run_that_is_cut_short_or_is_of_a_part_does_not_end_the_turn_and_what_is_asked_meanwhile_keeps_its_place():
+    async def story(browser) -> None:
+        first, second, typist = browser(CLASS), browser(CLASS), browser(OTHER)
+        await typist.ask(FRAGMENT)
+        await first.ask()
+        await second.ask()
+        await second.ask(FRAGMENT)
+        for status in (CUT_SHORT, FRAGMENT_OVER):
+            await first.finish(status)
+            assert second.heard == []
+        await first.ask()
+        assert first.heard == [PAGE, PAGE], "a page that has the turn may change its mind"
+        await first.finish()
+        assert second.heard == [PAGE, FRAGMENT]
+
+    play(story)
+
+
+def test_a_browser_that_leaves_takes_no_turn_and_gives_back_its_own():
+    async def story(browser) -> None:
+        first, second, third, typist = browser(CLASS), browser(CLASS), browser(CLASS), browser(OTHER)
+        await typist.ask(FRAGMENT)
+        for page in (first, second, third):
+            await page.ask()
+        await second.leave()
+        await first.leave()
+        assert (second.heard, third.heard) == ([], [PAGE])
+
+    play(story)
+
+
+def test_a_run_that_does_not_end_keeps_nobody_waiting_for_ever(monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST", 0.0)
+
+    async def story(browser) -> None:
+        first, second, typist = browser(CLASS), browser(CLASS), browser(OTHER)
+        await typist.ask(FRAGMENT)
+        await first.ask()
+        await second.ask()
+        await asyncio.sleep(0.01)
+        await settled()
+        assert second.heard == [PAGE]
+
+    play(story)
+
+
+def test_a_network_that_has_opened_very_many_pages_pauses_after_each_and_only_while_others_are_there(monkeypatch):
+    monkeypatch.setattr(turns, "MANY", 2)
+    pauses = []
+
+    async def story(browser) -> None:
+        loop = asyncio.get_running_loop()
+        later = loop.call_later
+        monkeypatch.setattr(loop, "call_later", lambda wait, *rest: (pauses.append(wait), later(wait, *rest))[1])
+        page, typist = browser(CLASS), browser(OTHER)
+        for number in range(1, 7):
+            if number == 4:
+                await typist.ask(FRAGMENT)
+            await page.ask()
+            while len(page.heard) < number:
+                await asyncio.sleep(0)
+            await page.finish()
+
+    play(story)
+    ends = [wait for wait in pauses if wait != turns.LONGEST]
+    assert ends[:3] == [0, 0, 0] and all(wait > 0 for wait in ends[3:])
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["ask", "type", "finish", "leave"]), st.integers(0, 4)), max_size=40)
+
+
+@given(STEPS)
+def test_whatever_happens_one_page_of_a_network_runs_at_a_time_and_everybody_who_stays_is_answered(steps):
+    async def story(browser) -> None:
+        typist, pages = browser(OTHER), [browser(CLASS) for _ in range(5)]
+        await typist.ask(FRAGMENT)
+        asked, here = dict.fromkeys(range(5), 0), set(range(5))
+        for action, number in steps:
+            page = pages[number]
+            if number not in here:
+                continue
+            match action:
+                case "ask":
+                    await page.ask()
+                    asked[number] += 1
+                case "type":
+                    await page.ask(FRAGMENT)
+                case "finish" if runs(page):
+                    await page.finish()
+                case "leave":
+                    await page.leave()
+                    here.remove(number)
+            assert sum(runs(pages[who]) for who in here) <= 1
+        while unanswered := [who for who in here if pages[who].heard.count(PAGE) < asked[who]]:
+            before = [list(pages[who].heard) for who in unanswered]
+            for who in here:
+                await pages[who].finish()
+            assert before != [list(pages[who].heard) for who in unanswered], "nobody is left waiting"
+
+    def runs(browser: Browser) -> bool:
+        turn = browser.answer.__self__._turn
+        return turn is not None and not turn.is_over
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turns, "MANY", 10_000)
+        play(story)

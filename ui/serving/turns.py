@@ -1,0 +1,186 @@
+"""Runs of whole pages take turns within a network while other networks use the server.
+
+A run of a whole page costs several times what a key press costs, and a program can ask for one after another. While another
+network is active, one page run of a network goes on at a time; once a network has asked for very many, it also pauses after
+each for as long as the run took. So a key press of somebody else competes with one such run at most. A network that has the
+server to itself waits for nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from ui.memory import addresses
+from ui.serving.early_requests import run_in
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+ACTIVE = 2.0  # seconds after its last request for a run for which a network counts as active
+LONGEST = 0.5  # seconds that a run may keep its turn: one that waits for a model must not hold up its network
+MANY, WHILE = 120, 60.0  # page runs of a network within so many seconds, above which it pauses after each
+SHORT = 100  # bytes: the message that ends a run is shorter
+OVER = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
+
+
+class Network:
+    """The page runs of one network: how many go on, those that wait, and when the latest ones began."""
+
+    def __init__(self) -> None:
+        self.last_request = 0.0
+        self.running = 0
+        self.waiting: deque[asyncio.Future[None]] = deque()
+        self.begun: deque[float] = deque(maxlen=MANY)
+
+    def has_had_many(self) -> bool:
+        """Return whether the network has had very many page runs lately."""
+        return len(self.begun) == MANY and time.monotonic() - self.begun[0] < WHILE
+
+    def is_idle(self) -> bool:
+        """Return whether nothing goes on or waits, and nothing was asked for lately."""
+        return not self.running and not self.waiting and time.monotonic() - self.last_request > WHILE
+
+
+class Networks:
+    """All networks that have asked for runs lately, by name."""
+
+    def __init__(self) -> None:
+        self._networks: dict[str, Network] = {}
+
+    def get(self, name: str) -> Network:
+        """Return a network; a new one takes the place of those that are idle."""
+        if name not in self._networks:
+            self._networks = {other: network for other, network in self._networks.items() if not network.is_idle()}
+        return self._networks.setdefault(name, Network())
+
+    def others_are_active(self, network: Network) -> bool:
+        """Return whether another network has asked for a run within the last `ACTIVE` seconds."""
+        since = time.monotonic() - ACTIVE
+        return any(other.last_request > since for other in self._networks.values() if other is not network)
+
+    def wait(self, network: Network) -> asyncio.Future[None]:
+        """Return a future that is done when it is the turn of a page run that is asked for now."""
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        network.waiting.append(place)
+        self._go_on(network)
+        return place
+
+    def leave(self, network: Network) -> None:
+        """End a turn of a network."""
+        network.running -= 1
+        self._go_on(network)
+
+    def _go_on(self, network: Network) -> None:
+        alone = not self.others_are_active(network)
+        while network.waiting and (alone or not network.running):
+            place = network.waiting.popleft()
+            if not place.done():  # it is cancelled where a browser has left
+                place.set_result(None)
+                network.running += 1
+
+
+class Turn:
+    """One page run's turn. It ends with the run, after `LONGEST` seconds, or with the connection, whichever comes first."""
+
+    def __init__(self, networks: Networks, network: Network) -> None:
+        self._networks, self._network, self._begun = networks, network, time.monotonic()
+        self.is_over = False
+        self._timer = asyncio.get_running_loop().call_later(LONGEST, self.end)
+        network.begun.append(self._begun)
+
+    def end(self) -> None:
+        """Let the next page run of the network begin; after a pause where the network has had very many, and others wait."""
+        if self.is_over:
+            return
+        self.is_over = True
+        self._timer.cancel()
+        pauses = self._network.has_had_many() and self._networks.others_are_active(self._network)
+        pause = time.monotonic() - self._begun if pauses else 0.0
+        asyncio.get_running_loop().call_later(pause, self._networks.leave, self._network)
+
+
+class Turns:
+    """ASGI middleware that holds back a page's request for a run of the whole page until it is its network's turn."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.networks = app, Networks()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket" or not scope["path"].endswith("/_stcore/stream"):
+            return await self.app(scope, receive, send)
+        page = PageLine(self.networks, addresses.network((scope.get("client") or ("",))[0]), receive, send)
+        try:
+            await self.app(scope, page.receive, page.send)
+        finally:
+            page.end()
+
+
+class PageLine:
+    """What goes to and fro between one page and the server."""
+
+    def __init__(self, networks: Networks, network: str, receive: Receive, send: Send) -> None:
+        self._networks, self._name, self._receive, self._send = networks, network, receive, send
+        self._turn: Turn | None = None
+        self._next: asyncio.Future[Message] | None = None  # what the browser sends while a request waits
+
+    async def receive(self) -> Message:
+        """Return the next message for the server; a request for a run of a whole page comes when it is its turn."""
+        message = await self._come()
+        if (run := run_in(message)) is None:
+            return message
+        network = self._networks.get(self._name)
+        network.last_request = time.monotonic()
+        if run.fragment_id or (self._turn and not self._turn.is_over):
+            return message
+        return message if await self._has_turn(network) else await self._come()
+
+    async def _has_turn(self, network: Network) -> bool:
+        """Wait for a turn; return False where the browser leaves before it comes."""
+        place, is_taken = self._networks.wait(network), False
+        try:
+            if not place.done():
+                self._next = asyncio.ensure_future(self._receive())
+                either: set[asyncio.Future[Any]] = {place, self._next}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if self._next.done() and self._next.result()["type"] == "websocket.disconnect":
+                    return False
+                await place
+            self._turn, is_taken = Turn(self._networks, network), True
+            return True
+        finally:
+            if not is_taken and not place.cancel():  # the turn came at the moment at which the browser left
+                self._networks.leave(network)
+
+    async def _come(self) -> Message:
+        coming, self._next = self._next, None
+        return await (coming or self._receive())
+
+    async def send(self, message: Message) -> None:
+        await self._send(message)
+        if self._turn and ends_a_page_run(message.get("bytes") or b""):
+            self._turn.end()
+            self._turn = None
+
+    def end(self) -> None:
+        """The connection has ended, and with it what it waits for."""
+        if self._next:
+            self._next.cancel()
+        if self._turn:
+            self._turn.end()
+
+
+def ends_a_page_run(sent: bytes) -> bool:
+    """Return whether a message of the server says that a run of a whole page is over, and that no other follows at once."""
+    if len(sent) > SHORT:
+        return False
+    try:
+        message = ForwardMsg.FromString(sent)
+    except DecodeError:
+        return False
+    return message.WhichOneof("type") == "script_finished" and message.script_finished in OVER
