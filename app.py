@@ -28,9 +28,9 @@ from ui.serving import (
     headers,
     leaving,
     message_filter,
+    page_turns,
     probes,
     sending,
-    turns,
 )  # fmt: skip
 
 DOOR = Path(__file__).resolve().parent / "ui" / "door.py"
@@ -49,6 +49,9 @@ app = st.App(
             (connections.Bounded, headers.Sealed, bodies.Bodies, guard.Guard, flood.Flood, message_filter.MessageFilter),
         ),
         *map(Middleware, (address.Address, base.Based)),
-        *map(Middleware, (early_requests.EarlyRequests, leaving.Leaving, whole.Whole, turns.Turns, disconnects.Disconnects)),
+        *map(
+            Middleware,
+            (early_requests.EarlyRequests, leaving.Leaving, whole.Whole, page_turns.PageTurns, disconnects.Disconnects),
+        ),
     ],
 )

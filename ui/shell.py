@@ -196,7 +196,7 @@ def alone(page: str, first: bool) -> Iterator[float]:
     Yields the seconds that it has waited for its turn; first: as of `turn`.
     """
     try:
-        with press(page), turn(first, whole=False) as waited:
+        with press(page), turn(first) as waited:
             yield waited
     finally:  # also of a run that another one cuts off: of what it has drawn the next would take out all but the parts' own
         wait_until_sent()

@@ -12,7 +12,7 @@ from ui.memory import turns
 
 def test_who_has_typed_while_the_whole_page_waited_for_its_turn_gets_the_page(monkeypatch):
     @contextmanager
-    def after_a_while(first: bool = False, whole: bool = True) -> Iterator[float]:
+    def after_a_while(first: bool = False) -> Iterator[float]:
         yield 2 * shell.LONG
 
     monkeypatch.setattr(shell, "turn", after_a_while)
@@ -25,6 +25,6 @@ def test_who_has_typed_while_the_whole_page_waited_for_its_turn_gets_the_page(mo
 def test_a_whole_page_has_one_turn_for_all_that_it_runs(monkeypatch):
     app = open_link("attention", "text=The+cat")
     asked, ask, free = [], turns._ask, turns._free
-    monkeypatch.setattr(turns, "_ask", lambda first, whole: asked.append(first) or ask(first, whole))
+    monkeypatch.setattr(turns, "_ask", lambda first: asked.append(first) or ask(first))
     app.run()
     assert not app.exception and (len(asked), turns._free) == (1, free)

@@ -8,14 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ui.memory import addresses, turns
+from ui.memory import turns
 
 
 @pytest.fixture(autouse=True)
 def two_turns(monkeypatch):
     monkeypatch.setattr(turns, "_free", 2)
-    monkeypatch.setattr(turns, "_seen", {})
-    monkeypatch.setattr(turns, "WHOLE", 1)
 
 
 def wait_for(count: int) -> None:
@@ -70,49 +68,3 @@ def test_who_waits_too_long_begins_without_a_turn_and_hands_none_on(monkeypatch)
             assert waited >= 0.01
         assert turns._free == 0 and not turns._waiting
     assert turns._free == 2
-
-
-def test_whoever_opens_pages_one_after_the_other_leaves_turns_to_those_who_type_elsewhere(monkeypatch):
-    here = threading.local()
-    monkeypatch.setattr(addresses, "mine", lambda: getattr(here, "network", "school"))
-
-    def open_page() -> None:
-        here.network = "attacker"
-        with turns.turn():
-            go_on.wait(20)
-
-    go_on = threading.Event()
-    with ThreadPoolExecutor(3) as pool:
-        try:
-            alone = [pool.submit(open_page) for _ in range(3)]
-            wait_for(1)
-            assert turns._free == 0, "a network that is here alone has all turns"
-        finally:
-            go_on.set()
-        for page in alone:
-            page.result()
-        go_on.clear()
-        with turns.turn(whole=False):
-            pages = [pool.submit(open_page) for _ in range(3)]
-            wait_for(2)
-            assert turns._free == 0
-        try:
-            for whole in (False, True, False):
-                with turns.turn(whole=whole) as waited:
-                    assert waited < turns.PATIENCE / 2 and len(turns._waiting) == 2
-        finally:
-            go_on.set()
-        for page in pages:
-            page.result()
-    assert turns._free == 2 and not turns._running and not turns._waiting
-
-
-def test_a_network_that_has_gone_keeps_no_turn_from_another(monkeypatch):
-    monkeypatch.setattr(addresses, "mine", lambda: "gone")
-    with turns.turn():
-        pass
-    monkeypatch.setattr(addresses, "mine", lambda: "here")
-    monkeypatch.setattr(turns, "AWAY", 0.0)
-    time.sleep(0.001)
-    with turns.turn(), turns.turn() as waited:
-        assert waited < turns.PATIENCE / 2 and list(turns._seen) == ["here"]

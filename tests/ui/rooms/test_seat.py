@@ -427,7 +427,7 @@ def test_after_a_restart_who_leads_goes_back_to_where_most_of_the_class_are(teac
 def test_the_runs_of_who_leads_a_class_go_before_those_of_the_class(teacher, monkeypatch):
     app, room = teacher
     asked, ask = [], turns._ask
-    monkeypatch.setattr(turns, "_ask", lambda first, whole: asked.append(first) or ask(first, whole))
+    monkeypatch.setattr(turns, "_ask", lambda first: asked.append(first) or ask(first))
     other = follow(room)
     for here, first in ((0, False), (1, True)):
         person(other).lines = here

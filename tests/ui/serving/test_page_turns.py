@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from ui.serving import turns
+from ui.serving import page_turns
 
 PAGE, FRAGMENT = "", "stage"
 OVER, CUT_SHORT, FRAGMENT_OVER = (
@@ -26,7 +26,7 @@ CLASS, OTHER = "203.0.113.66", "198.51.100.7"
 class Browser:
     """A browser and the server's side of its line. heard: the fragments of the runs that came to the server."""
 
-    def __init__(self, middleware: turns.Turns, address: str) -> None:
+    def __init__(self, middleware: page_turns.PageTurns, address: str) -> None:
         self.heard: list[str] = []
         self.sent: asyncio.Queue[dict] = asyncio.Queue()
         scope = {"type": "websocket", "path": "/_stcore/stream", "client": (address, 1), "browser": self}
@@ -52,6 +52,10 @@ class Browser:
         await self.answer({"type": "websocket.send", "bytes": message.SerializeToString()})
         await settled()
 
+    def has_turn(self) -> bool:
+        turn = self.answer.__self__._turn
+        return turn is not None and not turn.is_over
+
     async def leave(self) -> None:
         await self.sent.put({"type": "websocket.disconnect", "code": 1001})
         await settled()
@@ -70,7 +74,7 @@ def play(story: Callable[[Callable[[str], Browser]], Awaitable[None]]) -> None:
     """Run a story, which is given a function that opens a browser at an address."""
 
     async def run() -> None:
-        middleware, browsers = turns.Turns(app), list[Browser]()
+        middleware, browsers = page_turns.PageTurns(app), list[Browser]()
 
         def open_browser(address: str) -> Browser:
             browsers.append(Browser(middleware, address))
@@ -78,6 +82,8 @@ def play(story: Callable[[Callable[[str], Browser]], Awaitable[None]]) -> None:
 
         await story(open_browser)
         for browser in browsers:
+            if browser.has_turn():
+                await browser.finish()
             await browser.leave()
         await asyncio.gather(*(browser.line for browser in browsers))
         await settled()
@@ -90,8 +96,8 @@ def play(story: Callable[[Callable[[str], Browser]], Awaitable[None]]) -> None:
 @pytest.fixture(autouse=True)
 def _times(monkeypatch) -> None:
     """On a slow machine a story takes longer than a run may keep its turn."""
-    monkeypatch.setattr(turns, "ACTIVE", 1000.0)
-    monkeypatch.setattr(turns, "LONGEST", 1000.0)
+    monkeypatch.setattr(page_turns, "ACTIVE", 1000.0)
+    monkeypatch.setattr(page_turns, "LONGEST", 1000.0)
 
 
 def test_pages_of_a_network_open_one_at_a_time_while_somebody_else_types_and_key_presses_never_wait():
@@ -141,36 +147,43 @@ def test_a_run_that_is_cut_short_or_is_of_a_part_does_not_end_the_turn_and_what_
     play(story)
 
 
-def test_a_browser_that_leaves_takes_no_turn_and_gives_back_its_own():
+def test_a_browser_that_leaves_while_it_waits_takes_no_turn():
     async def story(browser) -> None:
         first, second, third, typist = browser(CLASS), browser(CLASS), browser(CLASS), browser(OTHER)
         await typist.ask(FRAGMENT)
         for page in (first, second, third):
             await page.ask()
         await second.leave()
-        await first.leave()
+        await first.finish()
         assert (second.heard, third.heard) == ([], [PAGE])
 
     play(story)
 
 
-def test_a_run_that_does_not_end_keeps_nobody_waiting_for_ever(monkeypatch):
-    monkeypatch.setattr(turns, "LONGEST", 0.0)
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_run_that_does_not_end_and_that_of_a_browser_that_has_left_keep_nobody_waiting_for_ever(monkeypatch, leaves):
+    monkeypatch.setattr(page_turns, "LONGEST", 0.05)
 
     async def story(browser) -> None:
         first, second, typist = browser(CLASS), browser(CLASS), browser(OTHER)
         await typist.ask(FRAGMENT)
         await first.ask()
         await second.ask()
-        await asyncio.sleep(0.01)
-        await settled()
-        assert second.heard == [PAGE]
+        if leaves:
+            await first.leave()
+            assert second.heard == []
+        while not second.heard:
+            await asyncio.sleep(0.01)
 
     play(story)
 
 
-def test_a_network_that_has_opened_very_many_pages_pauses_after_each_and_only_while_others_are_there(monkeypatch):
-    monkeypatch.setattr(turns, "MANY", 2)
+@pytest.mark.parametrize("comes_anew", [False, True])
+def test_a_network_that_asks_for_more_than_its_pages_account_for_pauses_after_each_while_others_are_there(
+    monkeypatch, comes_anew
+):
+    monkeypatch.setattr(page_turns, "FREE", 1)
+    monkeypatch.setattr(page_turns, "FREE_FOR_A_PAGE", 1)
     pauses = []
 
     async def story(browser) -> None:
@@ -181,13 +194,17 @@ def test_a_network_that_has_opened_very_many_pages_pauses_after_each_and_only_wh
         for number in range(1, 7):
             if number == 4:
                 await typist.ask(FRAGMENT)
+            already = len(page.heard)
             await page.ask()
-            while len(page.heard) < number:
+            while len(page.heard) == already:
                 await asyncio.sleep(0)
             await page.finish()
+            if comes_anew:
+                await page.leave()
+                page = browser(CLASS)
 
     play(story)
-    ends = [wait for wait in pauses if wait != turns.LONGEST]
+    ends = [wait for wait in pauses if wait != page_turns.LONGEST]
     assert ends[:3] == [0, 0, 0] and all(wait > 0 for wait in ends[3:])
 
 
@@ -210,22 +227,20 @@ def test_whatever_happens_one_page_of_a_network_runs_at_a_time_and_everybody_who
                     asked[number] += 1
                 case "type":
                     await page.ask(FRAGMENT)
-                case "finish" if runs(page):
+                case "finish" if page.has_turn():
                     await page.finish()
                 case "leave":
+                    if page.has_turn():
+                        await page.finish()
                     await page.leave()
                     here.remove(number)
-            assert sum(runs(pages[who]) for who in here) <= 1
+            assert sum(pages[who].has_turn() for who in here) <= 1
         while unanswered := [who for who in here if pages[who].heard.count(PAGE) < asked[who]]:
             before = [list(pages[who].heard) for who in unanswered]
             for who in here:
                 await pages[who].finish()
             assert before != [list(pages[who].heard) for who in unanswered], "nobody is left waiting"
 
-    def runs(browser: Browser) -> bool:
-        turn = browser.answer.__self__._turn
-        return turn is not None and not turn.is_over
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(turns, "MANY", 10_000)
+        patch.setattr(page_turns, "FREE", 10_000)
         play(story)

@@ -1,9 +1,9 @@
 """Runs of whole pages take turns within a network while other networks use the server.
 
 A run of a whole page costs several times what a key press costs, and a program can ask for one after another. While another
-network is active, one page run of a network goes on at a time; once a network has asked for very many, it also pauses after
-each for as long as the run took. So a key press of somebody else competes with one such run at most. A network that has the
-server to itself waits for nothing.
+network is active, one page run of a network goes on at a time; and once a network has asked for more of them than its open pages
+account for, it pauses after each. So a key press of somebody else competes with one such run at most, and mostly with none. A
+network that has the server to itself waits for nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -24,40 +26,54 @@ if TYPE_CHECKING:
 
 ACTIVE = 2.0  # seconds after its last request for a run for which a network counts as active
 LONGEST = 0.5  # seconds that a run may keep its turn: one that waits for a model must not hold up its network
-MANY, WHILE = 120, 60.0  # page runs of a network within so many seconds, above which it pauses after each
+RECENT = 60.0  # seconds for which page runs are counted
+FREE, FREE_FOR_A_PAGE = 40, 6  # page runs of a network in that time without a pause, and as many more for each page it has open
+PAUSE = 3.0  # times as long as the run took
 SHORT = 100  # bytes: the message that ends a run is shorter
 OVER = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
 
 
 class Network:
-    """The page runs of one network: how many go on, those that wait, and when the latest ones began."""
+    """The pages of one network that are open, how many of their page runs go on, those that wait, and when the latest began."""
 
     def __init__(self) -> None:
+        self.pages = self.running = 0
         self.last_request = 0.0
-        self.running = 0
         self.waiting: deque[asyncio.Future[None]] = deque()
-        self.begun: deque[float] = deque(maxlen=MANY)
+        self.begun: deque[float] = deque()
+
+    def begin(self) -> None:
+        """Count a page run that begins now."""
+        now = time.monotonic()
+        self.begun.append(now)
+        while self.begun[0] < now - RECENT:
+            self.begun.popleft()
+
+    def is_forgotten(self) -> bool:
+        """Return whether nothing of the network is open, goes on, or happened lately."""
+        return not (self.pages or self.running or self.last_request > time.monotonic() - RECENT)
 
     def has_had_many(self) -> bool:
-        """Return whether the network has had very many page runs lately."""
-        return len(self.begun) == MANY and time.monotonic() - self.begun[0] < WHILE
-
-    def is_idle(self) -> bool:
-        """Return whether nothing goes on or waits, and nothing was asked for lately."""
-        return not self.running and not self.waiting and time.monotonic() - self.last_request > WHILE
+        """Return whether the network has had more page runs lately than its open pages account for."""
+        return len(self.begun) > FREE + FREE_FOR_A_PAGE * self.pages
 
 
 class Networks:
-    """All networks that have asked for runs lately, by name."""
+    """All networks that have pages open, or had some lately, by name."""
 
     def __init__(self) -> None:
         self._networks: dict[str, Network] = {}
 
-    def get(self, name: str) -> Network:
-        """Return a network; a new one takes the place of those that are idle."""
-        if name not in self._networks:
-            self._networks = {other: network for other, network in self._networks.items() if not network.is_idle()}
-        return self._networks.setdefault(name, Network())
+    @contextmanager
+    def page_of(self, name: str) -> Iterator[Network]:
+        """Count a page of a network for as long as it is open, and yield the network."""
+        self._networks = {other: network for other, network in self._networks.items() if not network.is_forgotten()}
+        network = self._networks.setdefault(name, Network())
+        network.pages += 1
+        try:
+            yield network
+        finally:
+            network.pages -= 1
 
     def others_are_active(self, network: Network) -> bool:
         """Return whether another network has asked for a run within the last `ACTIVE` seconds."""
@@ -86,13 +102,13 @@ class Networks:
 
 
 class Turn:
-    """One page run's turn. It ends with the run, after `LONGEST` seconds, or with the connection, whichever comes first."""
+    """One page run's turn. It ends with the run, or after `LONGEST` seconds: the run of a browser that has left goes on, too."""
 
     def __init__(self, networks: Networks, network: Network) -> None:
         self._networks, self._network, self._begun = networks, network, time.monotonic()
         self.is_over = False
         self._timer = asyncio.get_running_loop().call_later(LONGEST, self.end)
-        network.begun.append(self._begun)
+        network.begin()
 
     def end(self) -> None:
         """Let the next page run of the network begin; after a pause where the network has had very many, and others wait."""
@@ -101,11 +117,11 @@ class Turn:
         self.is_over = True
         self._timer.cancel()
         pauses = self._network.has_had_many() and self._networks.others_are_active(self._network)
-        pause = time.monotonic() - self._begun if pauses else 0.0
+        pause = PAUSE * (time.monotonic() - self._begun) if pauses else 0.0
         asyncio.get_running_loop().call_later(pause, self._networks.leave, self._network)
 
 
-class Turns:
+class PageTurns:
     """ASGI middleware that holds back a page's request for a run of the whole page until it is its network's turn."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -114,18 +130,19 @@ class Turns:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket" or not scope["path"].endswith("/_stcore/stream"):
             return await self.app(scope, receive, send)
-        page = PageLine(self.networks, addresses.network((scope.get("client") or ("",))[0]), receive, send)
-        try:
-            await self.app(scope, page.receive, page.send)
-        finally:
-            page.end()
+        with self.networks.page_of(addresses.network((scope.get("client") or ("",))[0])) as network:
+            page = PageLine(self.networks, network, receive, send)
+            try:
+                await self.app(scope, page.receive, page.send)
+            finally:
+                page.end()
 
 
 class PageLine:
     """What goes to and fro between one page and the server."""
 
-    def __init__(self, networks: Networks, network: str, receive: Receive, send: Send) -> None:
-        self._networks, self._name, self._receive, self._send = networks, network, receive, send
+    def __init__(self, networks: Networks, network: Network, receive: Receive, send: Send) -> None:
+        self._networks, self._network, self._receive, self._send = networks, network, receive, send
         self._turn: Turn | None = None
         self._next: asyncio.Future[Message] | None = None  # what the browser sends while a request waits
 
@@ -134,15 +151,14 @@ class PageLine:
         message = await self._come()
         if (run := run_in(message)) is None:
             return message
-        network = self._networks.get(self._name)
-        network.last_request = time.monotonic()
+        self._network.last_request = time.monotonic()
         if run.fragment_id or (self._turn and not self._turn.is_over):
             return message
-        return message if await self._has_turn(network) else await self._come()
+        return message if await self._has_turn() else await self._come()
 
-    async def _has_turn(self, network: Network) -> bool:
+    async def _has_turn(self) -> bool:
         """Wait for a turn; return False where the browser leaves before it comes."""
-        place, is_taken = self._networks.wait(network), False
+        place, is_taken = self._networks.wait(self._network), False
         try:
             if not place.done():
                 self._next = asyncio.ensure_future(self._receive())
@@ -151,11 +167,11 @@ class PageLine:
                 if self._next.done() and self._next.result()["type"] == "websocket.disconnect":
                     return False
                 await place
-            self._turn, is_taken = Turn(self._networks, network), True
+            self._turn, is_taken = Turn(self._networks, self._network), True
             return True
         finally:
             if not is_taken and not place.cancel():  # the turn came at the moment at which the browser left
-                self._networks.leave(network)
+                self._networks.leave(self._network)
 
     async def _come(self) -> Message:
         coming, self._next = self._next, None
@@ -168,11 +184,9 @@ class PageLine:
             self._turn = None
 
     def end(self) -> None:
-        """The connection has ended, and with it what it waits for."""
+        """Stop waiting for the browser, whose connection has ended."""
         if self._next:
             self._next.cancel()
-        if self._turn:
-            self._turn.end()
 
 
 def ends_a_page_run(sent: bytes) -> bool:
