@@ -238,7 +238,7 @@ class Training:
     def _run(self) -> None:
         torch.set_num_threads(1)
         with contextlib.suppress(OSError, AttributeError):  # only some systems let a single thread stand back
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + NICE)
         try:
             while _turns.take(self, self._wanted):
                 try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import sys
 import threading
 
 import numpy as np
@@ -360,3 +362,10 @@ def test_the_server_as_a_whole_takes_so_many(clock, monkeypatch):
 
 def test_a_class_of_sixty_waits_for_four_each_behind_one_address():
     assert 60 * bounds.ON_A_PUBLIC_HOST[bounds.JOBS] <= jobs.OF_NETWORK < jobs.IN_ALL
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Elsewhere a single thread has no niceness of its own")
+def test_long_work_stands_back_for_those_who_type():
+    pool = Jobs(1, initializer=jobs._stand_back)
+    job = ended(pool.ask("niceness", lambda report: os.getpriority(os.PRIO_PROCESS, 0), "", "who"))
+    assert job.value == min(19, os.getpriority(os.PRIO_PROCESS, os.getpid()) + jobs.NICE)
