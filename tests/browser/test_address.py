@@ -114,6 +114,7 @@ def test_a_key_press_on_a_page_that_is_being_left_spoils_nothing(open_page):
     """Streamlit alone would answer it as the page before, and leave the new one blank."""
     page = open_page("/?text=A+dog")
     expect(page.locator("[data-part=bars]")).to_be_visible(timeout=START)
+    expect(page.get_by_label(BOX)).to_have_value("A dog")  # Streamlit fetches its code by itself, after the picture’s
     for path, has in (("/attention", ".hl-head-view"), ("/", "[data-part=bars]"), ("/attention", ".hl-head-view")):
         page.evaluate(PRESS_ON, path)
         expect(page.locator(has).first).to_be_visible(timeout=START)
