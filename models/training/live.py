@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import time
@@ -26,7 +25,7 @@ from models.training.optimisation import IGNORED, DivergedError, adamw, muon_and
 from models.training.optimizers import Optimizer
 from models.training.recipe import Schedule
 from models.training.tasks import Task
-from models.training.turns import Turns
+from models.training.turns import Turns, stand_back
 
 START = 256  # the token before the text; those below are bytes
 VOCABULARY = 257
@@ -37,12 +36,10 @@ LARGEST = 5_000_000  # parameters
 MOST_BYTES = 200 * 10**6  # of memory for one training
 PART = 60 * 10**6  # bytes of activations at a time: the examples of a larger step are learned from in parts
 REST = 0.15  # share of each step's time to sleep after it, for others
-NICE = 5  # the niceness of a training's thread, so that typing goes first
 
 SIZES = {"vocabulary": VOCABULARY, "context": 64, "d_model": 64, "layers": 2, "heads": 4, "d_ff": 256}  # the defaults
 
-# All trainings of this process take turns, a step each, so that a core is left for the pages.
-_turns = Turns(max(1, (os.cpu_count() or 2) - 1))
+_turns = Turns(max(1, (os.cpu_count() or 2) - 1), stand_back)  # of all trainings, so that a core is left for the pages
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ class Curves:
 
 
 class Training:
-    """One training on a thread of its own. state: "paused" | "running" | "done" | "stopped" | "diverged" | "failed".
+    """One training beside the pages. state: "paused" | "running" | "done" | "stopped" | "diverged" | "failed".
 
     says: the reason for its end, in a sentence. watch(training): called after each snapshot, and once more at the end.
 
@@ -147,7 +144,6 @@ class Training:
         self._wanted = threading.Event()
         self._lock = threading.Lock()  # held while it is started or paused
         self._still = threading.Lock()  # held while the weights change or are read
-        self._thread: threading.Thread | None = None
 
     @property
     def has_begun(self) -> bool:
@@ -201,15 +197,14 @@ class Training:
                 return
             self.state = "running"
             self._wanted.set()
-            self._thread = threading.Thread(target=self._run, name="live training", daemon=True)
-            self._thread.start()
+            _turns.ask(self)
 
     def pause(self) -> None:
         with self._lock:
             self._wanted.clear()
-            _turns.leave(self)  # whoever presses Pause does not wait for the turns of all others
-            if self._thread is not None:
-                self._thread.join()
+            _turns.leave(self)
+            if self.state == "running":
+                self.state = "paused"
 
     def stop(self) -> None:
         """End the training now; the learned weights stay."""
@@ -235,23 +230,17 @@ class Training:
             write_weights(self.network, self.config, folder, torch.float32)
         byte_tokenizer().save(str(folder / "tokenizer.json"))
 
-    def _run(self) -> None:
-        torch.set_num_threads(1)
-        with contextlib.suppress(OSError, AttributeError):  # only some systems let a single thread stand back
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + NICE)
+    def take_turn(self) -> bool:
+        """Run one step, and rest; return whether another one is wanted."""
+        began = time.monotonic()
         try:
-            while _turns.take(self, self._wanted):
-                try:
-                    began = time.monotonic()
-                    if not self._run_step():
-                        return
-                    time.sleep(REST * (time.monotonic() - began))  # no other one has its turn meanwhile
-                finally:
-                    _turns.hand_on()
-            self.state = "paused"
+            goes_on = self._run_step()
         except Exception as error:
             self.state, self.says = "failed", f"It stopped at step {self.step}: {error}"
             raise
+        if goes_on:
+            time.sleep(REST * (time.monotonic() - began))  # no other one has its turn meanwhile
+        return goes_on and self._wanted.is_set()
 
     def _run_step(self) -> bool:
         """Run one step; return whether there is another one."""

@@ -1,51 +1,85 @@
-"""Turns of trainings: so many run a step at once, in the order in which they asked."""
+"""Trainings take turns, a step each, on a few threads that all of them share.
+
+A thread for each training would hold memory of its own for the numbers of a step: a class of sixty would take 200 MB more.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import threading
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+NICE = 5  # the niceness of threads with long work, so that typing goes first
 
 
-@dataclass
-class Place:
-    """A place in the queue, until it has a turn or is left."""
+def stand_back() -> None:
+    """Have this thread compute on one core, and only when those who type leave it one."""
+    import torch
 
-    over: threading.Event = field(default_factory=threading.Event)
-    has_turn: bool = False
+    torch.set_num_threads(1)
+    with suppress(OSError, AttributeError):  # only some systems let a single thread stand back
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + NICE)
+
+
+class Stepper(Protocol):
+    """What takes turns."""
+
+    def take_turn(self) -> bool:
+        """Do a step; return whether another one is wanted."""
 
 
 class Turns:
-    """free: how many have a turn at once. Safe to use from many threads."""
+    """So many threads at most, each there while something waits. Safe to use from many threads.
 
-    def __init__(self, free: int) -> None:
-        self._free, self._lock = free, threading.Lock()
-        self._waiting: dict[Hashable, Place] = {}  # in the order in which they asked
+    prepare: called on each thread before its first turn.
+    """
 
-    def take(self, who: Hashable, wanted: threading.Event) -> bool:
-        """Wait for a turn, which `hand_on` ends; False, with none, where `leave` was called meanwhile or nobody wants one."""
-        with self._lock:
-            if not wanted.is_set():
-                return False
-            if self._free:
-                self._free -= 1
-                return True
-            place = self._waiting[who] = Place()
-        place.over.wait()
-        return place.has_turn
+    def __init__(self, threads: int, prepare: Callable[[], None] = lambda: None) -> None:
+        self._threads, self._prepare = threads, prepare
+        self._changed = threading.Condition()
+        self._waiting: deque[Stepper] = deque()
+        self._running: list[Stepper] = []
+        self._alive = 0
 
-    def leave(self, who: Hashable) -> None:
-        """Give up a place in the queue. `wanted` of `take` is cleared before."""
-        with self._lock:
-            place = self._waiting.pop(who, None)
-        if place:
-            place.over.set()
+    def ask(self, stepper: Stepper) -> None:
+        """Have it take turns from now on, after those who asked before."""
+        with self._changed:
+            self._waiting.append(stepper)
+            if self._alive < self._threads:
+                self._alive += 1
+                threading.Thread(target=self._work, name="live training", daemon=True).start()
 
-    def hand_on(self) -> None:
-        with self._lock:
+    def leave(self, stepper: Stepper) -> None:
+        """Have it take no more turns, and wait for the end of the one that it has: not for those of others."""
+        with self._changed:
+            self._changed.wait_for(lambda: stepper not in self._running)
+            with suppress(ValueError):
+                self._waiting.remove(stepper)
+
+    def _next(self) -> Stepper | None:
+        """Return whose turn it is now; None where nobody waits, and this thread ends."""
+        with self._changed:
             if not self._waiting:
-                self._free += 1
-                return
-            place = self._waiting.pop(next(iter(self._waiting)))
-            place.has_turn = True
-        place.over.set()
+                self._alive -= 1
+                return None
+            self._running.append(self._waiting.popleft())
+            return self._running[-1]
+
+    def _work(self) -> None:
+        self._prepare()
+        while (stepper := self._next()) is not None:
+            goes_on = False
+            try:
+                goes_on = stepper.take_turn()
+            except Exception:
+                logging.getLogger(__name__).exception("A training has failed")
+            finally:
+                with self._changed:
+                    self._running.remove(stepper)
+                    if goes_on:
+                        self._waiting.append(stepper)
+                    self._changed.notify_all()

@@ -11,7 +11,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from traceback import clear_frames
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from models.errors import Cancelled, panics_caught
+from models.training.turns import stand_back
 from ui import state
 from ui.memory import addresses, bounds, visitors
 from ui.memory.fair import Fair
@@ -34,7 +35,6 @@ AWAY = 90.0  # seconds after which somebody who has not looked is gone: a browse
 ERRORS_STAY = 60.0  # seconds in which work that failed is not tried again
 KEPT, KEPT_BYTES = 64, 256 * 2**20  # results that are kept, and the bytes of their arrays
 OF_NETWORK, IN_ALL = 240, 500  # calculations that wait or run at a time, of a network, which a class may share, and of all
-NICE = 5  # the niceness of the threads, so that typing goes first
 FORGOTTEN = 100  # keys that a visitor cancelled are remembered, the newest ones
 
 
@@ -202,15 +202,6 @@ def size_of(value: Any) -> int:
     return size(value)
 
 
-def _stand_back() -> None:
-    """Have a thread compute on one core, and only when those who type leave it one."""
-    import torch
-
-    torch.set_num_threads(1)
-    with suppress(OSError, AttributeError):  # only some systems let a single thread stand back
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + NICE)
-
-
 def _on_one_core(work: Callable[[Report], T]) -> Callable[[Report], T]:
     """The same work, with numpy's and scikit-learn's own threads at rest: on small arrays they mostly wait for each other,
     and on a busy machine that takes ten times as long as the work."""
@@ -224,7 +215,7 @@ def _on_one_core(work: Callable[[Report], T]) -> Callable[[Report], T]:
     return alone
 
 
-_jobs = Jobs(max(2, (os.cpu_count() or 2) // 2), initializer=_stand_back)
+_jobs = Jobs(max(2, (os.cpu_count() or 2) // 2), initializer=stand_back)
 
 
 def under_way() -> tuple[int, int]:

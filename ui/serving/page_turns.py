@@ -1,7 +1,7 @@
 """Runs of whole pages take turns within a network while other networks use the server.
 
 A run of a whole page costs several times what a key press costs, and a program can ask for one after another. While another
-network is active, one page run of a network goes on at a time; and once a network has asked for more of them than its open pages
+network is active, one page run of a network goes on at a time; and once they have taken more time than the network's open pages
 account for, it pauses after each. So a key press of somebody else competes with one such run at most, and mostly with none. A
 network that has the server to itself waits for nothing.
 """
@@ -27,35 +27,36 @@ if TYPE_CHECKING:
 ACTIVE = 2.0  # seconds after its last request for a run for which a network counts as active
 LONGEST = 0.5  # seconds that a run may keep its turn: one that waits for a model must not hold up its network
 RECENT = 60.0  # seconds for which page runs are counted
-FREE, FREE_FOR_A_PAGE = 40, 6  # page runs of a network in that time without a pause, and as many more for each page it has open
+FREE, FREE_FOR_A_PAGE = 1.5, 0.25  # seconds of page runs of a network in that time without a pause, and more for each open page
 PAUSE = 3.0  # times as long as the run took
+AHEAD = 20  # messages of a page that are read while its run waits: among them the one that says that it has left
 SHORT = 100  # bytes: the message that ends a run is shorter
 OVER = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
 
 
 class Network:
-    """The pages of one network that are open, how many of their page runs go on, those that wait, and when the latest began."""
+    """The pages of one network that are open, how many of their page runs go on, those that wait, and what the latest took."""
 
     def __init__(self) -> None:
         self.pages = self.running = 0
         self.last_request = 0.0
         self.waiting: deque[asyncio.Future[None]] = deque()
-        self.begun: deque[float] = deque()
+        self.runs: deque[tuple[float, float]] = deque()  # when each ended, and how many seconds it took
 
-    def begin(self) -> None:
-        """Count a page run that begins now."""
+    def note(self, seconds: float) -> None:
+        """Count a page run that ends now."""
         now = time.monotonic()
-        self.begun.append(now)
-        while self.begun[0] < now - RECENT:
-            self.begun.popleft()
+        self.runs.append((now, seconds))
+        while self.runs[0][0] < now - RECENT:
+            self.runs.popleft()
 
     def is_forgotten(self) -> bool:
         """Return whether nothing of the network is open, goes on, or happened lately."""
         return not (self.pages or self.running or self.last_request > time.monotonic() - RECENT)
 
-    def has_had_many(self) -> bool:
-        """Return whether the network has had more page runs lately than its open pages account for."""
-        return len(self.begun) > FREE + FREE_FOR_A_PAGE * self.pages
+    def has_had_much(self) -> bool:
+        """Return whether page runs have lately taken more time than the open pages of the network account for."""
+        return sum(seconds for _, seconds in self.runs) > FREE + FREE_FOR_A_PAGE * self.pages
 
 
 class Networks:
@@ -108,17 +109,17 @@ class Turn:
         self._networks, self._network, self._begun = networks, network, time.monotonic()
         self.is_over = False
         self._timer = asyncio.get_running_loop().call_later(LONGEST, self.end)
-        network.begin()
 
     def end(self) -> None:
-        """Let the next page run of the network begin; after a pause where the network has had very many, and others wait."""
+        """Let the next page run of the network begin; after a pause where the network has had much, and others wait."""
         if self.is_over:
             return
         self.is_over = True
         self._timer.cancel()
-        pauses = self._network.has_had_many() and self._networks.others_are_active(self._network)
-        pause = PAUSE * (time.monotonic() - self._begun) if pauses else 0.0
-        asyncio.get_running_loop().call_later(pause, self._networks.leave, self._network)
+        seconds = time.monotonic() - self._begun
+        self._network.note(seconds)
+        pauses = self._network.has_had_much() and self._networks.others_are_active(self._network)
+        asyncio.get_running_loop().call_later(PAUSE * seconds if pauses else 0.0, self._networks.leave, self._network)
 
 
 class PageTurns:
@@ -144,7 +145,8 @@ class PageLine:
     def __init__(self, networks: Networks, network: Network, receive: Receive, send: Send) -> None:
         self._networks, self._network, self._receive, self._send = networks, network, receive, send
         self._turn: Turn | None = None
-        self._next: asyncio.Future[Message] | None = None  # what the browser sends while a request waits
+        self._coming: asyncio.Future[Message] | None = None
+        self._ahead: deque[Message] = deque()  # what the browser has sent while a request waited
 
     async def receive(self) -> Message:
         """Return the next message for the server; a request for a run of a whole page comes when it is its turn."""
@@ -160,13 +162,17 @@ class PageLine:
         """Wait for a turn; return False where the browser leaves before it comes."""
         place, is_taken = self._networks.wait(self._network), False
         try:
-            if not place.done():
-                self._next = asyncio.ensure_future(self._receive())
-                either: set[asyncio.Future[Any]] = {place, self._next}
+            while not place.done() and len(self._ahead) < AHEAD:
+                self._coming = self._coming or asyncio.ensure_future(self._receive())
+                either: set[asyncio.Future[Any]] = {place, self._coming}
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-                if self._next.done() and self._next.result()["type"] == "websocket.disconnect":
-                    return False
-                await place
+                if self._coming.done():
+                    message, self._coming = self._coming.result(), None
+                    self._ahead.append(message)
+                    if message["type"] == "websocket.disconnect":
+                        self._ahead = deque([message])
+                        return False
+            await place
             self._turn, is_taken = Turn(self._networks, self._network), True
             return True
         finally:
@@ -174,7 +180,9 @@ class PageLine:
                 self._networks.leave(self._network)
 
     async def _come(self) -> Message:
-        coming, self._next = self._next, None
+        if self._ahead:
+            return self._ahead.popleft()
+        coming, self._coming = self._coming, None
         return await (coming or self._receive())
 
     async def send(self, message: Message) -> None:
@@ -185,8 +193,8 @@ class PageLine:
 
     def end(self) -> None:
         """Stop waiting for the browser, whose connection has ended."""
-        if self._next:
-            self._next.cancel()
+        if self._coming:
+            self._coming.cancel()
 
 
 def ends_a_page_run(sent: bytes) -> bool:

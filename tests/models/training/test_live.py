@@ -246,33 +246,50 @@ def test_bytes_are_tokens(typed):
     assert [token.id for token in tokens] == [START, *typed.encode()]
 
 
+def wait_for_the_end(training: Training) -> None:
+    until = time.monotonic() + 60
+    while training.state == "running":
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
 def test_whoever_starts_a_training_does_not_wait_for_its_first_snapshot():
     """Which reads 64 examples: on a page it would hold up those who type elsewhere."""
     training = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=3, every=3, rows=4))
     assert not training.has_begun and training.memory > 0 and not training.has_begun
     training.start()
-    training._thread.join()
+    wait_for_the_end(training)
     assert training.has_begun and [snapshot.step for snapshot in training.snapshots] == [0, 3]
     other = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=3, every=3, rows=4))
     assert [snapshot.step for snapshot in other.snapshots] == [0] and other.has_begun, "and it is there for who asks for it"
     np.testing.assert_array_equal(other.snapshots[0].attention, training.snapshots[0].attention)
 
 
+class Busy:
+    """Somebody else’s training, in the middle of a step until `over` is set."""
+
+    def __init__(self) -> None:
+        self.begun, self.over = threading.Event(), threading.Event()
+
+    def take_turn(self) -> bool:
+        self.begun.set()
+        self.over.wait(20)
+        return False
+
+
 def test_whoever_pauses_does_not_wait_for_the_turns_of_others(monkeypatch):
-    turns = Turns(1)
+    turns, busy = Turns(1), Busy()
     monkeypatch.setattr(live, "_turns", turns)
-    always = threading.Event()
-    always.set()
-    assert turns.take("somebody", always)
+    turns.ask(busy)
+    assert busy.begun.wait(20)
     waits = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=3, every=3, rows=4))
     waits.start()
     waits.pause()
-    assert (waits.state, waits.step, turns._waiting) == ("paused", 0, {})
+    assert (waits.state, waits.step, len(turns._waiting)) == ("paused", 0, 0)
     waits.start()
-    turns.hand_on()
-    waits._thread.join()
-    assert (waits.state, waits.step, turns._free) == ("done", 3, 1)
-    assert not turns.take("nobody", threading.Event()) and turns._free == 1
+    busy.over.set()
+    wait_for_the_end(waits)
+    assert (waits.state, waits.step) == ("done", 3)
 
 
 def test_it_is_told_of_every_snapshot_and_of_the_end():

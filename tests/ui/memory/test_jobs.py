@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from models.errors import Cancelled
+from models.training.turns import NICE, stand_back
 from ui.memory import bounds, jobs
 from ui.memory.jobs import AWAY, ERRORS_STAY, PATIENCE, Jobs, size_of
 
@@ -366,6 +367,6 @@ def test_a_class_of_sixty_waits_for_four_each_behind_one_address():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Elsewhere a single thread has no niceness of its own")
 def test_long_work_stands_back_for_those_who_type():
-    pool = Jobs(1, initializer=jobs._stand_back)
+    pool = Jobs(1, initializer=stand_back)
     job = ended(pool.ask("niceness", lambda report: os.getpriority(os.PRIO_PROCESS, 0), "", "who"))
-    assert job.value == min(19, os.getpriority(os.PRIO_PROCESS, os.getpid()) + jobs.NICE)
+    assert job.value == min(19, os.getpriority(os.PRIO_PROCESS, os.getpid()) + NICE)

@@ -153,6 +153,7 @@ def test_a_browser_that_leaves_while_it_waits_takes_no_turn():
         await typist.ask(FRAGMENT)
         for page in (first, second, third):
             await page.ask()
+        await second.ask()
         await second.leave()
         await first.finish()
         assert (second.heard, third.heard) == ([], [PAGE])
@@ -179,11 +180,9 @@ def test_a_run_that_does_not_end_and_that_of_a_browser_that_has_left_keep_nobody
 
 
 @pytest.mark.parametrize("comes_anew", [False, True])
-def test_a_network_that_asks_for_more_than_its_pages_account_for_pauses_after_each_while_others_are_there(
-    monkeypatch, comes_anew
-):
-    monkeypatch.setattr(page_turns, "FREE", 1)
-    monkeypatch.setattr(page_turns, "FREE_FOR_A_PAGE", 1)
+def test_a_network_whose_pages_take_more_than_they_account_for_pauses_after_each_while_others_are_there(monkeypatch, comes_anew):
+    monkeypatch.setattr(page_turns, "FREE", 0.0)
+    monkeypatch.setattr(page_turns, "FREE_FOR_A_PAGE", 0.0)
     pauses = []
 
     async def story(browser) -> None:
@@ -243,4 +242,5 @@ def test_whatever_happens_one_page_of_a_network_runs_at_a_time_and_everybody_who
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_turns, "FREE", 10_000)
+        patch.setattr(page_turns, "AHEAD", 10_000)
         play(story)
