@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from models.language_model import LanguageModel
 
 AT_ONCE = 8192  # rows of the embedding compared at once: a vocabulary of 256,000 in float32 takes gigabytes
+DRAWS = 20  # at random: of 21 that are drawn alike, one is above the 20 others in less than 5 % of cases
 
 
 @dataclass(frozen=True)
@@ -114,10 +115,78 @@ def analogy(
     return nearest(model, vector[0] - vector[1] + vector[2], top, without, centred, words_only)
 
 
+@dataclass(frozen=True)
+class Chance:
+    """The cosines of a word with tokens that it has nothing to do with.
+
+    typical: with a token of the vocabulary, the median. highest: float64 [draw], of a made-up word with the token nearest to it.
+    Each number of a made-up word is that of another token, drawn at random; then it gets as much of the mean of the vocabulary as
+    the word has, because that alone makes any two tokens seem alike. None where there are fewer than four tokens to draw from.
+    """
+
+    typical: float
+    highest: np.ndarray
+
+
+def chance_of_nearest(
+    model: LanguageModel, text: str, centred: bool = False, words_only: bool = False, draws: int = DRAWS, seed: int = 0
+) -> Chance:
+    """Return what chance gives for the cosines of `nearest`, with the same options. draws, seed: how many made-up words, and what
+    they are drawn with. Of `draws` + 1 words that are drawn alike, one is above all others once in `draws` + 1 cases."""
+    draw, listed, middle = np.random.default_rng(seed), _listed(model, words_only), mean(model)
+    vector = vectors(model, [text], centred)[0].astype(np.float64)
+    shift = middle if centred else np.zeros_like(middle)
+    others = listed[~np.isin(listed, word(model, text).ids)]
+    if len(others) < 4:
+        return Chance(np.nan, np.empty(0))
+    made_up = np.array([np.diagonal(model.embedding(draw.choice(others, len(middle)).tolist())) for _ in range(draws)]) - middle
+    if not centred:
+        along = _unit(middle)
+        share = _unit(vector) @ along
+        made_up -= np.outer(made_up @ along, along)
+        made_up = share * along + np.sqrt(1 - share**2) * _unit(made_up)
+    typical = np.median(np.concatenate([near[:, 0] for near in _cosines_with(model, vector[None], others, shift)]))
+    highest = np.max([near.max(0) for near in _cosines_with(model, made_up, others, shift)], axis=0)
+    return Chance(float(typical), highest)
+
+
+def chance_of_analogy(
+    model: LanguageModel, centred: bool = False, words_only: bool = False, draws: int = DRAWS, seed: int = 0
+) -> np.ndarray:
+    """Return the cosine of the answer of `analogy`, with the same options, to three tokens drawn at random: float64 [draw]; none
+    where there are fewer than four tokens to draw from."""
+    draw, listed = np.random.default_rng(seed), _listed(model, words_only)
+    if len(listed) < 4:
+        return np.empty(0)
+    shift = mean(model) if centred else np.zeros(model.embedding([0]).shape[-1])
+    triples = np.array([draw.choice(listed, 3, replace=False) for _ in range(draws)])
+    a, b, c = (_unit(model.embedding(ids.tolist()) - shift) for ids in triples.T)
+    near = np.concatenate([*_cosines_with(model, a - b + c, listed, shift)])
+    near[np.searchsorted(listed, triples), np.arange(draws)[:, None]] = -np.inf
+    return near.max(0)
+
+
+def _cosines_with(model: LanguageModel, vectors: np.ndarray, ids: np.ndarray, shift: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the cosines of tokens, in the order of their ids, with vectors, in parts: float64 [token, vector]."""
+    units, start = _unit(vectors), 0
+    for rows in _rows(model):
+        here = ids[(ids >= start) & (ids < start + len(rows))] - start
+        if len(here):
+            yield np.clip(_unit(rows[here] - shift) @ units.T, -1, 1)
+        start += len(rows)
+
+
 def _rows(model: LanguageModel) -> Iterator[np.ndarray]:
     """Yield the embedding of the vocabulary in parts."""
     for start in range(0, model.info.vocabulary, AT_ONCE):
         yield model.embedding(slice(start, min(start + AT_ONCE, model.info.vocabulary)))
+
+
+def _listed(model: LanguageModel, words_only: bool) -> np.ndarray:
+    """Return the ids of the tokens that a list of neighbours may have: int [token]."""
+    spaced = model.token_text(word(model, "the").ids[0]).startswith(" ") if words_only else False
+    ids = (id for id in range(model.info.vocabulary) if not model.is_special(id))
+    return np.array([id for id in ids if not (words_only and _is_part(model, id, spaced))], dtype=int)
 
 
 def _is_part(model: LanguageModel, id: int, spaced: bool) -> bool:

@@ -3,6 +3,8 @@
 
 const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
 const TURNED = 200; // milliseconds in which Streamlit has its other theme
+const PATIENCE = 1000; // milliseconds without a message from the server, after which the page says that it is out of date
+const OUT_OF_DATE = "The server has not answered yet: this picture is older than what you typed or chose.";
 
 let tell = () => {}; // the server, by the element that brings this now
 
@@ -17,6 +19,7 @@ export default ({ setTriggerValue }) => {
   nameTheSections();
   showTheEndOfTexts();
   tellOfTheDark();
+  sayWhenThePictureIsOld();
 };
 
 // Streamlit adds an entry to the browser's history for each change of the address, so that Back would take several presses a page.
@@ -48,6 +51,35 @@ function keepLineBreaksOfPastes() {
 function tellOfTheDark() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", () => setTimeout(() => tell("dark", dark.matches), TURNED));
+}
+
+// Streamlit disables a page whose connection has closed. But a network that is gone closes nothing for a while (15 seconds and more),
+// and what is typed or chosen meanwhile changes its box and nothing else. The server answers each of Streamlit's messages.
+function sayWhenThePictureIsOld() {
+  const notice = Object.assign(document.createElement("div"), { id: "headlight-old", textContent: OUT_OF_DATE });
+  notice.setAttribute("role", "alert");
+  let timer = 0;
+  const show = () => {
+    document.querySelector(".stApp").append(notice); // it knows whether the page is light or dark
+    document.documentElement.toggleAttribute("data-old", true);
+  };
+  const wait = () => (timer ||= setTimeout(show, PATIENCE));
+  const end = () => {
+    clearTimeout(timer);
+    timer = 0;
+    notice.remove();
+    document.documentElement.toggleAttribute("data-old", false);
+  };
+  const heard = new WeakSet();
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (message) {
+    if (this.url.includes("/_stcore/stream")) {
+      if (!heard.has(this)) this.addEventListener("message", end);
+      heard.add(this);
+      wait();
+    }
+    send.call(this, message);
+  };
 }
 
 // A long text on a phone: its box shows the end, where one goes on, until somebody looks elsewhere in it.

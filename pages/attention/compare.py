@@ -34,12 +34,13 @@ WAYS = state.COMPARE.values
 NOTHING = state.NOTHING
 EASY = (NOTHING, "text", "model")  # the comparisons for beginners, who choose no heads
 LISTED = 5  # the largest differences in words
+HELP = "Puts the attention of another text, or of another model, beside this one, and shows where the two differ."
 
 
 def switch(look: Look) -> str:
     """Place the switch, and return what to compare with; the choice is in the link."""
     ways = EASY if look.beginner else WAYS
-    way = one_of(state.COMPARE, WAYS, "the comparison", label="Compare with", offered=ways, on_change=begin)
+    way = one_of(state.COMPARE, WAYS, "the comparison", label="Compare with", offered=ways, on_change=begin, help=HELP)
     if way != "model":
         leave()
     return way

@@ -29,6 +29,14 @@ HERE = Path(__file__).parent
 KINDS = state.LENS.values
 COLOURS = dict(zip(state.LENS_COLOUR.values, LENS, strict=True))
 WINDOW = 48  # positions that are shown at a time
+LENS_HELP = (
+    "The logit lens reads each layer as if it were the last one. The tuned lens first translates the layer with a small helper, "
+    "which was trained for that. So the upper rows make more sense through the tuned lens."
+)
+COLOUR_HELP = (
+    "The colour of a cell can say how probable the likeliest token is there, how high the model’s final answer ranks, or how far "
+    "the layer still is from the final prediction."
+)
 
 
 def draw(look: Look) -> Sequence[Picture]:
@@ -77,11 +85,12 @@ def _choose(look: Look, tuned: bool) -> tuple[str, str]:
         return kind, colour
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if tuned:
-            kind = one_of(state.LENS, KINDS, "the lens", label="Look through", default=state.LENS.default)
+            kind = one_of(state.LENS, KINDS, "the lens", label="Look through", default=state.LENS.default, help=LENS_HELP)
         if look.beginner:
             state.later("intermediate", state.LENS_COLOUR)
         else:
-            colour = COLOURS[one_of(state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by")]
+            by = one_of(state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", help=COLOUR_HELP)
+            colour = COLOURS[by]
     return kind, colour
 
 

@@ -85,7 +85,7 @@ def divergences(trace: Trace, seen: Scope, *, divergence: np.ndarray | None = No
     divergence = head_divergence(seen.attention) if divergence is None else divergence
     names = head_names(seen.attention)
     return grid_view(
-        divergence, names, names, down="head", across="head", unit="bits", scale=(0, max(1e-9, divergence.max())),
+        divergence, names, names, down="head", across="head", unit="bits",
         row_names=[f"{name} and" for name in names], cell=(2, 12), label="Divergence of every two heads",
     )  # fmt: skip
 

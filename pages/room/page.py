@@ -19,6 +19,10 @@ from ui.words import say
 HERE = Path(__file__).parent
 NOWHERE = "Nobody is here yet, and you have shown no page. Open one in the menu. Everybody who joins then sees it too."
 
+# Characters of a typed code that are read: six letters, and spaces. The box has no `max_chars`, because Streamlit would write
+# "6/20" below it, which looks as if letters were missing.
+TYPED = 20
+
 
 def draw() -> None:
     mine = seat.mine()
@@ -50,14 +54,14 @@ def begin() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         say(HERE, "join")
-        st.text_input("The code of the room", key=state.ROOM_WRITTEN.name, max_chars=20, on_change=join, autocomplete="off")
+        st.text_input("The code of the room", key=state.ROOM_WRITTEN.name, on_change=join, autocomplete="off")
     with right:
         say(HERE, "open")
         st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=seat.open_here)
 
 
 def join() -> None:
-    state.ROOM.set("".join(state.ROOM_WRITTEN.get().upper().split()))
+    state.ROOM.set("".join(state.ROOM_WRITTEN.get()[:TYPED].upper().split()))
     state.ROOM_WRITTEN.set("")
     state.run_whole_page_next()
 

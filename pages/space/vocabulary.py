@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from analysis.embedding import vectors, word
+from analysis.embedding import chance_of_analogy, chance_of_nearest, vectors, word
 from pages.space import recipes, scene
 from ui import state
 from ui.choices import boxes
 from ui.look import Look
+from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.show import picture
 from ui.text import plain
@@ -90,7 +91,15 @@ def neighbours(folder: Path, look: Look, centred: bool) -> list[Picture]:
         return []
     explain(look.model, [text])
     options = {"word": text, "centred": centred, "words_only": words_only()}
-    return [table("nearest-words", f"Words nearest to “{text}”", recipes.neighbours, look, options)]
+    listed = table("nearest-words", f"Words nearest to “{text}”", recipes.neighbours, look, options)
+    chance = jobs.result(
+        ("nearest by chance", *subject(look), *options.values()),
+        lambda report: chance_of_nearest(look.model, text, centred, options["words_only"]), "Drawing words at random",
+    )  # fmt: skip
+    if chance and len(chance.highest):
+        facts = {"word": plain(text), "typical": written(chance.typical)}
+        say_chance(folder, "chance nearest", listed, chance.highest, centred, **facts)
+    return [listed]
 
 
 def relation(folder: Path, look: Look, centred: bool) -> list[Picture]:
@@ -105,7 +114,34 @@ def relation(folder: Path, look: Look, centred: bool) -> list[Picture]:
         return []
     explain(look.model, terms)
     options = {"words": terms, "centred": centred, "words_only": words_only()}
-    return [table("analogy", "{} − {} + {}".format(*terms), recipes.answers, look, options)]
+    listed = table("analogy", "{} − {} + {}".format(*terms), recipes.answers, look, options)
+    chance = jobs.result(
+        ("analogy by chance", *subject(look), centred, options["words_only"]),
+        lambda report: chance_of_analogy(look.model, centred, options["words_only"]), "Drawing words at random",
+    )  # fmt: skip
+    if chance is not None and len(chance):
+        say_chance(folder, "chance analogy", listed, chance, centred)
+    return [listed]
+
+
+def say_chance(folder: Path, heading: str, listed: Picture, highest: np.ndarray, centred: bool, **facts: object) -> None:
+    """Say what chance gives for the cosines of a list, and how many of them are above that."""
+    cosines = listed.drawn["cosine"]
+    above = int((cosines > highest.max()).sum())
+    say(folder, heading, draws=len(highest), least=written(highest.min()), most=written(highest.max()), **facts)
+    say(folder, "more than chance" if above else "no more than chance", above=above, listed=len(cosines))
+    if not (above or centred or state.level() == "beginner"):
+        say(folder, "mean")
+
+
+def subject(look: Look) -> tuple:
+    """Return all that the embedding depends on."""
+    return look.model.info.name, look.model.weights
+
+
+def written(cosine: float) -> str:
+    """Return a cosine with as many digits as the lists have at this level."""
+    return f"{cosine:.{2 if state.level() == 'beginner' else 3}f}".replace("-", "−")
 
 
 def words_only() -> bool:
@@ -129,9 +165,9 @@ def table(key: str, title: str, recipe: Callable, look: Look, options: dict[str,
         return {name: Numbers(drawing.drawn[name].to_numpy(), ("place",), ranks) for name in ("cosine", "text", "id")}
 
     drawing = Picture(recipe, (look,), options, key, numbers, title=title, takes=("model",))
-    digits, name = (2, "How alike") if look.beginner else (3, "Cosine")
+    name = "How alike" if look.beginner else "Cosine"
     rows = [
-        f"| {plain(named(text))} | {value:.{digits}f} &nbsp; {bar(value)} |"
+        f"| {plain(named(text))} | {written(value)} &nbsp; {bar(value)} |"
         for text, value in zip(drawing.drawn["text"], drawing.drawn["cosine"], strict=True)
     ]
     st.container(key=key).markdown("\n".join([f"| Word | {name} |", "|:--|:--|", *rows]))

@@ -21,13 +21,13 @@ def chips(
     trace: Trace, *, target: bool, special: bool, simple: bool, chosen: int | None, ids: bool, positions: bool, surprising: bool,
     link: str,
 ) -> View:  # fmt: skip
-    """Draw the tokens of the text, or of the target; special: with special tokens; simple: a character is one chip; chosen: among
-    the tokens that are shown."""
+    """Draw the tokens of the text, or of the target; special: with special tokens; simple: a character is one chip, which says in
+    the text how many bytes it has; chosen: among the tokens that are shown."""
     tokens = trace.target if target else trace.tokens
     if simple:
         whole, groups = whole_characters(tokens)
         sizes = [len(token.text.strip(" ").encode()) if len(group) > 1 else 0 for token, group in zip(whole, groups, strict=True)]
-        notes = [f"{size} bytes" if size else "" for size in sizes] if any(sizes) else ()
+        notes = [f"{size} bytes" if size else "" for size in sizes] if any(sizes) and not target else ()
         return token_chips(plain_signs(whole), chosen, ids=ids, link=link, notes=notes)
     places = list(range(len(tokens))) if special else typed(tokens)
     bits = surprise(trace)[places].tolist() if surprising else None

@@ -9,7 +9,7 @@ import pytest
 
 import models
 from analysis import analogy, cosines, nearest, occurrences, word_states
-from analysis.embedding import mean, vectors, word
+from analysis.embedding import chance_of_analogy, chance_of_nearest, mean, vectors, word
 from models.huggingface.model import HuggingFaceModel
 from models.tokens import Token
 from tests.models.networks import NETWORKS, network, tokenizer
@@ -92,6 +92,49 @@ def test_a_word_of_several_tokens_is_their_mean(writer):
     assert len(entry.ids) > 1
     np.testing.assert_allclose(vectors(writer, ["xylophonist"])[0], writer.embedding(list(entry.ids)).mean(0), atol=1e-6)
     assert word(writer, "dog").pieces == (" dog",)
+
+
+class Random(Plane):
+    """A vocabulary of vectors with one mean and nothing else in common; in the last one a word has a twin."""
+
+    info = SimpleNamespace(vocabulary=300)
+
+    def __init__(self, seed: int, twin: bool) -> None:
+        self.rows = np.random.default_rng(seed).normal(0.5, 1, (300, 40)).astype(np.float32)
+        if twin:
+            self.rows[200] = self.rows[1] + 0.3 * self.rows[7]
+
+    def token_text(self, id):
+        return f"w{id}"
+
+    def embedding(self, ids=slice(None)):
+        return self.rows[ids]
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_words_that_have_nothing_in_common_are_seldom_above_chance_and_twins_always(centred):
+    def is_above(seed: int, twin: bool) -> bool:
+        model = Random(seed, twin)
+        return nearest(model, "up", 1, centred=centred)["cosine"][0] > chance_of_nearest(model, "up", centred).highest.max()
+
+    by_luck = sum(is_above(seed, twin=False) for seed in range(60))
+    assert by_luck <= 8  # of 60 at 1 in 21; more has a probability of under 1 %
+    assert all(is_above(seed, twin=True) for seed in range(10))
+
+
+def test_what_chance_gives_is_a_median_and_the_same_each_time(writer):
+    chance = chance_of_nearest(writer, "dog", words_only=True)
+    every = nearest(writer, "dog", writer.info.vocabulary, words_only=True)["cosine"]
+    assert chance.typical == pytest.approx(np.median(every), abs=1e-6)
+    np.testing.assert_array_equal(chance.highest, chance_of_nearest(writer, "dog", words_only=True).highest)
+
+
+def test_an_analogy_by_chance_is_that_of_three_random_words_which_are_left_out(writer):
+    listed = np.array([id for id in range(writer.info.vocabulary) if not writer.is_special(id)])
+    ids = np.random.default_rng(0).choice(listed, 3, replace=False).tolist()
+    a, b, c = (row / np.linalg.norm(row) for row in writer.embedding(ids).astype(np.float64))
+    answer = nearest(writer, a - b + c, 1, without=ids)["cosine"][0]
+    assert chance_of_analogy(writer, draws=1).tolist() == pytest.approx([answer], abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "BERT", "ELECTRA", "T5"])

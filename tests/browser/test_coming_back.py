@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.line import line_to
 from tests.serving import Watched, free_port, serve
@@ -12,7 +12,8 @@ START = 60_000  # milliseconds that a fresh server may take
 
 def stands_and_answers(page: Page, text: str, more: str) -> str:
     """The page has this text and what follows from it, and a key that is pressed is answered."""
-    box, chips = page.get_by_label("Your text"), page.locator("[data-part=chips]")
+    # The board of the server before goes with the end of the first run.
+    box, chips = page.get_by_label("Your text"), page.locator("[data-part=chips]").last
     expect(chips).to_contain_text(text.split()[-1], timeout=START)
     expect(box).to_have_value(text, timeout=START)
     expect(box).to_be_enabled()
@@ -20,7 +21,13 @@ def stands_and_answers(page: Page, text: str, more: str) -> str:
     box.press_sequentially(more, delay=30)
     expect(box).to_have_value(text + more)
     expect(chips).to_contain_text(more.split()[-1], timeout=START)
+    expect(old_picture(page)).to_have_count(0)
     return text + more
+
+
+def old_picture(page: Page) -> Locator:
+    """The notice that the picture is of an earlier text."""
+    return page.get_by_text("older than what you typed")
 
 
 def test_a_line_is_cut_a_phone_sleeps_and_a_server_is_killed_and_what_was_typed_is_there_again(browser):
@@ -35,6 +42,8 @@ def test_a_line_is_cut_a_phone_sleeps_and_a_server_is_killed_and_what_was_typed_
             text = stands_and_answers(page, text, " there")
             line.sleep()
             page.get_by_label("Your text").press_sequentially(" was", delay=30)
+            expect(old_picture(page)).to_be_visible()
+            expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-connection-state", "CONNECTED")
             line.cut()
             text = stands_and_answers(page, text + " was", " one")
             page.get_by_label("Your text").press_sequentially(" old", delay=30)

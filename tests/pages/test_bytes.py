@@ -39,6 +39,13 @@ def test_the_hint_on_an_emoji_names_what_a_beginner_sees_below_its_chip():
     assert step.question.hint.startswith("Below the emoji’s chip stands how many bytes it has")
 
 
+def test_beside_what_the_model_says_no_bytes_are_counted_for_beginners():
+    trace = models.load("translator").trace(TEXT, "Müller")
+    quiet = {"special": True, "chosen": None, "link": "", "ids": False, "positions": False, "surprising": False}
+    typed_text, target = (typed.chips(trace, target=target, simple=True, **quiet) for target in (False, True))
+    assert b"2 bytes" in typed_text.data and b"bytes" not in target.data and "ü".encode() in target.data
+
+
 def spoken(model, word: str) -> dict:
     """A word that the translator is given to say."""
     ids = [token.id for token in model.trace(TEXT, word).target[1:]]

@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from analysis import Faithfulness
-from analysis.perturbation import ORDERS
 from ui import state
 from ui.believe.tables import areas, points
 from ui.believe.trial import HERE, Trial
@@ -44,7 +43,7 @@ def panel(trial: Trial) -> list[Picture]:
     whole = areas(evidence, titles)
     for columns in np.split(whole.columns, (1,) if simple else (2, 4)) if is_phone() else (whole.columns,):
         st.table(whole[columns])
-    say(HERE, "measures", orders=ORDERS, chances=ORDERS + 1, units=len(evidence.units))
+    say(HERE, "measures", orders=len(evidence.random), tries=len(evidence.gaps), units=len(evidence.units))
     with st.expander("The numbers"):
         st.dataframe(points(evidence, titles), hide_index=True)
     return pictures

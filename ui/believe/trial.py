@@ -17,7 +17,7 @@ from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Picture
 from ui.text import plain
-from ui.words import paragraph, say
+from ui.words import paragraph, say, words
 from viz import percent
 from viz.tokens import label
 
@@ -86,8 +86,10 @@ class Trial:
             "median": percent(np.median(areas)), "least": percent(min(areas)), "most": percent(max(areas)),
             "beaten": evidence.beaten(chosen), "ahead": evidence.ahead(chosen), "tries": len(evidence.gaps),
             "methods": "one method" if len(evidence.methods) == 1 else f"{len(evidence.methods)} methods",
-            "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"), "luck": f"{evidence.corrected[chosen]:.3f}",
+            "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"), "luck": f"{evidence.corrected[chosen]:.3f}", "beside": "",
         }  # fmt: skip
+        if more := len(evidence.gaps) - len(areas):  # of which the curves are not read, and which count for the verdict
+            values["beside"] = " " + words(HERE, "beside", orders=len(areas), more=more)
         headings = ["no verdict" if evidence.verdict(chosen) == "none" else evidence.verdict(chosen)]
         if evidence.saturates:
             headings.append(f"saturates {evidence.saturates}")

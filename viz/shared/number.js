@@ -61,6 +61,16 @@ export function number(value, unit = "") {
   return unit ? `${text} ${unit}` : text;
 }
 
+// A number at the end of a scale: three significant digits, without the zeros at their end.
+export function tick(value, unit = "") {
+  const size = unit === "%" ? 100 * value : value;
+  const short = Math.abs(size) < 100 ? Number(size.toPrecision(3)) : Math.round(size);
+  if (unit !== "%" && short !== 0 && Math.abs(short) < 0.001) return number(value, unit);
+  const text = String(short).replace("-", "−");
+  if (unit === "%") return text + "\u00a0%";
+  return unit ? `${text} ${short === 1 ? unit.replace(/s$/, "") : unit}` : text;
+}
+
 // How many there are of something.
 export function counted(n, one, many) {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

@@ -30,8 +30,8 @@ def part(page: Page, name: str):
 def table(page: Page, name: str = "") -> list[list[str]]:
     """The cells behind a grid, as its table has them."""
     where = part(page, name) if name else page
-    where.locator("details").first.wait_for(state="attached")
-    if where.locator("details:not([open])").count():
+    where.locator("details:not(.more)").first.wait_for(state="attached")
+    if where.locator("details:not([open], .more)").count():
         where.get_by_text("As a table").click()
     where.locator("table td").nth(1).wait_for()
     return where.locator("table").evaluate(

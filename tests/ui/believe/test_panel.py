@@ -26,7 +26,7 @@ def tables():
 
 
 def test_a_method_that_both_pages_have_does_equally_well_on_both(tables):
-    both = ["Rollout", "Attention × gradient", "20 random orders: median (range)"]
+    both = ["Rollout", "Attention × gradient", "First 20 random orders: median (range)"]
     by_page = ["Random orders it beats", "Verdict"]  # which hang on how many methods a page has
     flow, explain = (tables[page].loc[both].drop(columns=by_page).replace(r"\*", "", regex=True) for page in ("flow", "explain"))
     assert flow.equals(explain) and list(tables["explain"].index)[:-1] == list(TITLES.values())
@@ -42,6 +42,13 @@ def test_a_verdict_stands_only_where_nearly_all_random_orders_are_beaten_or_beat
     least = 0.05 / len(methods)  # what the first of some methods needs, of one side or both
     assert (1 - (beaten / tries)[better] <= least + 1e-9).all() or (~better).all()
     assert ((beaten / tries)[worse] <= 0.05).all()
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_the_random_orders_of_the_picture_and_those_of_the_verdict_are_reconciled(level):
+    methods = 4 if level == "beginner" else 7
+    text = said(open_link("flow", f"{LINK.replace('expert', level)}&show=Which+to+believe"))
+    assert f"of {20 * methods} random orders (these 20 and {20 * methods - 20} more)" in text
 
 
 @pytest.mark.parametrize("level", state.LEVELS)

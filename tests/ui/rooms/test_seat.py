@@ -587,6 +587,13 @@ def test_a_code_is_typed_on_the_page_of_the_room_in_any_letters(teacher):
     assert person(app).follows and choices(app, "text") == ("The cat",)
 
 
+def test_the_box_for_a_code_counts_no_characters_and_a_long_text_in_it_is_no_room(teacher):
+    app = open_link("room")
+    assert app.text_input(key="room-written").max_chars == 0
+    app.text_input(key="room-written").set_value("x" * 100_000).run()
+    assert "There is no room XXXXXX." in app.session_state["room-trouble"]
+
+
 def test_so_many_rooms_that_there_is_place_for_none_is_said(monkeypatch):
     monkeypatch.setattr("ui.rooms.store.ROOMS", 0)
     monkeypatch.setattr(rooms, "rooms", {})

@@ -30,13 +30,22 @@ def numbers(view: View) -> np.ndarray:
     return sent(view)[1]["values"]
 
 
-def test_values_arrive_as_they_are_and_colours_run_from_the_smallest_to_the_largest():
+def test_values_arrive_as_they_are_and_colours_run_between_round_numbers_around_them():
     values = np.array([[1.25, np.nan], [-3.5, 0.1]])
     header, arrays = sent(grid_view(values, ["a", "b"], ["x", "y"], unit="nats"))
     np.testing.assert_array_equal(arrays["values"][0], values.astype(np.float32))
-    assert arrays["shades"][0].tolist() == [[255, 0], [0, round(255 * 3.6 / 4.75)]] and header["ends"] == [-3.5, 1.25]
+    assert header["ends"] == [-3.5, 1.5]
+    assert arrays["shades"][0].tolist() == [[round(255 * 4.75 / 5), 0], [0, round(255 * 3.6 / 5)]]
     header, arrays = sent(grid_view(np.array([[0.5]]), ["a"], ["x"], scale=(0, 1)))
     assert header["ends"] == [0, 1] and arrays["shades"].item() == 128
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [(0.0447, 3.02, [0, 3.5]), (0.693, 2.31, [0.6, 2.4]), (0, 0.683, [0, 0.7]), (0.1, 0.6, [0.1, 0.6]), (2, 2, [2, 2])],
+)
+def test_the_ends_of_a_scale_are_round(low, high, ends):
+    assert sent(grid_view(np.array([[low, high]]), ["a"], ["x", "y"], unit="steps"))[0]["ends"] == ends
 
 
 def test_a_number_that_is_covered_is_not_sent():

@@ -4,6 +4,7 @@
 import { unpack } from "../../shared/bytes.js";
 import { element } from "../../shared/element.js";
 import { mountOn, stateOf } from "../../shared/state.js";
+import { makeFold } from "./fold.js";
 
 export function mount({ parentElement, data, setTriggerValue }, mounts) {
   const header = unpack(data);
@@ -29,6 +30,7 @@ export function mount({ parentElement, data, setTriggerValue }, mounts) {
       place.parts[j] ??= blankPart(place.node);
       if (part.late && !fresh) late.push(draw);
       else draw();
+      place.parts[j].above.fold(Boolean(part.kind || card.parts[j + 1]?.kind));
     });
   });
   const rest = () => state.run === run && late.forEach((draw) => draw());
@@ -56,7 +58,7 @@ function blankCard(root) {
 
 function blankPart(card) {
   const node = element("div", "part");
-  const above = element("div", "words");
+  const above = makeFold();
   const slot = element("div", "slot");
   const below = element("div", "words");
   node.append(above, slot, below);
@@ -66,7 +68,8 @@ function blankPart(card) {
 
 function drawPart(state, place, part, bytes, recoloured) {
   place.node.dataset.part = part.name;
-  words(place.above, part.above);
+  place.above.hidden = !part.above;
+  words(place.above.text, part.above);
   words(place.below, part.below);
   if (!recoloured && part.kind === place.kind && same(bytes, place.bytes)) return;
   if (part.kind !== place.kind) {

@@ -47,9 +47,10 @@ def grid_view(
 
     rows, columns: what stands beside and above the cells; row_names, column_names: what they are called in words (the same
     otherwise); row_notes: a few words behind each row; frames: what each frame is called. down, across: what the two axes are.
-    unit: "%" for shares of one, said in per cent; else said behind the number. The colours run over `scale`, or from the smallest
-    to the largest value, from near the page's ground to its accent; shades, of the shape of `values` and in 0..1, takes the place
-    of the value in this, with `ends` as what the legend says of 0 and 1. signed: they run from blue over none to red.
+    unit: "%" for shares of one, said in per cent; else said behind the number. The colours run over `scale`, or from a round
+    number below the smallest to one above the largest value, from near the page's ground to its accent; shades, of the shape of
+    `values` and in 0..1, takes the place of the value in this, with `ends` as what the legend says of 0 and 1. signed: they run
+    from blue over none to red.
     texts[row][column]: words in the cell; notes[row][column]: words that are said of it beside its number.
     cell: the least and the most CSS pixels that a column takes; where there is no room for the least, the grid scrolls. height:
     of a row, 0 for square cells. numbered: two digits in each cell that has room for them, and a number that is no smaller than
@@ -111,9 +112,17 @@ def _as_frames(values: np.ndarray, rows: int, columns: int, frames: Sequence[str
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
-    """Return the smallest and the largest known value."""
+    """Return round numbers at and beyond the smallest and the largest known value, for a legend that is easy to read."""
     known = values[np.isfinite(values)]
-    return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    if not high > low:
+        return low, high
+    size = 10.0 ** np.floor(np.log10((high - low) / 5))
+    step = size * max(factor for factor in (1, 2, 5) if factor * size <= (high - low) / 5)
+    slack = 1e-9  # of a step: a value that is one of these round numbers but for rounding
+    ends = np.floor(low / step + slack) * step, np.ceil(high / step - slack) * step
+    first, last = (float(f"{end:.12g}") for end in ends)
+    return first, last
 
 
 def _check_count(name: str, names: Sequence[str] | None, count: int) -> None:

@@ -6,7 +6,7 @@ import { blackOrWhite, colours, css, divergingOf, mix, scaleOf, stripOf } from "
 import { element, write } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
 import { onPoint, point } from "../../shared/link.js";
-import { number } from "../../shared/number.js";
+import { number, tick } from "../../shared/number.js";
 import { makePlayer } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
 import { fillTable } from "../../shared/table.js";
@@ -372,7 +372,7 @@ function explain({ legend, header, root }) {
   if (header.across) parts.push(element("span", "", "across: " + header.across));
   const strip = element("i");
   strip.style.background = stripOf((header.signed ? divergingOf(root) : scaleOf(root)).filter((_, i) => i % 17 === 0).map(css));
-  const [low, high] = header.ends.map((end) => (typeof end === "number" ? number(end, header.unit) : end));
+  const [low, high] = header.ends.map((end) => (typeof end === "number" ? tick(end, header.unit) : end));
   const scale = element("span");
   scale.append(low, strip, high);
   parts.push(scale);

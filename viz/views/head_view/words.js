@@ -51,7 +51,8 @@ function resting({ lines, on, options, sides, header }) {
   const heads = options.mode === "each" ? `${on.length} heads` : `the ${options.mode} of ${on.length} heads`;
   const layer = header.layer === null ? "" : `L${header.layer}`;
   const named = on.length === 1 ? [layer, `H${on[0]}`].filter(Boolean).join(" ") : [layer, heads].filter(Boolean).join(", ");
-  const subject = header.simple ? (on.length === 1 ? "One head" : heads) : named;
+  const plain = (on.length === 1 ? `Head ${on[0]}` : heads) + (layer && ` of layer ${header.layer}`);
+  const subject = header.simple ? capital(plain) : named;
   return `${subject}: ${drawn}, of ${from}\u00a0% and more.${header.simple ? PLAIN_HINT : HINT}`;
 }
 
