@@ -146,14 +146,16 @@ def run_tests(root: Path, marks: str, tests: Sequence[str], without: Sequence[st
     options = ["-n", "0", "-x", "-q", "-p", "no:cacheprovider", *(f"--deselect={name}" for name in without)]
     command = [sys.executable, "-m", "pytest", *options, *(["-m", marks] if marks else []), *tests]
     process = subprocess.Popen(
-        command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
-    )
+        command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},  # as the workers of `make test`: some tests compare bit for bit
+    )  # fmt: skip
     try:
         output, _ = process.communicate(timeout=LONGEST)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return ENDLESS
+        output, _ = process.communicate()
+        names = FAILED.findall(output)
+        return names[0] if names else ENDLESS  # a test may have failed and left a thread that never ends
     if process.returncode in (PASSED, NO_TESTS):
         return ""
     if not (names := FAILED.findall(output)):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 import sys
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from ui.memory import bounds, jobs
 from ui.memory.jobs import AWAY, ERRORS_STAY, PATIENCE, Jobs, size_of
 
 LONG = 20  # seconds; a test that waits so long has failed
+gates: list[threading.Event] = []  # of the works of one test
 
 
 class Clock:
@@ -34,6 +37,7 @@ class Slow:
     def __init__(self, gives: object = "done"):
         self.gives, self.runs = gives, 0
         self.began, self.gate, self.stopped = threading.Event(), threading.Event(), threading.Event()
+        gates.append(self.gate)
 
     def __call__(self, report):
         self.runs += 1
@@ -45,6 +49,15 @@ class Slow:
             self.stopped.set()
             raise
         return self.gives
+
+
+@pytest.fixture(autouse=True)
+def no_work_is_left_running() -> Iterator[None]:
+    """Python waits at its end for the threads of works, so a test that fails must not leave a work that nothing ends."""
+    yield
+    for gate in gates:
+        gate.set()
+    gates.clear()
 
 
 @pytest.fixture
@@ -256,18 +269,15 @@ numbers = itertools.count()
 @pytest.fixture
 def opened(monkeypatch):
     """`opened(work)`: a page that asks for it, as a visitor of its own who is patient enough for a test."""
+    importlib.import_module("torch")  # which the first work would wait for, on a busy machine longer than the page for the work
     monkeypatch.setattr(jobs, "PATIENCE", LONG)
-    works: list[Slow] = []
 
     def open_(work: Slow, key: str = "") -> AppTest:
-        works.append(work)
         app = AppTest.from_function(page, default_timeout=2 * LONG)
         app.session_state["key"], app.session_state["work"] = key or f"key {next(numbers)}", work
         return app.run()
 
-    yield open_
-    for work in works:
-        work.gate.set()
+    return open_
 
 
 def let(work: Slow, monkeypatch) -> None:
