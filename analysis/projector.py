@@ -23,7 +23,7 @@ def projector_files(vectors: np.ndarray, columns: Mapping[str, Sequence[object]]
     np.savetxt(table, vectors, fmt="%.6g", delimiter="\t")
     lines = ["\t".join(columns)] if len(columns) > 1 else []
     lines += ["\t".join(_cell(value) for value in row) for row in zip(*columns.values(), strict=True)]
-    return {"vectors.tsv": table.getvalue(), "metadata.tsv": ("\n".join(lines) + "\n").encode()}
+    return {"vectors.tsv": table.getvalue(), "metadata.tsv": ("\n".join(lines) + "\n").encode("utf-8", "replace")}
 
 
 def layer_rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import unicodedata
 from collections.abc import Sequence
 from csv import QUOTE_NONNUMERIC
@@ -15,11 +16,14 @@ import numpy as np
 from analysis import Scope
 from ui.look import Look
 from ui.picture.picture import Caption, Numbers, Picture
-from ui.picture.provenance import as_cell, as_json
+from ui.picture.provenance import MOST_IN_CELL, as_cell, as_json
 from ui.text import display_name
 
 MOST_ROWS = 2**20 - 1  # of a spreadsheet, below its headings
 MOST_NUMBERS = 2**24  # of an NPZ: 64 MB
+MOST_CHARACTERS = 2**26  # of each column of tokens of a CSV; in an NPZ, where each token takes the place of the longest:
+MOST_IN_ARRAY = 2**22
+USUAL_LENGTH = 64  # characters that a token may always have
 USUAL = ("layer", "head", "from", "to")  # the axes of weights; an array with fewer has the last ones
 AXES = {"q": ("dimension",), "k": ("to", "dimension"), "frequencies": ("pair",), "pairs": ("pair", "of pair")}
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and signs that are drawn as nothing
@@ -87,8 +91,9 @@ def csv(picture: Picture, about: Caption) -> bytes:
     who sorts or cuts the table keeps its columns. Numbers are written so that they read back as the same float32. Of a model that
     looks back only, the pairs that it masks have no row. Where all would be more rows than a spreadsheet has (2**20), it is those
     of the chosen head, and where that is still too many, the largest. UTF-8 with a byte-order mark, by which Excel knows it.
-    Spreadsheets take a cell that begins with = + - @ for a formula: such a token, or one that begins with ', has a ' before it;
-    take one away to have it back.
+    Spreadsheets take a cell that begins with = + - @ for a formula: such a token, or one that begins with ', has a ' before it,
+    and so has what follows a semicolon, a tab or a line break in a token. Take one away to have it back. A token that is
+    far longer than usual ends in “…”: a column of tokens has about 2**26 characters at most, and no cell more than a spreadsheet.
     """
     import pandas as pd
 
@@ -106,22 +111,21 @@ def csv(picture: Picture, about: Caption) -> bytes:
     if places.shape[1] > MOST_ROWS:
         best = np.argpartition(-np.abs(main.array()[tuple(places)]), MOST_ROWS)[:MOST_ROWS]
         places = places[:, np.sort(best)]
+    longest = min(MOST_IN_CELL // 2, longest_of(places.shape[1], MOST_CHARACTERS))
     table = {}
     for place, axis in zip(places, axes, strict=True):
         if axis in SIDES:
             positions, tokens = sides[axis]
             table[f"{SIDES[axis]}position"] = positions[place]
-            table[f"{SIDES[axis]}token"] = np.array([cell(token) for token in tokens], dtype=object)[place]
+            table[f"{SIDES[axis]}token"] = cells(tokens, longest)[place]
             if axis == "from" and (choosing := choosing_tokens(main, look)):
-                table["choosing_token"] = np.array([cell(token) for token in choosing], dtype=object)[place]
+                table["choosing_token"] = cells(choosing, longest)[place]
         else:
             names = main.names.get(axis, range(shape[axes.index(axis)]))
-            table[axis.replace(" ", "_")] = np.asarray([cell(name) if isinstance(name, str) else name for name in names])[place]
+            table[axis.replace(" ", "_")] = cells(names, longest)[place]
     for name, array in fits.items():
         values = np.asarray(array.array())[tuple(places[axes.index(axis)] for axis in array.axes)]
-        table[column(name)] = (
-            np.array([cell(str(value)) for value in values], dtype=object) if values.dtype.kind in "UO" else values
-        )
+        table[column(name)] = cells([*map(str, values)], longest) if values.dtype.kind in "UO" else values
     frame = pd.DataFrame(table)
     frame["provenance"] = pd.Series([as_cell(about.where)], dtype=object)
     return ("\ufeff" + frame.to_csv(index=False, lineterminator="\r\n", quoting=QUOTE_NONNUMERIC)).encode()
@@ -151,6 +155,7 @@ def npz(picture: Picture, about: Caption) -> bytes:
     `provenance` (see `ui.picture.provenance`).
 
     `numpy.load(…, allow_pickle=False)` reads it. Of more than 2**24 numbers it holds the chosen layer, or the chosen head.
+    A token that is far longer than usual ends in “…” in the array of tokens; `metadata` has all of it.
     """
     look = picture.look
     bounded_arrays, note = limit_size(numbers(picture), look, MOST_NUMBERS)
@@ -165,10 +170,10 @@ def npz(picture: Picture, about: Caption) -> bytes:
             if axis in SIDES and f"{SIDES[axis]}tokens" not in contents:
                 positions, texts = side(array, axis, look)
                 contents[f"{SIDES[axis]}positions"] = positions
-                contents[f"{SIDES[axis]}tokens"] = np.array(texts, dtype=str)
+                contents[f"{SIDES[axis]}tokens"] = as_array(texts)
                 tokens[f"{SIDES[axis]}tokens"] = texts  # NumPy's strings drop a NUL at their end
                 if axis == "from" and (choosing := choosing_tokens(array, look)):
-                    contents["choosing_tokens"], tokens["choosing_tokens"] = np.array(choosing, dtype=str), choosing
+                    contents["choosing_tokens"], tokens["choosing_tokens"] = as_array(choosing), choosing
     metadata = {
         "caption": str(about),
         "models": [display_name(read.model.info.name) for read in picture.looks],
@@ -221,11 +226,44 @@ def choosing_tokens(array: Numbers, look: Look | None) -> list[str]:
     return [token.text for token in (of.tokens if len(of.tokens) == size else look.scope.attention.rows)]
 
 
+def cells(names: Sequence[Any], longest: int) -> np.ndarray:
+    """Names of places as cells: texts as `cell`, of at most so many characters, and numbers as they are."""
+    if any(isinstance(name, str) for name in names):
+        return np.array([cell(cut(name, longest)) if isinstance(name, str) else name for name in names], dtype=object)
+    return np.asarray(names)
+
+
+def longest_of(count: int, most: int) -> int:
+    """How long each of so many tokens may be, for all of them to have about `most` characters."""
+    return max(USUAL_LENGTH, most // max(1, count))
+
+
+def cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def as_array(texts: Sequence[str]) -> np.ndarray:
+    """Tokens as NumPy has texts: each takes as much memory as the longest."""
+    longest = longest_of(len(texts), MOST_IN_ARRAY)
+    return np.array([cut(text, longest) for text in texts], dtype=str)
+
+
 def cell(text: str) -> str:
-    """A token as a cell of a spreadsheet: never a formula, and in signs that UTF-8 has."""
+    """A token as a cell of a spreadsheet: never a formula, and in signs that UTF-8 has.
+
+    A spreadsheet that parts cells by semicolons or tabs passes over the quotation marks of a CSV, so that a cell begins after
+    each semicolon, tab and line break of the token too.
+    """
     text = text.replace("\0", "\u2400").encode("utf-8", "replace").decode()
-    first = next((sign for sign in text if not is_invisible(sign)), "")
-    return "'" + text if first and unicodedata.normalize("NFKC", first)[0] in "=+-@'" else text
+    parts = re.split(r"(?<=[;\t\r\n])", text)
+    marked = [begins_formula(text), *map(begins_formula, parts[1:])]
+    return "".join("'" + part if mark else part for part, mark in zip(parts, marked, strict=True))
+
+
+def begins_formula(part: str) -> bool:
+    """Whether a spreadsheet would take a cell that begins with this for a formula, or its ' for a mark of ours."""
+    first = next((sign for sign in part if not is_invisible(sign)), "")
+    return bool(first) and unicodedata.normalize("NFKC", first)[0] in "=+-@'"
 
 
 def is_invisible(sign: str) -> bool:

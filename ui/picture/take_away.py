@@ -109,4 +109,4 @@ def page(picture: Picture, about: Caption, dark: bool = False) -> str:
     else:
         make = figure_page if hasattr(drawn, "to_plotly_json") else table_page
         whole = make(drawn, about.title, str(about), dark)
-    return as_meta(whole, about.where)
+    return as_meta(whole, about.where).encode("utf-8", "replace").decode()  # a text may hold half of a character

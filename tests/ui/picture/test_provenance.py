@@ -137,7 +137,8 @@ def test_a_path_on_the_disk_is_not_told(tmp_path):
 @pytest.mark.parametrize("recipe", [recipes.head_lines, recipes.one_head], ids=["view", "figure"])
 def test_a_page_has_it_in_its_head(recipe, where):
     made = picture(recipe)
-    assert metas(take_away.page(made, caption(made))) == [where]
+    page = take_away.page(made, caption(made))
+    assert metas(page) == [where] and page.encode(), "half of a character, which UTF-8 has not, stops no file"
 
 
 def test_a_page_of_its_own_has_it_too(where):
