@@ -262,15 +262,16 @@ def test_an_edited_reading_leaves_nothing_in_memory_and_takes_nothing_from_it(na
 @pytest.mark.parametrize("name", ["writer", "GPT-2", "BLOOM", "T5"])
 def test_threads_that_read_without_edits_do_not_meet_those_of_others(name):
     kind = kinds(name)[0]
-    plain, edited_trace = read(name), read(name, E.Skip(1, "feedforward", kind=stack(name)), E.Head(0, 1, kind=kind))
+    edits = E.Skip(1, "feedforward", kind=stack(name)), E.Head(0, 1, kind=kind)
+    plain, edited_trace = read(name), read(name, *edits)
 
-    def agrees(number: int) -> bool:
+    def difference(number: int) -> float:
         if number % 2:
-            return same(plain, model(name).trace(TEXT, target(name), remember=False))
-        return same(edited_trace, read(name, E.Skip(1, "feedforward", kind=stack(name)), E.Head(0, 1, kind=kind)))
+            return apart(plain, model(name).trace(TEXT, target(name), remember=False))
+        return apart(edited_trace, read(name, *edits))
 
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(agrees, range(24)))
+    with ThreadPoolExecutor(4) as pool:  # the last digits depend on what was read before, and on the threads of torch
+        assert max(pool.map(difference, range(24))) < 1e-3 * apart(plain, edited_trace)
 
 
 def test_edits_that_say_the_same_are_equal_and_have_one_hash():
