@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from models.errors import Cancelled, ModelError, is_full, panics_caught
+from models.errors import Cancelled, ModelError, is_full, is_short_of_memory, panics_caught
 from models.huggingface.classes import Candidate, candidates, config_of
 from models.huggingface.folder import (
     CONFIG,
@@ -180,10 +180,10 @@ def plainly(name: str) -> Iterator[None]:
             yield
     except (ModelError, Cancelled):
         raise
-    except MemoryError as error:
-        raise ModelError(f"There was not enough memory for {quoted(name)}.") from error
     except OSError as error:  # its own words would reveal the path of the file
         why = "the disk of the server is full" if is_full(error) else short(error.strerror or type(error).__name__)
         raise ModelError(f"{quoted(name)} could not be opened: {why}.") from error
     except Exception as error:
+        if is_short_of_memory(error):
+            raise ModelError(f"There was not enough memory for {quoted(name)}.") from error
         raise ModelError(f"{quoted(name)} could not be opened: {short(type(error).__name__)}: {short(error, 160)}") from error

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from models import sizes
+from models.errors import is_short_of_memory
 from models.recorder import recording
 from models.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
@@ -236,7 +237,8 @@ class Training:
         try:
             goes_on = self._run_step()
         except Exception as error:
-            self.state, self.says = "failed", f"It stopped at step {self.step}: {error}"
+            why = "the server has too little memory for it now." if is_short_of_memory(error) else error
+            self.state, self.says = "failed", f"It stopped at step {self.step}: {why}"
             raise
         if goes_on:
             time.sleep(REST * (time.monotonic() - began))  # no other one has its turn meanwhile

@@ -13,6 +13,7 @@ from pages.generate import choose, wording
 from pages.generate.continuation import BYTES, Beginning, Continuation, Run, size
 from ui import state
 from ui.memory import jobs, loaded
+from ui.parts import complaint
 from ui.text import plain
 
 TEXT = "generate-text"  # the place of the text, before, during and after a run
@@ -53,8 +54,8 @@ def step_forward(continuation: Continuation, strategy: Strategy, most: int) -> N
         try:
             continuation.trouble = ""
             continuation.go_on(strategy)
-        except ValueError as error:
-            continuation.trouble = str(error)
+        except Exception as error:
+            continuation.trouble = as_sentence(error)
     else:
         if not continuation.search:  # the whole search runs, and its first step is on screen
             continuation.begin(strategy, most)
@@ -83,12 +84,17 @@ def show_run(continuation: Continuation, place: Callable[[Callable[[], None]], N
     key = ("generate", run.key)
     try:
         count = jobs.result(key, lambda report: _work(continuation.beginning, run, report), at_work, meanwhile, place, where=TEXT)
-    except ValueError as error:
-        continuation.trouble, count = str(error), 0
+    except Exception as error:
+        continuation.trouble, count = as_sentence(error), 0
     if count is None:
         return True
     continuation.end_run()
     st.rerun()  # the buttons on screen would stop a run that has ended
+
+
+def as_sentence(error: Exception) -> str:
+    """What stopped the text: a refusal in its own words, anything else as on every page."""
+    return str(error) if isinstance(error, ValueError) else complaint("The text", error, "continued")
 
 
 def read_again(beam: Continuation) -> int | None:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from models.errors import Cancelled, panics_caught
+from models.errors import Cancelled, is_short_of_memory, panics_caught
 from models.training.turns import stand_back
 from ui import state
 from ui.memory import addresses, bounds, visitors
@@ -33,6 +33,7 @@ POLL = 0.3  # seconds between two looks at it
 PATIENCE = 2.0  # seconds after which somebody whose page was drawn again without a job wants it no more
 AWAY = 90.0  # seconds after which somebody who has not looked is gone: a browser lets a tab in the background look once a minute
 ERRORS_STAY = 60.0  # seconds in which work that failed is not tried again
+NO_MEMORY_STAYS = 5.0  # and work for which memory was short: others ask for the same, and there may be memory again
 KEPT, KEPT_BYTES = 64, 256 * 2**20  # results that are kept, and the bytes of their arrays
 OF_NETWORK, IN_ALL = 240, 500  # calculations that wait or run at a time, of a network, which a class may share, and of all
 FORGOTTEN = 100  # keys that a visitor cancelled are remembered, the newest ones
@@ -145,7 +146,8 @@ class Jobs:
         except Exception as error:
             if not job.stopped:
                 clear_frames(error.__traceback__)  # the lines stay, the arrays that were at work go
-                job.error, job.until = error, self._clock() + ERRORS_STAY
+                stays = NO_MEMORY_STAYS if is_short_of_memory(error) else ERRORS_STAY
+                job.error, job.until = error, self._clock() + stays
         with self._lock:
             job.ended.set()
             if job.stopped and self._jobs.get(job.key) is job:

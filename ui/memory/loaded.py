@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 import models
-from models.errors import Cancelled, ModelError
+from models.errors import Cancelled, ModelError, is_short_of_memory
 from models.progress import Progress, Report
 from models.remote import backend
 from ui.memory import trainings, visitors
@@ -69,6 +69,8 @@ def _load(name: str, report: Report) -> LanguageModel:
     except Cancelled:
         raise
     except Exception as error:
+        if is_short_of_memory(error):
+            raise
         logging.getLogger(__name__).exception("%s cannot read", name)
         raise ModelError(f"“{name}” was loaded, but it could not read a first text. Choose another model.") from error
     return model

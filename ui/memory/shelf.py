@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING
 
-from models.errors import Cancelled, ModelError, panics_caught
+from models.errors import Cancelled, ModelError, is_short_of_memory, panics_caught
 from models.progress import Progress, Report
 from models.sizes import size
 from ui.memory import addresses
@@ -29,6 +29,7 @@ PATIENCE = 90.0
 # Models that are loaded at a time, in all and for one network: a loading may take memory beyond the weights, and a process that
 # tries its files. What ships is loaded at once.
 LOADINGS, OF_NETWORK = 4, 3
+NO_MEMORY = "The server has too little memory for it now. Choose a smaller model, or try again later."
 
 
 class TooLarge(Cancelled):
@@ -182,9 +183,11 @@ class Shelf:
             job.stopped = True
         except ModelError as error:
             job.error = str(error)
-        except Exception:
+        except Exception as error:
             logging.getLogger(__name__).exception("%s could not be loaded", job.name)
             job.error = f"“{job.name}” could not be loaded; the server’s log says why. Choose another model."
+            if is_short_of_memory(error):
+                job.error = f"“{job.name}” could not be loaded. {NO_MEMORY}"
         finally:
             with self._lock:
                 job.bytes = 0

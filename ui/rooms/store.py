@@ -353,6 +353,7 @@ class Rooms:
         ours: Callable[[str], bool] = home.has,
     ) -> None:
         self.secret, self.end, self.clock, self.ours = secret, end, clock, ours
+        self.epoch = time.time() - clock()  # read once: a clock that is set meanwhile ends no key
         self.rooms: dict[str, Room] = {}
         self.closed: OrderedDict[str, None] = OrderedDict()  # codes that are over for good
         self.dropped: OrderedDict[str, None] = OrderedDict()  # codes whose rooms had to make place
@@ -462,9 +463,13 @@ class Rooms:
     def sign(self, *words: object) -> str:
         return hmac.new(self.secret, " ".join(map(str, words)).encode(), hashlib.sha256).hexdigest()[:32]
 
+    def now(self) -> float:
+        """Seconds since 1970, as the machine's clock had them when the server began, and as time has gone on since."""
+        return self.epoch + self.clock()
+
     def key(self, code: str) -> str:
         """What proves who leads a room, for a day: nothing of it is stored."""
-        until = int(time.time()) + DAY
+        until = int(self.now()) + DAY
         return f"{until:x}-{self.sign('leads', code, until)}"
 
     def leads(self, code: str, key: str) -> bool:
@@ -472,7 +477,7 @@ class Rooms:
         if not (match := re.fullmatch(r"([0-9a-f]{1,12})-([0-9a-f]{32})", key)):
             return False
         until = int(match[1], 16)
-        return hmac.compare_digest(match[2], self.sign("leads", code, until)) and time.time() < until
+        return hmac.compare_digest(match[2], self.sign("leads", code, until)) and self.now() < until
 
     def ticket(self, code: str) -> str:
         """What proves that somebody was in a room."""

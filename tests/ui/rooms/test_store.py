@@ -203,13 +203,35 @@ def test_what_was_fixed_is_given_back_by_who_leads_alone_and_where_nothing_was_f
     assert room.fixed == {"hidden": ["train"]}
 
 
-def test_a_key_leads_its_room_alone_and_for_a_day(rooms, monkeypatch):
+def test_a_key_leads_its_room_alone_and_for_a_day(rooms, clock):
     (one, key), (other, _) = rooms.open(), rooms.open()
     assert rooms.leads(one.code, key) and not rooms.leads(other.code, key)
     assert not any(rooms.leads(one.code, wrong) for wrong in ("", "é", key[:-1], key.upper() + "0", f"f{key}"))
-    now = store.time.time()
-    monkeypatch.setattr(store.time, "time", lambda: now + store.DAY + 1)
+    clock.now += store.DAY - 1
+    assert rooms.leads(one.code, key)
+    clock.now += 2
     assert not rooms.leads(one.code, key)
+
+
+@pytest.mark.parametrize("days", [-10_000, -1.5, 1.5, 10_000])
+def test_a_clock_that_is_set_ends_no_key_and_lengthens_none_and_answers_stay(rooms, clock, monkeypatch, days):
+    """Many a machine in a classroom begins in 1970 and learns the time from the network later."""
+    room, key = rooms.open()
+    room.sit("teacher", "browser", leads=True).lines = 1
+    room.sit("pupil", "another browser").lines = 1
+    question = room.ask("Which head?", "a word")
+    room.answer("pupil", "before")
+    now = store.time.time()
+    monkeypatch.setattr(store.time, "time", lambda: now + days * store.DAY)
+    rooms.tidy()
+    assert rooms.find(room.code, key) == (room, True)
+    later, of_later = rooms.open()
+    assert rooms.leads(later.code, of_later)
+    room.sit("late", "a third browser").lines = 1
+    room.answer("late", "after")
+    assert [reply.answer for reply in question.answers.values()] == ["before", "after"]
+    clock.now += store.DAY + 1
+    assert not rooms.leads(room.code, key) and not rooms.leads(later.code, of_later)
 
 
 def guess(rooms: Rooms, network: str, browser: str, codes: Iterable[str]) -> None:
