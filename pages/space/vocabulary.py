@@ -90,11 +90,12 @@ def neighbours(folder: Path, look: Look, centred: bool) -> list[Picture]:
     if not (text and text.strip()):
         return []
     explain(look.model, [text])
-    options = {"word": text, "centred": centred, "words_only": words_only()}
+    only = words_only()
+    options = {"word": text, "centred": centred, "words_only": only}
     listed = table("nearest-words", f"Words nearest to “{text}”", recipes.neighbours, look, options)
     chance = jobs.result(
-        ("nearest by chance", *subject(look), *options.values()),
-        lambda report: chance_of_nearest(look.model, text, centred, options["words_only"]), "Drawing words at random",
+        ("nearest by chance", *subject(look), text, centred, only),
+        lambda report: chance_of_nearest(look.model, text, centred, only), "Drawing words at random",
     )  # fmt: skip
     if chance and len(chance.highest):
         facts = {"word": plain(text), "typical": written(chance.typical)}
@@ -113,11 +114,12 @@ def relation(folder: Path, look: Look, centred: bool) -> list[Picture]:
     if not all(terms):
         return []
     explain(look.model, terms)
-    options = {"words": terms, "centred": centred, "words_only": words_only()}
+    only = words_only()
+    options = {"words": terms, "centred": centred, "words_only": only}
     listed = table("analogy", "{} − {} + {}".format(*terms), recipes.answers, look, options)
     chance = jobs.result(
-        ("analogy by chance", *subject(look), centred, options["words_only"]),
-        lambda report: chance_of_analogy(look.model, centred, options["words_only"]), "Drawing words at random",
+        ("analogy by chance", *subject(look), centred, only),
+        lambda report: chance_of_analogy(look.model, centred, only), "Drawing words at random",
     )  # fmt: skip
     if chance is not None and len(chance):
         say_chance(folder, "chance analogy", listed, chance, centred)

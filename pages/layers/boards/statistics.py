@@ -17,7 +17,7 @@ from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz.numbers import percent
-from viz.views.board import Card
+from viz.views.board import Card, Part
 
 KEY, MAP, ALIKE = "statistics", "head-map", "alike"
 # of each number: its title for beginners ("" for none) and for others, its unit, and the ends of its scale
@@ -35,19 +35,20 @@ PAIRS = 400  # heads; the matrix of more is too fine to be looked at
 
 
 def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
-    """Add the board of numbers, and sentences above it."""
+    """Add the board of numbers, and in its first card what they are and the numbers of the head that was clicked."""
     look, table, attention = draft.look, reading.table, draft.look.attention
     size = (attention.layers, attention.heads)
     beginner, clicked = look.beginner, settings.clicked_of(*size, look.level)
     about = "statistics cross" if look.kind == "cross" else "statistics"
-    draft.note("about", about, tokens=len(attention.queries), heads=size[0] * size[1], first_layer=attention.numbers[0])
+    above = draft.words(about, tokens=len(attention.queries), heads=size[0] * size[1], first_layer=attention.numbers[0])
+    below = ""
     if clicked:
         row = table.iloc[clicked[0] * size[1] + clicked[1]]
-        draft.note(
-            "clicked", "pressed head", layer=look.number(clicked[0]), head=clicked[1], evenness=percent(row["evenness"]),
+        below = draft.words(
+            "pressed head", layer=look.number(clicked[0]), head=clicked[1], evenness=percent(row["evenness"]),
             distance=_number(row["distance"]), first=percent(row["first"]),
         )  # fmt: skip
-    cards = []
+    cards = [Card([Part("about", None, above, below)])]
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     for name, (plainly, exactly, unit, scale) in NUMBERS.items():
         values = table[name].to_numpy().reshape(size)

@@ -30,7 +30,8 @@ export function mount({ parentElement, data, setTriggerValue }, mounts) {
       place.parts[j] ??= blankPart(place.node);
       if (part.late && !fresh) late.push(draw);
       else draw();
-      place.parts[j].above.fold(Boolean(part.kind || card.parts[j + 1]?.kind));
+      const following = [...card.parts.slice(j + 1), ...(card.width ? [] : (header.cards[i + 1]?.parts ?? []))];
+      place.parts[j].above.fold(Boolean(part.kind) || following.some(({ kind }) => kind));
     });
   });
   const rest = () => state.run === run && late.forEach((draw) => draw());
