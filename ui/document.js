@@ -3,7 +3,7 @@
 
 const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
 const TURNED = 200; // milliseconds in which Streamlit has its other theme
-const PATIENCE = 1000; // milliseconds without a message from the server, after which the page says that it is out of date
+const PATIENCE = 2000; // milliseconds without a message from the server, after which the page says that it is out of date
 const OUT_OF_DATE = "The server has not answered yet: this picture is older than what you typed or chose.";
 
 let tell = () => {}; // the server, by the element that brings this now
