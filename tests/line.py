@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import selectors
 import socket
 import struct
 import threading
@@ -14,11 +13,16 @@ RESET = struct.pack("ii", 1, 0)  # a close that the other side hears as a reset
 
 
 class Line:
-    """Passes bytes between a port of its own and the server's; new connections go through as long as it is not still."""
+    """Passes bytes between a port of its own and the server's; new connections go through as long as it is not still.
+
+    flows: what all bytes wait for. answers: what those wait for that the server sends to pages; held: set when some wait.
+    """
 
     def __init__(self, server: int) -> None:
-        self.server, self.pairs, self.flows = server, list[tuple[socket.socket, socket.socket]](), threading.Event()
+        self.server, self.pairs = server, list[tuple[socket.socket, socket.socket]]()
+        self.flows, self.answers, self.held = threading.Event(), threading.Event(), threading.Event()
         self.flows.set()
+        self.answers.set()
         self.door = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://localhost:{self.door.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
@@ -36,16 +40,24 @@ class Line:
                 threading.Thread(target=self._pass, args=(browser, there), daemon=True).start()
 
     def _pass(self, browser: socket.socket, there: socket.socket) -> None:
-        other = {browser: there, there: browser}
-        with contextlib.suppress(OSError, ValueError), selectors.DefaultSelector() as chosen:
-            for one in other:
-                chosen.register(one, selectors.EVENT_READ)
-            while True:
-                for key, _ in chosen.select():
-                    self.flows.wait()
-                    if not (data := key.fileobj.recv(65536)):
-                        return self._close(browser, there)
-                    other[key.fileobj].sendall(data)
+        with contextlib.suppress(OSError):
+            data = browser.recv(65536)
+            back = threading.Thread(target=self._pass_back, args=(there, browser, b"/_stcore/stream" in data), daemon=True)
+            back.start()
+            while data:
+                self.flows.wait()
+                there.sendall(data)
+                data = browser.recv(65536)
+        self._close(browser, there)
+
+    def _pass_back(self, there: socket.socket, browser: socket.socket, runs: bool) -> None:
+        with contextlib.suppress(OSError):
+            while data := there.recv(65536):
+                self.flows.wait()
+                if runs and not self.answers.is_set():
+                    self.held.set()
+                    self.answers.wait()
+                browser.sendall(data)
         self._close(browser, there)
 
     def _close(self, *both: socket.socket) -> None:
@@ -57,6 +69,11 @@ class Line:
     def sleep(self) -> None:
         """Nothing comes through any more, and nobody is told."""
         self.flows.clear()
+
+    def hold_answers(self) -> None:
+        """Hold back what the server says to pages, as on a slow network, until `answers` is set."""
+        self.held.clear()
+        self.answers.clear()
 
     def cut(self) -> None:
         """Every connection ends without a good-bye; new ones go through."""

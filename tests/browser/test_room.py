@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.places import in_menu
 from tests.browser.test_accessible import violations
+from tests.line import Line, line_to
 from tests.serving import Server, free_port, serve
 
 WAIT = 30_000
@@ -35,23 +36,6 @@ def type_on(page: Page, text: str, delay: int) -> None:
     page.keyboard.type(text, delay=delay)
 
 
-class Delay:
-    """What the server says to a page, held back where `held` is a list: as on a slow network."""
-
-    def __init__(self, page: Page) -> None:
-        self.held: list[str | bytes] | None = None
-        page.route_web_socket(re.compile("_stcore/stream"), self.connect)
-
-    def connect(self, route: WebSocketRoute) -> None:
-        self.route = route
-        route.connect_to_server().on_message(lambda said: route.send(said) if self.held is None else self.held.append(said))
-
-    def let_go(self) -> None:
-        held, self.held = self.held or [], None
-        for said in held:
-            self.route.send(said)
-
-
 @dataclass
 class Class:
     code: str
@@ -59,7 +43,7 @@ class Class:
     first: Page
     second: Page
     phone: Page
-    delay: Delay  # of what the first one hears
+    line: Line  # of the first one
 
     @property
     def all(self) -> tuple[Page, Page, Page]:
@@ -70,40 +54,40 @@ def test_a_class_follows_steps_out_comes_back_and_answers(chromium, new_page, mo
     """It takes close to a minute: four browsers go through all that a class does, and through a restart of the server."""
     monkeypatch.setenv("HEADLIGHT_ROOM_SECRET", "of this test")
     port = free_port()
-    with serve(port=port) as server:
-        room = open_room(server, new_page)
-        all_have_each_letter_and_page(room)
-        nobody_loses_a_letter_where_two_write_at_once(room)
-        nobody_loses_a_letter_to_a_move_that_is_on_its_way(room)
-        all_answer_a_question(room)
-        all_stay_with_a_level_and_have_some_pages(room)
-        all_wait_for_who_leads(room)
-        all_are_led_through_a_lesson_from_a_second_device(room, new_page(390, 844))
-        all_go_to_another_model(room)
-    for page in (room.lead, *room.all):
-        expect(strip(page)).to_contain_text("The room is away for a moment.")
-    with serve(port=port):
-        all_find_each_other_again(room)
-        press(room.lead, "End the room")
-        press(room.lead, "End it for all")
-        for page in room.all:
-            expect(strip(page)).to_contain_text(f"The room {room.code} has ended.")
+    with line_to(port) as line:
+        with serve(port=port) as server:
+            room = open_room(server, new_page, line)
+            all_have_each_letter_and_page(room)
+            nobody_loses_a_letter_where_two_write_at_once(room)
+            nobody_loses_a_letter_to_a_move_that_is_on_its_way(room)
+            all_answer_a_question(room)
+            all_stay_with_a_level_and_have_some_pages(room)
+            all_wait_for_who_leads(room)
+            all_are_led_through_a_lesson_from_a_second_device(room, new_page(390, 844))
+            all_go_to_another_model(room)
+        for page in (room.lead, *room.all):
+            expect(strip(page)).to_contain_text("The room is away for a moment.")
+        with serve(port=port):
+            all_find_each_other_again(room)
+            press(room.lead, "End the room")
+            press(room.lead, "End it for all")
+            for page in room.all:
+                expect(strip(page)).to_contain_text(f"The room {room.code} has ended.")
 
 
-def open_room(server: Server, new_page: Callable[..., Page]) -> Class:
+def open_room(server: Server, new_page: Callable[..., Page], line: Line) -> Class:
     lead, *followers = (new_page(*size) for size in ((1280, 800), (1280, 800), (1280, 800), (390, 844)))
-    delay = Delay(followers[0])
     lead.goto(f"{server.url}/attention?level=expert&layer=L2&head=H3&text=The+cat")
     press(lead, "Open a room")
     code = lead.get_by_role("heading", name=re.compile("^[A-Z]{6}$"), level=1).inner_text(timeout=WAIT)
-    for page in followers:
-        page.goto(f"{server.url}/?room={code}", wait_until="commit")
+    for page, url in zip(followers, (line.url, server.url, server.url), strict=True):
+        page.goto(f"{url}/?room={code}", wait_until="commit")
     for page in followers:
         expect(box(page)).to_have_value("The cat", timeout=WAIT)
         expect(page).to_have_url(re.compile(r"/attention\?.*head=H3"))
         expect(strip(page)).to_contain_text("You follow your teacher", timeout=WAIT)
     expect(strip(lead)).to_contain_text("You lead. 3 here, 3 of them follow.", timeout=WAIT)
-    return Class(code, lead, *followers, delay)
+    return Class(code, lead, *followers, line)
 
 
 def all_have_each_letter_and_page(room: Class) -> None:
@@ -157,14 +141,14 @@ def nobody_loses_a_letter_to_a_move_that_is_on_its_way(room: Class) -> None:
     expect(box(room.first)).to_have_value(f"{SAT} today again")
     expect(strip(room.first)).to_contain_text("You follow your teacher")
     for key in "!?":
-        room.delay.held = []
+        room.line.hold_answers()
         type_on(room.lead, key, 0)
         expect(box(room.second)).to_have_value(re.compile(re.escape(key) + "$"))
-        while not room.delay.held:  # the first one's page has run for it, and has not heard of it yet
+        while not room.line.held.is_set():  # the first one's page has run for it, and has not heard of it yet
             room.first.wait_for_timeout(50)
         type_on(room.first, key, 0)  # the very same letter
         mine = box(room.first).input_value()
-        room.delay.let_go()
+        room.line.answers.set()
         expect(strip(room.first)).to_contain_text("You go your own way.")
         expect(box(room.first)).to_have_value(mine)
         press(room.first, "Follow again")
