@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from analysis.effects import divergences
-from pages.change import changes, recipes
+from pages.change import reading, recipes
 from pages.change.changes import ChangedText
-from ui import effort, state
+from pages.change.settings import Ranking
+from ui import effort
 from ui.look import Look
 from ui.memory import jobs
-from ui.words import words
-from viz.numbers import under
 
 QUICK = 1.0  # seconds; a longer comparison is made only where every part is tried
 
 
-def rank(folder: Path, look: Look, changed: ChangedText, position: int | None) -> str:
-    """Return the rank of the changed head among all heads, in words; "" unless exactly one head is changed, or while the others
+def rank(look: Look, changed: ChangedText, position: int | None, tries_all: bool) -> Ranking | None:
+    """Return the changed head's effect among those of all heads; None unless exactly one head is changed, or while the others
     are being tried."""
     if position is None or len(changed.fitting) != 1 or ((labels := look.model.info.labels) and not labels.chances):
-        return ""
+        return None
     letter, numbers, value, kind = recipes.parse(changed.fitting[0])
     if letter not in "hmrst":
-        return ""
+        return None
     attention = look.trace.attention[kind]
     heads = [(layer, head) for layer in range(attention.layers) for head in range(attention.heads)]
+    at = heads.index((numbers[0], numbers[1]))
     time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), len(heads))
-    if time > QUICK and not state.TRY_ALL.get():
-        return words(folder, "prediction no rank")
-    other = changes.other_trace(look, changed.fitting)
+    if time > QUICK and not tries_all:
+        return Ranking(None, at)
+    other = reading.other_trace(look, changed.fitting, changed.other)
     end = (f"~{value:g}" if letter in "st" else "") + (f"@{kind}" if kind != "self" else "")
 
     def work(report: jobs.Report) -> np.ndarray:
@@ -40,9 +38,5 @@ def rank(folder: Path, look: Look, changed: ChangedText, position: int | None) -
         return divergences(look.model, look.trace, edits, position, report)
 
     subject = (look.model.info.name, look.trace.text, look.second, changed.other, position)
-    head_nats = jobs.result(("change-rank", *subject, kind, letter, end), work, "Changing one head after the other")
-    if head_nats is None:
-        return ""
-    own, nats = head_nats[heads.index((numbers[0], numbers[1]))], {"median": np.median(head_nats), "largest": head_nats.max()}
-    facts = {name: under(float(value)) for name, value in nats.items()}
-    return words(folder, "prediction rank", rank=int((head_nats >= own).sum()), all=len(heads), **facts)
+    nats = jobs.result(("change-rank", *subject, kind, letter, end), work, "Changing one head after the other")
+    return None if nats is None else Ranking(nats, at)

@@ -1,20 +1,14 @@
-"""The changes to the model, in the text form of links: read from the link, made by clicks, undone, and checked."""
+"""The changes to the model, in the text form of links: what clicks make of them, and their names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.edits import Edit, check
 from models.trace import Trace
 from pages.change import recipes
-from ui import state
-from ui.choices import boxes
 from ui.look import Look
-from ui.memory import loaded
 from viz.tokens import named
-
-MOST = 500  # changes at a time
 
 
 @dataclass(frozen=True)
@@ -32,41 +26,16 @@ class ChangedText:
         return ",".join(self.fitting)
 
 
-def load() -> list[str]:
-    """Return all changes, of the link or of the session. A notice tells of those in the link that are no changes."""
-    if (link_text := state.take_linked_value(state.CHANGES)) is not None:
-        texts = [text for text in link_text.split(",") if text]
-        valid = [text for text in dict.fromkeys(texts) if recipes.CHANGE.fullmatch(text)][:MOST]
-        state.CHANGES.set(",".join(valid))
-        if invalid := [text for text in texts if not recipes.CHANGE.fullmatch(text)]:
-            state.complain(state.CHANGES, ",".join(invalid), "the changes")
-    changes = state.CHANGES.get() or ""
-    state.keep(state.CHANGES, changes, "")
-    return [text for text in changes.split(",") if text]
-
-
-def change(changes: Sequence[str]) -> None:
-    """Replace all changes; `undo` brings the old ones back."""
-    state.CHANGES_BEFORE.set((*(state.CHANGES_BEFORE.get() or ()), state.CHANGES.get())[-100:])
-    state.CHANGES.set(",".join(list(dict.fromkeys(changes))[:MOST]))
-
-
-def undo() -> None:
-    if before := state.CHANGES_BEFORE.get():
-        state.CHANGES.set(before[-1])
-        state.CHANGES_BEFORE.set(before[:-1])
-
-
 def qualify(look: Look, written: str, kind: str | None = None) -> str:
     """Return the text of a change with the kind of attention that it belongs to, by default the one on screen."""
     kind = look.kind if kind is None else kind
     return written if kind == "self" else f"{written}@{kind}"
 
 
-def click_head(look: Look, changes: Sequence[str], layer: int, head: int) -> list[str]:
+def click_head(look: Look, changes: Sequence[str], layer: int, head: int, other: str = "") -> list[str]:
     """Return the changes after a click on a head: off; then its mean, where the model allows it; then as in another text, where
-    there is one; then as it was."""
-    letters = "h" + "m" * look.model.info.queries + "r" * bool(look.model.info.queries and other_text())
+    there is one; then as it was. other: that text."""
+    letters = "h" + "m" * look.model.info.queries + "r" * bool(look.model.info.queries and other)
     states = [qualify(look, f"{letter}{layer}.{head}") for letter in letters]
     return next_state(changes, leave_out(look, changes, "hmrs", layer, head), states)
 
@@ -75,11 +44,6 @@ def next_state(changes: Sequence[str], rest: list[str], states: Sequence[str]) -
     """Return the changes with the state that follows the present one; without any after the last. rest: all other changes."""
     now = next((i for i, state in enumerate(states) if state in changes), -1)
     return rest if now == len(states) - 1 else [*rest, states[now + 1]]
-
-
-def other_text() -> str:
-    """Return the other text, from which a head's output is taken; "" where there is none."""
-    return (state.CHANGE_OTHER.get() or "").replace(boxes.BREAK, "\n").strip() if state.RESAMPLE.get() else ""
 
 
 def click_part(look: Look, changes: Sequence[str], letter: str, layer: int) -> list[str]:
@@ -139,45 +103,6 @@ def cuts(look: Look, changes: Sequence[str]) -> list[tuple[int, int, int]]:
     ]
 
 
-def read(look: Look, changes: Sequence[str]) -> ChangedText:
-    """Read the text again with the changes that fit."""
-    lengths = {kind: len(stream[0]) for kind, stream in look.trace.hidden.items()}
-    edits: dict[str, Edit] = {}
-    unfit: dict[str, str] = {}
-    other = other_trace(look, changes)
-    for change in changes:
-        try:
-            edit = recipes.edit_of(look.model, look.trace, change, other)
-            check([edit], look.model.info, lengths)
-            edits[change] = edit
-        except ValueError as error:
-            unfit[change] = str(error)
-
-    def trace(chosen: Sequence[Edit]) -> Trace:
-        return loaded.read(look.model.info.name, look.trace.text, look.second, chosen)
-
-    if not edits:
-        return ChangedText([], unfit, look.trace)
-    try:
-        return ChangedText(list(edits), unfit, trace(list(edits.values())), other.text if other else "")
-    except ValueError:
-        refusals = {change: why for change, edit in edits.items() if (why := refusal(trace, edit))}
-        if not refusals:
-            raise
-    rest = {change: edit for change, edit in edits.items() if change not in refusals}
-    return ChangedText(
-        list(rest), unfit | refusals, trace(list(rest.values())) if rest else look.trace, other.text if other else ""
-    )
-
-
-def other_trace(look: Look, changes: Sequence[str]) -> Trace | None:
-    """Return the trace of the other text, where the output of some head is taken from it."""
-    text = other_text()
-    if not text or not any(change.startswith("r") for change in changes):
-        return None
-    return loaded.read(look.model.info.name, text, look.second)
-
-
 def click_edge(look: Look, changes: Sequence[str], pair: Sequence[int], everywhere: bool) -> list[str]:
     """Return the changes after a click on the effect of a line: cut in the chosen head, or in all; restored where it is cut."""
     return toggle(changes, qualify(look, f"x{pair[0]}.{pair[1]}")) if everywhere else click_line(look, changes, pair, [look.head])
@@ -193,15 +118,6 @@ def set_row(look: Look, changes: Sequence[str], query: int, as_in: int | None) -
         return letter in "eo" and numbers[:3] == [look.layer, look.head, query] and kind == look.kind
 
     return [*(old for old in changes if not belongs(old)), new]
-
-
-def refusal(trace: Callable[[Sequence[Edit]], Trace], edit: Edit) -> str:
-    """Return why a model does not allow a change by itself; "" where it does."""
-    try:
-        trace([edit])
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def name(look: Look, change: str, head_name: str, feedforward_name: str) -> str:

@@ -1,4 +1,4 @@
-"""The controls of page "Change": the list of changes, undo, and the dials of a head."""
+"""The controls of page "Change": what is tried, a row of a head, undo, and the dials of a head."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from pages.change import changes
-from pages.change.changes import ChangedText
+from pages.change import changes, chosen
+from pages.change.boards.switching import DIALS
 from ui import state
 from ui.choices import boxes, widgets
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import visitors
 from ui.state import Key
-from ui.text import plain
-from ui.words import heading_for, say, words
-from viz import Part, change_list
+from ui.words import say, words
 from viz.tokens import listed
-from viz.views.dials import Dial, dials
-
-LISTED = 24  # the most changes that have a button of their own
 
 
 def switch(folder: Path, key: Key[Any], words_of: str, offered: bool = True) -> bool:
@@ -68,54 +63,20 @@ def row(folder: Path, look: Look) -> None:
     st.button(
         "Replace it",
         key="change-row-set",
-        on_click=visitors.hold(lambda: changes.change(changes.set_row(look, changes.load(), query, as_in))),
+        on_click=visitors.hold(lambda: chosen.change(changes.set_row(look, chosen.load(), query, as_in))),
     )
-
-
-def warn_unfit(folder: Path, look: Look, changed: ChangedText) -> None:
-    """Say why some of the changes are left out."""
-    for change, why in list(changed.unfit.items())[:3]:
-        st.info(plain(f"“{changes.name(look, change, *part_names(folder))}” does not fit here, so it is left out. {why}"))
-    if len(changed.unfit) > 3:
-        st.info(f"{len(changed.unfit) - 3} more changes do not fit here and are left out.")
-
-
-def part_names(folder: Path) -> tuple[str, str]:
-    """Return the words for a head and for a feed-forward."""
-    return words(folder, "name head"), words(folder, "name feed-forward")
-
-
-def list_part(folder: Path, look: Look, current: list[str]) -> Part:
-    """Return the list of changes, each with a button that removes it, with the buttons for undo and for reset."""
-    names = [changes.name(look, change, *part_names(folder)) for change in current[:LISTED]]
-    more = f"and {len(current) - LISTED} more" if len(current) > LISTED else ""
-    view = change_list(names, bool(state.CHANGES_BEFORE.get()), more)
-    below = words(folder, heading_for(folder, "press", look.case))  # always, so that the board below stays in its place
-    return Part("changes", view, below=below)
 
 
 def click(current: list[str], value: Any) -> None:
     """Handle a click on one of these buttons."""
     if value == "undo":
-        changes.undo()
+        chosen.undo()
     elif value == "reset":
-        changes.change([])
+        chosen.change([])
     else:
-        changes.change([change for i, change in enumerate(current) if i != value])
-
-
-DIALS = {"s": ("Strength", 0.0, 2.0), "t": ("Temperature", 0.1, 5.0)}  # title, least, most
-
-
-def head_dials(folder: Path, look: Look, current: list[str]) -> Part:
-    """Return the dials for the strength and the temperature of the chosen head."""
-    pair = [
-        Dial(f"{title} of {look.head_name}", min(max(changes.value_of(look, current, letter), least), most), least, most)
-        for letter, (title, least, most) in DIALS.items()
-    ]
-    return Part("dials", dials(pair), below=words(folder, "dials", head=look.head_name))
+        chosen.change([change for i, change in enumerate(current) if i != value])
 
 
 def turn(look: Look, current: list[str], number: int, value: float) -> None:
     """Handle a move of one of these dials."""
-    changes.change(changes.set_value(look, current, tuple(DIALS)[number], round(value, 1)))
+    chosen.change(changes.set_value(look, current, tuple(DIALS)[number], round(value, 1)))

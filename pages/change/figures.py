@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from analysis.effects import divergence
 from pages.change import changes, recipes
 from pages.change.changes import ChangedText
 from ui.look import Look
-from ui.parts import part
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from ui.words import heading_for, words
 from viz import Card, Part, percent
 from viz.numbers import decimal, in_hundred, under
 from viz.tokens import named
@@ -29,11 +27,10 @@ def predicted_position(look: Look) -> int | None:
     return look.predicted_at if look.trace.predicts and look.model.places(look.trace) else None
 
 
-def parts(
-    folder: Path, look: Look, changed: ChangedText, position: int | None, part_effects: np.ndarray | None, pictures: list[Picture]
-) -> Part:
+def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects: np.ndarray | None) -> Part:
     """Return the board of the model's parts. part_effects: the effect of each, where all are tried."""
-    names = tuple(words(folder, f"name {part_name}") for part_name in ("head", "feed-forward", "layer"))
+    look = draft.look
+    names = tuple(draft.words(f"name {part_name}") for part_name in ("head", "feed-forward", "layer"))
     at = None if part_effects is None else position
     options = {
         "changes": changed.text, "kind": look.kind, "chosen": (look.layer, look.head), "names": names, "position": at,
@@ -51,12 +48,11 @@ def parts(
         recipes.parts, (look,), options, "change", numbers, title="The parts of the model", part="parts",
         takes=("model", "trace"), known={} if part_effects is None else {"effects": part_effects},
     )  # fmt: skip
-    pictures.append(drawing)
     of_model = "" if look.model.info.queries else " no mean"
-    above, below = words(folder, f"board{of_model}"), [words(folder, f"board more{of_model}")]
+    above, below = draft.words(f"board{of_model}"), [draft.words(f"board more{of_model}")]
     if part_effects is not None:
-        below.insert(0, words(folder, heading_for(folder, "effects", case(look)), **strongest(look, part_effects)))
-    return drawing.on_board(above, "\n\n".join(below))
+        below.insert(0, draft.words(draft.heading_for("effects", case(look)), **strongest(look, part_effects)))
+    return draft.picture(drawing, above, "\n\n".join(below))
 
 
 def case(look: Look) -> str:
@@ -77,12 +73,13 @@ def strongest(look: Look, effects: np.ndarray) -> dict[str, str]:
     }
 
 
-def prediction(folder: Path, look: Look, changed: ChangedText, position: int | None, rank: str, pictures: list[Picture]) -> Part:
+def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: str) -> Part:
     """Return the likeliest tokens before and after, and how far apart the two predictions are. rank: a sentence on that
     distance."""
+    look = draft.look
     if position is None:
         why = "headless" if not look.trace.predicts else "unmasked" if look.model.info.mask else "maskless"
-        return Part("bars", None, words(folder, why, name=look.model.info.name.replace("*", r"\*"), mask=look.model.info.mask))
+        return Part("bars", None, draft.words(why, name=look.model.info.name.replace("*", r"\*"), mask=look.model.info.mask))
     before, after = look.trace.scores_at(position), changed.trace.scores_at(position)
     assert before is not None and after is not None, "asked where the model predicts"
     if (labels := look.model.info.labels) and not labels.chances:
@@ -90,7 +87,7 @@ def prediction(folder: Path, look: Look, changed: ChangedText, position: int | N
         return Part(
             "bars",
             None,
-            words(folder, "prediction number", **{name: number.replace("-", "−") for name, number in numbers_in_words.items()}),
+            draft.words("prediction number", **{name: number.replace("-", "−") for name, number in numbers_in_words.items()}),
         )
     options: dict[str, Any] = {
         "changes": changed.text, "position": position, "count": BARS[look.level], "second": look.second, "simple": look.beginner,
@@ -108,7 +105,6 @@ def prediction(folder: Path, look: Look, changed: ChangedText, position: int | N
         recipes.bars, (look,), options, "change", numbers, title="The prediction, before and after", part="bars",
         takes=("model", "trace"), known={"logits": (before, after)},
     )  # fmt: skip
-    pictures.append(drawing)
     first, now = int(before.argmax()), int(after.argmax())
     spoken = in_hundred if look.beginner else percent  # as beside the bars
     facts = {
@@ -117,25 +113,24 @@ def prediction(folder: Path, look: Look, changed: ChangedText, position: int | N
         "now": named(look.outcome(now)).replace("*", r"\*"),
     }  # fmt: skip
     section = "unchanged" if not changed.fitting else "same" if first == now else "other"
-    sentence = words(folder, heading_for(folder, f"prediction {section}", case(look)), **facts)
-    return drawing.on_board(f"{sentence} {rank}".rstrip())
+    sentence = draft.words(draft.heading_for(f"prediction {section}", case(look)), **facts)
+    return draft.picture(drawing, f"{sentence} {rank}".rstrip())
 
 
-def attention(folder: Path, look: Look, changed: ChangedText, pictures: list[Picture]) -> list[Card]:
+def attention(draft: Draft, changed: ChangedText) -> list[Card]:
     """Return where the chosen head looks with the changes, and beside it where it looked before. The first keeps its place and
     its selection when the second comes."""
     names = ("after", "before") if changed.fitting else ("after",)
     cards = []
     for name in names:
-        title = words(folder, f"title {name}" if changed.fitting else "title looks", head=look.head_name)
-        cards.append(Card([part("Where the head looks", lines, folder, look, changed, name, pictures)], title, 5))
+        title = draft.words(f"title {name}" if changed.fitting else "title looks", head=draft.look.head_name)
+        cards.append(Card([draft.part("Where the head looks", lines, changed, name)], title, 5))
     return cards
 
 
-def edges(
-    folder: Path, look: Look, position: int | None, effects: np.ndarray | None, everywhere: bool, pictures: list[Picture]
-) -> list[Card]:
+def edges(draft: Draft, position: int | None, effects: np.ndarray | None, everywhere: bool) -> list[Card]:
     """Return the effect of each line on the prediction, where all are tried."""
+    look = draft.look
     if effects is None or not np.isfinite(effects).any():
         return []
     name = "all heads" if everywhere else look.head_name
@@ -161,14 +156,13 @@ def edges(
     facts = dict(zip(("query", "key"), (named(token.text).replace("*", r"\*") for token in sides), strict=True))
     facts |= {"nats": decimal(float(effects[query, key])), "head": name, "count": str(np.isfinite(effects).sum())}
 
-    def place() -> Part:
-        return picture.on_board("", words(folder, heading_for(folder, "edges", case(look)), **facts))
-
-    pictures.append(picture)
-    return [Card([part("The effect of each line", place)], words(folder, "title edges", head=name))]
+    below = draft.words(draft.heading_for("edges", case(look)), **facts)
+    part = draft.part("The effect of each line", Draft.picture, picture, "", below)
+    return [Card([part], draft.words("title edges", head=name))]
 
 
-def lines(folder: Path, look: Look, changed: ChangedText, name: str, pictures: list[Picture]) -> Part:
+def lines(draft: Draft, changed: ChangedText, name: str) -> Part:
+    look = draft.look
     sides = {"queries": len(look.attention.queries), "keys": len(look.attention.keys)}
     window: dict[str, Any] = {side: (count - LONG, count - 1) for side, count in sides.items() if count > LONG}
     after = name == "after"
@@ -189,10 +183,9 @@ def lines(folder: Path, look: Look, changed: ChangedText, name: str, pictures: l
         weights, words=look.head_name, title="Where it looks" if after else "Where it looked before", part=name,
         takes=("model", "trace"), known={"changed": trace},
     )  # fmt: skip
-    pictures.append(drawing)
-    below = [words(folder, "upstream")] * (after and bool(changed.fitting) and is_untouched(look, changed))
-    below += [words(folder, "cut")] * (options["cuts"] is not None) + [words(folder, "window", count=LONG)] * bool(window)
-    return drawing.on_board("", "\n\n".join(below), late=True)
+    below = [draft.words("upstream")] * (after and bool(changed.fitting) and is_untouched(look, changed))
+    below += [draft.words("cut")] * (options["cuts"] is not None) + [draft.words("window", count=LONG)] * bool(window)
+    return draft.picture(drawing, "", "\n\n".join(below), late=True)
 
 
 def is_untouched(look: Look, changed: ChangedText) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 import streamlit as st
 
-from pages.change import circuit, steer, switching, wrote
+from pages.change import switching
+from pages.change.circuit import panel as circuit
+from pages.change.compose import HERE
+from pages.change.steer import panel as steer
 from pages.change.texts import panel as texts
+from pages.change.wrote import panel as wrote
 from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
@@ -19,7 +23,6 @@ from ui.picture.take_away import take_away
 from ui.show import picture
 from ui.words import heading_for
 
-HERE = Path(__file__).parent
 PANELS = {
     "Switch off": switching.panel, "Two texts": texts.panel, "What wrote it": wrote.panel, "Circuit": circuit.panel,
     "Steer": steer.panel,
@@ -33,7 +36,8 @@ drawn: set[str] = set()  # experiments that have stood on this page: then the la
 
 
 def draw(look: Look) -> None:
-    pictures, above = list[Picture](), shell.above()
+    pictures: Sequence[Picture] = ()
+    above = shell.above()
     offered = OFFERED[look.level]
     with above:
         experiment = tabs(state.EXPERIMENT, "the experiment", offered)

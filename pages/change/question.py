@@ -1,8 +1,7 @@
-"""The prediction that experiments ask about, and the one that it is compared with: chosen from the likeliest, or typed."""
+"""Menus for the prediction that experiments ask about, and for the one that it is compared with."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -11,11 +10,12 @@ from models.language_model import softmax
 from models.tokens import Prediction
 from models.trace import Trace
 from pages.change import figures
+from pages.change.asked import Question
 from ui import state
 from ui.look import Look
 from ui.state import Key
 from ui.text import plain
-from ui.words import say, words
+from ui.words import words
 from viz import percent
 from viz.tokens import listed, named
 
@@ -24,41 +24,19 @@ PREDICTIONS = 20  # in the menu
 ANY = -1  # in place of a token: any other
 
 
-@dataclass(frozen=True)
-class Question:
-    """The question why the model predicts a token at a position of `look.trace.read`, or why it rather than the token `against`.
-    trace: the text, read with the changes."""
-
-    look: Look
-    trace: Trace
-    position: int
-    token: int
-    against: int | None = None
-
-    @property
-    def description(self) -> str:
-        """The prediction in words."""
-        first = f"“{self.spell(self.token)}”"
-        return first if self.against is None else f"{first} rather than “{self.spell(self.against)}”"
-
-    def spell(self, id: int) -> str:
-        return named(self.look.outcome(id))
-
-    @property
-    def key(self) -> tuple:
-        """All that the answer depends on."""
-        trace, name = self.trace, self.look.model.info.name
-        return (name, trace.text, self.look.second, trace.edits, self.position, self.token, self.against)
+def nothing_to_ask(look: Look) -> str:
+    """Return the heading of the words on why nothing can be asked; "" where the model predicts a token."""
+    if look.trace.unembed is None:  # labels are no words: nothing that a part writes is read as one
+        return look.without_words
+    if figures.predicted_position(look) is None:
+        return "unmasked" if look.model.info.mask else "maskless"
+    return ""
 
 
-def ask(look: Look, trace: Trace) -> Question | None:
-    """Place the menus, and return the question; None, with a sentence, where the model predicts nothing."""
+def ask(look: Look, trace: Trace) -> Question:
+    """Place the menus, and return the question. It is asked where the model predicts a token."""
     position = figures.predicted_position(look)
-    if position is None or look.trace.unembed is None:  # labels are no words: nothing that a part writes is read as one
-        info = look.model.info
-        why = look.without_words if look.trace.unembed is None else "unmasked" if info.mask else "maskless"
-        say(HERE, why, name=plain(info.name), mask=plain(info.mask))
-        return None
+    assert position is not None, "asked where the model predicts"
     logits = trace.logits_at(position)
     assert logits is not None, "it predicts there"
     best = look.model.top(logits, position, PREDICTIONS)

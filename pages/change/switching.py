@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis import edge_effects
-from pages.change import baseline, changes, choose, figures, recipes
+from pages.change import baseline, changes, choose, chosen, figures, reading, recipes
+from pages.change.boards.switching import KEY, LINES, longest
+from pages.change.compose import HERE, compose, compose_unfit
+from pages.change.settings import Settings, Switched
 from ui import state
 from ui.look import Look
 from ui.memory import jobs
-from ui.parts import part
+from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
-from ui.show import choice, picture, show
-from ui.words import say, words
-from viz import Card, Part, board
+from ui.show import choice, picture
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-HERE = Path(__file__).parent
-LINES = 64  # the most tokens a side for which every line is tried
 
-
-def react(look: Look, current: list[str]) -> None:
+def react(look: Look, settings: Settings) -> None:
     """Handle a click on the board, or on a line."""
-    count = look.attention.heads
-    match choice("change"):
+    count, current = look.attention.heads, list(settings.changes)
+    match choice(KEY):
         case {"part": "parts", "value": [row, column]} if column < count:
-            changes.change(changes.click_head(look, current, row, column))
+            chosen.change(changes.click_head(look, current, row, column, chosen.other_text()))
         case {"part": "parts", "value": [row, column]}:
-            changes.change(changes.click_part(look, current, "fb"[column - count], row))
+            chosen.change(changes.click_part(look, current, "fb"[column - count], row))
         case {"part": "after", "value": {"cut": pair, "heads": on}}:
-            changes.change(changes.click_line(look, current, pair, on))
+            chosen.change(changes.click_line(look, current, pair, on))
         case {"part": "edges", "value": pair}:
-            changes.change(changes.click_edge(look, current, pair, all_heads()))
+            chosen.change(changes.click_edge(look, current, pair, all_heads()))
         case {"part": "changes", "value": value}:
             choose.click(current, value)
         case {"part": "dials", "value": [number, value]}:
@@ -62,13 +61,10 @@ def all_heads() -> bool:
 
 
 def lines(look: Look, position: int | None) -> np.ndarray | None:
-    """Return the effect of each line on the prediction; None while the lines are being tried, and with a notice for a long
-    text."""
+    """Return the effect of each line on the prediction; None while the lines are being tried, and for a long text."""
     assert position is not None, "asked where the model predicts"
     layer, head = (None, None) if all_heads() else (look.layer, look.head)
-    longest = max(len(look.attention.queries), len(look.attention.keys))
-    if longest > LINES:
-        say(HERE, "lines too long", most=LINES, count=longest)
+    if longest(look) > LINES:
         return None
     subject = (look.model.info.name, look.trace.text, look.second, look.kind, position, layer, head)
 
@@ -78,41 +74,19 @@ def lines(look: Look, position: int | None) -> np.ndarray | None:
     return jobs.result(("change-lines", *subject), work, "Cutting one line after the other")
 
 
-def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
-    look = replace(look, options={})  # of every token: nothing is hidden or joined here
-    current, pictures = changes.load(), list[Picture]()
+def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
+    look, current = replace(look, options={}), chosen.load()  # of every token: nothing is hidden or joined here
     position = figures.predicted_position(look)
     tries_lines = choose.place_switches(HERE, look, position is not None)
-    changed = changes.read(look, current)
-    choose.warn_unfit(HERE, look, changed)
-    part_effects = None
+    changed = reading.read(look, current, chosen.other_text())
+    mount_all(composed(compose_unfit, look, changed))
+    part_effects = ranking = line_effects = None
     with picture("The effect of each part"):
         part_effects = effects(look, position)
-    rank, line_effects = "", None
     with picture("The place among all heads"):
-        rank = baseline.rank(HERE, look, changed, position)
+        ranking = baseline.rank(look, changed, position, bool(state.TRY_ALL.get()))
     with picture("The effect of each line"):
         line_effects = lines(look, position) if tries_lines else None
-    cards = [
-        Card([part("What is changed", choose.list_part, HERE, look, current)]),
-        Card(
-            [part("The board", figures.parts, HERE, look, changed, position, part_effects, pictures)],
-            words(HERE, "title board"),
-            6,
-        ),
-        Card(
-            [part("The prediction", figures.prediction, HERE, look, changed, position, rank, pictures)],
-            words(HERE, "title bars"),
-            5,
-        ),
-        *figures.attention(HERE, look, changed, pictures),
-        *figures.edges(HERE, look, position, line_effects, all_heads(), pictures),
-        *(
-            []
-            if look.beginner
-            else [Card([part("The dials", choose.head_dials, HERE, look, current)], words(HERE, "title dials"))]
-        ),
-        Card([Part("warning", None, words(HERE, "warning"))]),
-    ]
-    show(board(cards, "The model and its changes", answers="bars"), "change", chosen=lambda: react(look, current))
-    return pictures
+    settings = Settings(tuple(current), bool(state.CHANGES_BEFORE.get()), tries_lines, all_heads())
+    board = composed(compose, look, settings, Switched(changed, part_effects, ranking, line_effects))
+    return mount_all(board, {KEY: partial(react, look, settings)})

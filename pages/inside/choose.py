@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from pages.inside.spots import Selection, Spot, indices
 from ui import state
 from ui.choices import heads
 from ui.choices.token import keep
@@ -16,37 +17,6 @@ from ui.look import Look
 
 AFTER = "~"  # between the numbers of a trail in an address
 FURTHEST = 40  # numbers of a trail that are kept: where it began, and the last ones
-WRITTEN = re.compile(r"(?P<stage>[^~@]+?)(?P<index>(\.\d{1,9})+)@(?P<stack>[a-z]+)(?P<layer>\d{0,9})")
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A number of a stage: the stage's name, the index in its array, its layer and its stack."""
-
-    stage: str
-    index: tuple[int, ...]
-    layer: int | None
-    stack: str
-
-    def __str__(self) -> str:
-        return f"{'.'.join([self.stage, *map(str, self.index)])}@{self.stack}{'' if self.layer is None else self.layer}"
-
-    @classmethod
-    def read(cls, text: str) -> Spot | None:
-        if not (match := WRITTEN.fullmatch(text)):
-            return None
-        return cls(
-            match["stage"], indices(match["index"][1:]) or (), int(match["layer"]) if match["layer"] else None, match["stack"]
-        )
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The open stage, "" for none; the clicked number, None for the one that is shown first; the trail that led to it."""
-
-    stage: str = ""
-    index: tuple[int, ...] | None = None
-    trail: tuple[Spot, ...] = ()
 
 
 def text(look: Look) -> Look:
@@ -127,11 +97,6 @@ def follow(look: Look, here: Spot, trail: Sequence[Spot], source: Spot) -> None:
 def back(look: Look, trail: Sequence[Spot], at: int) -> None:
     """Go back to a number of the trail."""
     _go(look, trail[at], trail[:at])
-
-
-def indices(text: str) -> tuple[int, ...] | None:
-    parts = text.split(".")
-    return tuple(map(int, parts)) if all(part.isdecimal() and len(part) < 10 for part in parts) else None
 
 
 def _go(look: Look, to: Spot, trail: Sequence[Spot]) -> None:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from pages.inside import formulas, recipes
-from pages.inside.detail import OpenStage, draw_end
+from pages.inside.detail import KEY, add_end
 from pages.inside.naming import starred
+from pages.inside.opened import OpenStage
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from ui.words import words
 from viz import percent
 from viz.numbers import in_hundred
 from viz.tokens import named
 
-HERE = Path(__file__).parent
 TOP = {"beginner": 5, "intermediate": 10, "expert": 20}
 
 
-def draw(here: OpenStage) -> list[Picture]:
-    """Draw the likeliest tokens at the position that is followed, or the labels where they are read."""
+def add(draft: Draft, here: OpenStage) -> None:
+    """Add the likeliest tokens at the position that is followed, or the labels where they are read."""
     look = here.look
     model, labels = look.model, look.model.info.labels
     at = look.predicted_at if labels else look.token_among(len(look.trace.read))
@@ -38,7 +36,7 @@ def draw(here: OpenStage) -> list[Picture]:
         return {name: Numbers(np.array(values, dtype=np.float32), ("place",), names) for name, values in each.items()}
 
     drawing = Picture(
-        recipes.choice, (look,), options, "inside-open", numbers, words="of the text" if labels else f"at token {at}",
+        recipes.choice, (look,), options, KEY, numbers, words="of the text" if labels else f"at token {at}",
         title="The choice", part="bars", takes=("model", "trace"),
     )  # fmt: skip
     kind = model.info.kind
@@ -49,7 +47,7 @@ def draw(here: OpenStage) -> list[Picture]:
         "best": starred(named(look.outcome(best[0].id))),
         "share": (in_hundred if look.beginner else percent)(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
         "labels": f"{len(logits):,}",
-        "place": words(HERE, "place here" if kind == "encoder" else "place next"),
+        "place": draft.words("place here" if kind == "encoder" else "place next"),
         "rest": percent(1 - float(np.sort(model.chances(logits))[-TOP[look.level] :].sum())), "top": TOP[look.level],
     }  # fmt: skip
-    return draw_end(here, drawing, facts, words(HERE, f"choice {where}", **facts))
+    add_end(draft, here, drawing, facts, draft.words(f"choice {where}", **facts))

@@ -4,51 +4,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
 from analysis import inside
 from pages.inside import recipes
-from ui.words import heading_for, words
+from ui.picture.board import Draft
 
 SHOWN = 3  # terms of a sum that are written out
 PLAIN = {"logits": "unembedding", "softmax": "shares"}  # headings for beginners, who do not know these words
 CROSS = "cross "  # begins the names of the stages of cross-attention
 
 
-def name(folder: Path, stage: inside.Stage | str) -> str:
+def name(draft: Draft, stage: inside.Stage | str) -> str:
     """Return the name of a stage: its first line up to the colon."""
-    return first_line(folder, stage)[0]
+    return first_line(draft, stage)[0]
 
 
-def first_line(folder: Path, stage: inside.Stage | str) -> tuple[str, str]:
+def first_line(draft: Draft, stage: inside.Stage | str) -> tuple[str, str]:
     """Return the name of a stage, and what happens in it in a few words."""
     key = stage if isinstance(stage, str) else stage.name
-    line = section(folder, stage).partition("\n")[0]
+    line = section(draft, stage).partition("\n")[0]
     before, colon, after = line.partition(": ")
     if not colon:
         return key.capitalize(), line
-    crossing = key.startswith(CROSS) and not words(folder, f"stage {key}")
+    crossing = key.startswith(CROSS) and not draft.words(f"stage {key}")
     return f"Cross: {before[0].lower()}{before[1:]}" if crossing else before, after
 
 
-def explanation(folder: Path, stage: inside.Stage | str, facts: Mapping[str, object]) -> str:
+def explanation(draft: Draft, stage: inside.Stage | str, facts: Mapping[str, object]) -> str:
     """Explain what happens in a stage, with the names and numbers of this text."""
     key = stage if isinstance(stage, str) else stage.name
-    crossing = words(folder, "cross") if key.startswith(CROSS) else ""
-    return "\n\n".join(filter(None, [section(folder, stage, **facts).partition("\n")[2].strip(), crossing]))
+    crossing = draft.words("cross") if key.startswith(CROSS) else ""
+    return "\n\n".join(filter(None, [section(draft, stage, **facts).partition("\n")[2].strip(), crossing]))
 
 
-def section(folder: Path, stage: inside.Stage | str, **facts: object) -> str:
+def section(draft: Draft, stage: inside.Stage | str, **facts: object) -> str:
     """Return the words of a stage: by its name, without its number or its attention; else those of its formula."""
     key = stage if isinstance(stage, str) else stage.name
     plain = re.sub(r" \d+$", "", key)
     for candidate in (key, plain, PLAIN.get(plain, plain), plain.removeprefix(CROSS)):
-        heading = f"stage {candidate}" if isinstance(stage, str) else heading_for(folder, f"stage {candidate}", case(stage))
-        if text := words(folder, heading, **facts):
+        heading = f"stage {candidate}" if isinstance(stage, str) else draft.heading_for(f"stage {candidate}", case(stage))
+        if text := draft.words(heading, **facts):
             return text
-    return "" if isinstance(stage, str) else words(folder, f"kind {stage.formula}", **facts)
+    return "" if isinstance(stage, str) else draft.words(f"kind {stage.formula}", **facts)
 
 
 def case(stage: inside.Stage) -> str:
@@ -57,13 +56,13 @@ def case(stage: inside.Stage) -> str:
     return "labels" if any(part.axes[-1] == "label" for part in stages) else ""
 
 
-def factors(folder: Path, stage: inside.Stage) -> tuple[str, str]:
+def factors(draft: Draft, stage: inside.Stage) -> tuple[str, str]:
     """Return the names of the two factors that are multiplied in a stage."""
-    left, _, right = words(folder, f"factors {PLAIN.get(stage.formula, stage.formula)}").partition(" | ")
+    left, _, right = draft.words(f"factors {PLAIN.get(stage.formula, stage.formula)}").partition(" | ")
     return left, right
 
 
-def put_in(folder: Path, cell: inside.Cell, stage: inside.Stage, names: Mapping[str, object]) -> str:
+def put_in(draft: Draft, cell: inside.Cell, stage: inside.Stage, names: Mapping[str, object]) -> str:
     """Fill in the formula of a stage with the numbers of the chosen cell; for beginners say what a norm divided by."""
     if not cell.terms:
         return ""
@@ -76,7 +75,7 @@ def put_in(folder: Path, cell: inside.Cell, stage: inside.Stage, names: Mapping[
     known = {fact: figure(value) for fact, value in facts.items()}
     left = (facts["x"] - facts.get("mean", 0.0)) / facts["spread"] if "spread" in facts else terms[0].left
     own = {"terms": " + ".join(parts).replace("+ −", "− "), "value": figure(cell.value), "left": figure(left)}
-    return words(folder, f"formula {PLAIN.get(stage.formula, stage.formula)}", **{**names, **known, **own})
+    return draft.words(f"formula {PLAIN.get(stage.formula, stage.formula)}", **{**names, **known, **own})
 
 
 def figure(value: float) -> str:

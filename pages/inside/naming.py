@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from analysis import inside
 from models.tokens import Token
 from pages.inside import formulas, recipes
-from pages.inside.choose import Spot
+from pages.inside.spots import Spot
 from ui.look import Look
+from ui.picture.board import Draft
 from viz.tokens import label, named
 
 TOKENS = ("token", "query", "key", "source")  # axes that run over tokens
@@ -89,21 +89,22 @@ def along(look: Look, stage: inside.Stage, axis: str, at: int) -> str:
     return f"{axis_word(look, axis)} {at}"
 
 
-def spot(folder: Path, look: Look, way: inside.Way, of: Spot) -> str:
+def spot(draft: Draft, way: inside.Way, of: Spot) -> str:
     """Return a number's name in words: "Weights: “dog” to “the”"."""
+    look = draft.look
     stage = next((candidate for candidate in way.stages if candidate.name == of.stage), None)
     layer = ""
     if of.layer is not None and of.layer != way.layer:
         number = look.trace.attention[of.stack].numbers[of.layer]
         layer = f"Block {number + 1}, " if look.beginner else f"L{number} "
     if stage is None or len(stage.axes) != len(of.index):
-        return f"{layer}{formulas.name(folder, of.stage) or of.stage}"
+        return f"{layer}{formulas.name(draft, of.stage) or of.stage}"
     places = [along(look, stage, axis, at) for axis, at in zip(stage.axes, of.index, strict=True) if axis != "head"]
     pair = " to ".join(places) if stage.axes[-1] == "key" else ", ".join(places)
-    return f"{layer}{formulas.name(folder, stage)}: {pair}"
+    return f"{layer}{formulas.name(draft, stage)}: {pair}"
 
 
-def term(folder: Path, look: Look, way: inside.Way, of: inside.Stage, summand: inside.Term) -> str:
+def term(draft: Draft, way: inside.Way, of: inside.Stage, summand: inside.Term) -> str:
     """Return the name of a term: its place on the axis that is summed over, or the stage that it comes from."""
     if summand.source is None:
         return summand.label
@@ -111,8 +112,8 @@ def term(folder: Path, look: Look, way: inside.Way, of: inside.Stage, summand: i
     if stage is None:
         return summand.label
     if of.formula == "add":
-        return formulas.name(folder, stage)
-    inner = along(look, stage, stage.axes[-1], summand.source.at[-1])
+        return formulas.name(draft, stage)
+    inner = along(draft.look, stage, stage.axes[-1], summand.source.at[-1])
     return f"{summand.label.partition(',')[0]}, {inner}" if summand.label.startswith("head") else inner
 
 

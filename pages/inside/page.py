@@ -1,82 +1,72 @@
 """Page "Inside": the way of a text through a model, stage by stage, and how each number of it came about."""
 
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
 from analysis import inside
-from pages.inside import beginning, choose, detail, ending, formulas, naming, neurons, order, recipes, stops
+from pages.inside import choose, naming, recipes, stops, walk
+from pages.inside.compose import HERE, compose
+from pages.inside.detail import KEY
+from pages.inside.neurons import panel as neurons
+from pages.inside.opened import open_stage
+from pages.inside.order import panel as order
+from pages.inside.pieces import panel as pieces
+from pages.inside.settings import Below, Explained, Hidden, Opened, Settings, Stages
+from pages.inside.spots import Selection
 from ui import shell
 from ui.choices import heads, picker
 from ui.look import Look
+from ui.picture.board import Draft
+from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
-from ui.show import choice, picture, show
-from ui.text import plain
-from ui.words import say, words
-from viz.tokens import named
-from viz.views.way_view import way_view
-
-HERE = Path(__file__).parent
+from ui.show import choice, picture
 
 
 def draw(look: Look) -> None:
     look = choose.follow_label(choose.text(look))
-    way = stops.current_way(look)
+    way = walk.current_way(look)
     shapes = {stage.name: naming.sizes(look, stage) for stage in way.stages if recipes.known(stage)}
     chosen = choose.selection(shapes, [*stops.BEGINNING, stops.ORDER, *(stage.name for stage in way.stages)])
+    board = composed(compose, look, Settings(chosen), Stages(way))
     above = shell.above()
     with above:
-        st.caption(caption(look, way))
-    glance = stops.glance(look, way, chosen)
+        mount(board, stops.FOLLOWED)
     with st.container(key="inside-glance"):
-        show(glance.drawn, "inside-strip", lambda: choose.toggle(choice("inside-strip")["key"]))
-    pictures = [glance, *stages(look, way, chosen)]
+        mount(board, stops.STRIP, toggled(stops.STRIP))
+    mount(board, stops.BEFORE, toggled(stops.BEFORE))
+    pictures = [*board.pictures]
+    if chosen.stage:
+        name = stops.stage_name(Draft(HERE, look), way, chosen.stage)
+        with st.container(key="inside-stage"), picture(f"The stage “{name}”"):
+            pictures += open_one(look, way, chosen)
+    if stops.AFTER in board.contents:
+        mount(board, stops.AFTER, toggled(stops.AFTER))
+    mount_all(composed(compose, look, Settings(), Below(way)))
     with above, picture("“Take it away”"):
         take_away("inside", lambda: pictures)
 
 
-def caption(look: Look, way: inside.Way) -> str:
-    """Say which token is followed, and for beginners, who did not choose it, through which head."""
-    token = plain(named(look.spell_tokens(look.attention.queries)[look.token].text))
-    attention = look.trace.attention[way.stack]
-    where = {"heads": attention.heads, "block": attention.numbers[way.layer] + 1, "of_all": stops.every(attention, beginner=True)}
-    which = words(HERE, "searchlight", **where) if attention.heads > 1 else ""
-    return " ".join(filter(None, [words(HERE, "followed", token=token, head=look.head_name), which]))
+def toggled(key: str) -> Callable[[], None]:
+    """Return what a click on a list of stages does."""
+    return lambda: choose.toggle(choice(key)["key"])
 
 
-def stages(look: Look, way: inside.Way, chosen: choose.Selection) -> list[Picture]:
-    """Draw one stage under the other, the open one with all that is in it."""
-    lines = stops.lines(look, way)
-    at = next((i for i, line in enumerate(lines) if line.key == chosen.stage), len(lines) - 1)
-    show(way_view(lines[: at + 1], chosen.stage), "inside-before", lambda: choose.toggle(choice("inside-before")["key"]))
-    pictures: list[Picture] = []
-    if chosen.stage:
-        with st.container(key="inside-stage"), picture(f"The stage “{lines[at].name}”"):
-            pictures = open_one(look, way, chosen)
-    if rest := lines[at + 1 :]:
-        show(way_view(rest), "inside-after", lambda: choose.toggle(choice("inside-after")["key"]))
-    if (labels := look.model.info.labels) and way.stages[-1].name != "choice":
-        token = named(look.spell_tokens(look.trace.read)[look.predicted_at].text)
-        head = f"`{type(look.model.network).__name__}`"
-        say(HERE, "labels of all" if labels.pooled else "labels", token=plain(token), head=head)
-    return pictures
-
-
-def open_one(look: Look, way: inside.Way, chosen: choose.Selection) -> list[Picture]:
-    """Draw the open stage."""
-    if chosen.stage in stops.BEGINNING:
-        return beginning.draw(look, chosen.stage)
-    if chosen.stage == stops.ORDER:
-        st.caption(formulas.explanation(HERE, stops.ORDER, {}))
-        return order.draw(look)
+def open_one(look: Look, way: inside.Way, chosen: Selection) -> Sequence[Picture]:
+    """Draw the open stage with all that is in it."""
+    if chosen.stage in (*stops.BEGINNING, stops.ORDER):
+        mount_all(composed(compose, look, Settings(), Explained(chosen.stage)))
+        return {"pieces": pieces.draw, stops.ORDER: order.draw}.get(chosen.stage, lambda look: [])(look)
     stage = recipes.stage_of(way, chosen.stage)
     if stage.missing:
-        st.info(plain(stage.missing), icon=":material/visibility_off:")
+        mount_all(composed(compose, look, Settings(), Hidden(stage.missing)))
     if not recipes.known(stage):
         return []
-    here = detail.open_stage(look, way, stage, chosen)
-    pictures = {"ids": beginning.ids, "choice": ending.draw}.get(stage.name, detail.draw)(here)
+    here = open_stage(look, way, stage, chosen, walk.last_column)
+    board = composed(compose, look, Settings(chosen), Opened(here))
+    pictures = mount_all(board, {KEY: partial(walk.react, here)})
     return [*pictures, *(neurons.draw(here) if stage.name == "feed-forward" else [])]
 
 

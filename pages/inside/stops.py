@@ -2,36 +2,64 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from analysis import inside
 from models.trace import Attention
-from pages.inside import choose, formulas, kept, naming, recipes
-from ui import state
+from pages.inside import formulas, naming, recipes
+from pages.inside.settings import Settings
 from ui.look import Look
-from ui.memory import visitors
+from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
-from viz.views.way_view import Stop
+from ui.text import plain
+from viz.tokens import named
+from viz.views.way_view import Stop, way_view
 
-HERE = Path(__file__).parent
+FOLLOWED, STRIP, BEFORE, AFTER = "inside-followed", "inside-strip", "inside-before", "inside-after"
 BEGINNING = ("text", "pieces")
 ORDER = "order"  # no stage, but something to try with all of them
 PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of stages of the feed-forward part
 
 
-def current_way(look: Look) -> inside.Way:
-    """Return the way of this text through the block that is looked at; it is followed once per visitor."""
-    stack, layer = choose.block(look)
-    count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
-    stage = state.linked_value(state.STAGE) or state.STAGE.get()
-    return kept.way(visitors.me(), look.model, look.trace, stack, layer, min(look.token, count - 1), stage)
+def add(draft: Draft, settings: Settings, way: inside.Way) -> None:
+    """Add the list of all stages, in two halves where one is open, and above it all at a glance."""
+    draft.contents[FOLLOWED] = Note(followed(draft, way))
+    open_stage = settings.selection.stage
+    draft.add(glance(draft, way, open_stage), STRIP)
+    stages = lines(draft, way)
+    at = next((i for i, line in enumerate(stages) if line.key == open_stage), len(stages) - 1)
+    draft.contents[BEFORE] = way_view(stages[: at + 1], open_stage)
+    if rest := stages[at + 1 :]:
+        draft.contents[AFTER] = way_view(rest)
+
+
+def add_labels(draft: Draft, way: inside.Way) -> None:
+    """Say how a classifier goes on after the last stage that has numbers."""
+    look = draft.look
+    if (labels := look.model.info.labels) and way.stages[-1].name != "choice":
+        token = named(look.spell_tokens(look.trace.read)[look.predicted_at].text)
+        head = f"`{type(look.model.network).__name__}`"
+        draft.note("inside-labels", "labels of all" if labels.pooled else "labels", token=plain(token), head=head)
+
+
+def followed(draft: Draft, way: inside.Way) -> str:
+    """Say which token is followed, and for beginners, who did not choose it, through which head."""
+    look = draft.look
+    token = plain(named(look.spell_tokens(look.attention.queries)[look.token].text))
+    attention = look.trace.attention[way.stack]
+    where = {"heads": attention.heads, "block": attention.numbers[way.layer] + 1, "of_all": every(attention, beginner=True)}
+    which = draft.words("searchlight", **where) if attention.heads > 1 else ""
+    return " ".join(filter(None, [draft.words("followed", token=token, head=look.head_name), which]))
 
 
 def names(way: inside.Way) -> list[inside.Stage | str]:
     """Return the stages in order; those without numbers by name."""
     return [*BEGINNING, *way.stages, ORDER]
+
+
+def stage_name(draft: Draft, way: inside.Way, key: str) -> str:
+    """Return the name of a stage as the list has it."""
+    return formulas.name(draft, next(stage for stage in names(way) if key == (stage if isinstance(stage, str) else stage.name)))
 
 
 def every(attention: Attention, beginner: bool) -> str:
@@ -62,11 +90,12 @@ def groups(look: Look, way: inside.Way) -> list[str]:
     return headings
 
 
-def lines(look: Look, way: inside.Way) -> list[Stop]:
+def lines(draft: Draft, way: inside.Way) -> list[Stop]:
     """Return a line for each stage."""
+    look = draft.look
     stops, heads = [], look.trace.attention[way.stack].heads
     for stage, where in zip(names(way), groups(look, way), strict=True):
-        name, gist = formulas.first_line(HERE, stage)
+        name, gist = formulas.first_line(draft, stage)
         if isinstance(stage, str):
             stops.append(Stop(stage, name, gist, group=where))
         elif not recipes.known(stage):
@@ -78,15 +107,16 @@ def lines(look: Look, way: inside.Way) -> list[Stop]:
     return stops
 
 
-def glance(look: Look, way: inside.Way, chosen: choose.Selection) -> Picture:
-    """Return the picture of all stages at a glance."""
+def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:
+    """Return the picture of all stages at a glance. open_stage: the name of the open one, "" for none."""
+    look = draft.look
     stages = names(way)
     keys = [stage if isinstance(stage, str) else stage.name for stage in stages]
     options = {
-        "stack": way.stack, "layer": way.layer, "head": look.head, "chosen": chosen.stage,
+        "stack": way.stack, "layer": way.layer, "head": look.head, "chosen": open_stage,
         "around": recipes.nearest(way.stages[0], look.token),
         "stops": [
-            [key, formulas.name(HERE, stage), where]
+            [key, formulas.name(draft, stage), where]
             for key, stage, where in zip(keys, stages, groups(look, way), strict=True)
         ],
     }  # fmt: skip
@@ -97,6 +127,6 @@ def glance(look: Look, way: inside.Way, chosen: choose.Selection) -> Picture:
         return {name: Numbers(np.asarray(values), (f"number of {name}",)) for name, values in each.items() if values is not None}
 
     return Picture(
-        recipes.strip, (look,), options, "inside-strip", strips, words=look.head_name, title="All stages",
+        recipes.strip, (look,), options, STRIP, strips, words=look.head_name, title="All stages",
         takes=("model", "trace"), known={"way": way},
     )  # fmt: skip

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote_plus
@@ -14,23 +17,30 @@ import pytest
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
-from analysis import head_statistics, maps, pair
-from analysis.lens import lens, translator
+from analysis import edge_effects
+from analysis.effects import divergences
+from models.edits import Head
 from models.trace import Trace
 from pages.attention.compose import compose as compose_attention
 from pages.attention.settings import Settings as AttentionSettings
-from pages.layers.boards.evolution import chosen_key
+from pages.change.changes import ChangedText
+from pages.change.compose import compose as compose_change
+from pages.change.compose import compose_unfit
+from pages.change.recipes import effects_of
+from pages.change.settings import Ranking, Refused, Switched, Unasked
+from pages.change.settings import Settings as ChangeSettings
+from pages.inside.compose import compose as compose_inside
 from pages.layers.compose import compose as compose_layers
-from pages.layers.recipes import TOP, over
-from pages.layers.settings import Evolution, Predictions, Reading, Statistics
-from pages.layers.settings import Settings as LayersSettings
 from pages.type import compose as typed
 from tests.models.networks import NETWORKS, network, tokenizer
 from tests.pages.opening import open_link
+from tests.pages.readings import EXPERIMENTS, STAGES, TWO, evolution, opened, predicted, predictions, statistics
+from tests.pages.taking import data
 from tests.serving import ROOT
 from ui.look import Choices, Look, look_of
 from ui.memory import loaded
-from ui.picture.board import Board
+from ui.picture.board import Board, Note, Table
+from ui.picture.picture import Picture
 from ui.state import LEVELS
 
 T = TypeVar("T")
@@ -87,13 +97,23 @@ def look(kind: str, folder: str, trace: Trace, app: AppTest, choices: dict) -> L
 def assert_mounted(app: AppTest, compose: Callable[[], Board]) -> Board:
     """A page has what is composed: on a plain thread, twice, to the same bytes and words."""
     boards = [on_a_plain_thread(compose) for _ in range(2)]
-    assert boards[0].data == boards[1].data and boards[0].data
+    assert content(boards[0]) == content(boards[1]) and boards[0].contents
     assert boards[0].beside == boards[1].beside
     assert set(boards[0].data.values()) <= set(mounted(app))
-    places = {"caption": app.caption, "text": app.markdown, "info": app.info, "error": app.error}
-    for note in boards[0].beside:
+    places = {"caption": app.caption, "text": app.markdown, "info": app.info, "error": app.error, "code": app.code}
+    for note in (*boards[0].beside, *(part for part in boards[0].contents.values() if isinstance(part, Note))):
         assert note.text in [element.value for element in places[note.kind]]
+    for table in (part for part in boards[0].contents.values() if isinstance(part, Table)):
+        assert any(table.rows.equals(element.value) for element in (app.dataframe if table.scrolls else app.table))
     return boards[0]
+
+
+def content(board: Board) -> dict[str, object]:
+    """What a board has, as values that can be compared."""
+    return {
+        key: part.rows.to_csv() if isinstance(part, Table) else data(part.drawn) if isinstance(part, Picture) else part
+        for key, part in board.contents.items()
+    }
 
 
 def mounted(app: AppTest) -> list[bytes]:
@@ -149,24 +169,6 @@ def test_attention_composes_a_long_text_with_its_map(folders, traces):
     assert set(board.data) == {"window-map", "head-view"}
 
 
-def evolution(seen: Look) -> tuple[LayersSettings, Reading]:
-    """What "Evolution" shows while no key is chosen, with the likeliest pair and the film of all heads together."""
-    mean = maps(seen.attention)
-    key = chosen_key(seen, LayersSettings(), over(mean))
-    return LayersSettings(), Evolution(mean, pair(seen.attention, seen.token, key), mean)
-
-
-def statistics(seen: Look) -> tuple[LayersSettings, Reading]:
-    return LayersSettings(), Statistics(head_statistics(seen.attention))
-
-
-def predictions(seen: Look) -> tuple[LayersSettings, Reading]:
-    places = seen.model.places(seen.trace) if seen.model.info.kind == "encoder" else range(len(seen.trace.read))
-    translate = translator(seen.model)
-    through = lens(seen.trace, list(places), TOP, translate)
-    return LayersSettings(), Predictions(tuple(places), through, translate is not None)
-
-
 @pytest.mark.parametrize(
     ("level", "part", "read"),
     [("beginner", "Evolution", evolution), ("intermediate", "Statistics", statistics), ("expert", "Lens", predictions)],
@@ -177,6 +179,78 @@ def test_layers_compose_what_a_run_mounts(folders, traces, kind, level, part, re
     seen = look(kind, folders[kind], traces[-1], app, {"level": level})
     settings, reading = read(seen)
     assert_mounted(app, lambda: compose_layers(seen, settings, reading))
+
+
+FEW = {
+    ("decoder", "expert", "Switch off"), ("encoder-decoder", "beginner", "Switch off"), ("encoder", "intermediate", "Two texts"),
+    ("decoder", "beginner", "What wrote it"), ("encoder", "intermediate", "Steer"),
+}  # fmt: skip
+
+
+def grid(parts: Collection[str], few: Collection[tuple[str, str, str]]) -> list:
+    """All kinds, levels and parts of a page; a few of them in `make test`."""
+    cells = list(product(NAMES, LEVELS, parts))
+    return [pytest.param(*cell, marks=() if cell in few else pytest.mark.thorough) for cell in cells]
+
+
+@pytest.mark.parametrize(("kind", "level", "experiment"), grid(EXPERIMENTS, FEW))
+def test_change_composes_what_a_run_mounts(folders, traces, kind, level, experiment):
+    if (level, experiment) == ("beginner", "Circuit"):
+        pytest.skip("beginners have no circuits")
+    link, read = EXPERIMENTS[experiment]
+    changes, other = TWO.get(kind, ("h0.1", "h1.0")), text_of(kind, folders[kind]).replace("dog", "cat")
+    more = link.format(changes=",".join(changes), other=quote_plus(other))
+    app = open_page("change", kind, folders[kind], f"level={level}&experiment={quote_plus(experiment)}&{more}")
+    base = traces[-2] if experiment in ("Switch off", "Two texts") else traces[-1]
+    seen = look(kind, folders[kind], base, app, {"level": level})
+    try:
+        settings, reading = read(seen, traces)
+    except ValueError as sentence:
+        settings, reading = ChangeSettings(), Refused(str(sentence))
+    board = assert_mounted(app, lambda: compose_change(seen, settings, reading))
+    refused = {("encoder", "What wrote it"), ("encoder-decoder", "Circuit")}
+    assert bool(board.data) == bool(board.pictures) == ((kind, experiment) not in refused)
+
+
+def test_change_composes_all_that_is_tried(folders, traces):
+    folder = folders["decoder"]
+    app = open_page("change", "decoder", folder, "level=expert&changes=h0.1,h77.0&try-all=true&try-lines=true")
+    seen = look("decoder", folder, traces[-2], app, {"level": "expert"})
+    model, position, heads = seen.model, predicted(seen), seen.attention.layers * seen.attention.heads
+    edits = [[Head(*divmod(at, seen.attention.heads))] for at in range(heads)]
+    reading = Switched(
+        ChangedText(["h0.1"], {}, traces[-1]),
+        effects_of(model, seen.trace, "self", position, ""),
+        Ranking(divergences(model, seen.trace, edits, position), 1),
+        edge_effects(model, seen.trace, position, seen.layer, seen.head),
+    )
+    settings = ChangeSettings(("h0.1", "h77.0"), tries_lines=True)
+    assert_mounted(app, lambda: compose_change(seen, settings, reading))
+    unfit = replace(reading.changed, unfit={"h77.0": app.info[0].value.partition("left out\\. ")[2].replace("\\", "")})
+    assert_mounted(app, lambda: compose_unfit(seen, unfit))
+
+
+def test_change_says_why_nothing_can_be_asked(folders, traces):
+    app = open_link("change", f"model={folders['encoder']}&level=expert&experiment=Circuit&text={quote_plus(TEXT)}")
+    seen = look("encoder", folders["encoder"], traces[-1], app, {"level": "expert"})
+    board = assert_mounted(app, lambda: compose_change(seen, ChangeSettings(), Unasked("unmasked")))
+    assert not board.data
+
+
+OPENED = {
+    ("decoder", "expert", "weights"), ("encoder", "intermediate", "feed-forward"), ("encoder-decoder", "beginner", "choice"),
+    ("our own", "beginner", "pieces"), ("decoder", "intermediate", "order"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "level", "stage"), grid(STAGES, OPENED))
+def test_inside_composes_what_a_run_mounts(folders, traces, kind, level, stage):
+    order = (0, 2, 1, *range(3, len(text_of(kind, folders[kind]).split())))
+    more = f"&word-order={'.'.join(map(str, order))}" if stage == "order" else ""
+    app = open_page("inside", kind, folders[kind], f"level={level}&stage={stage}{more}")
+    seen = look(kind, folders[kind], traces[-1], app, {"level": level})
+    for settings, reading in opened(seen, stage, order):
+        assert_mounted(app, partial(compose_inside, seen, settings, reading))
 
 
 def test_what_composes_imports_no_streamlit():

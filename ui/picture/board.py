@@ -6,28 +6,41 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ui.lexicon.marks import Words
+from ui.lexicon.marks import Marked, Words
 from ui.look import Look
 from ui.parts import APART, complaint, part
 from ui.picture.picture import Picture
 from viz.view import View
 from viz.views.board import Card, Part, board
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True)
 class Note:
     """A sentence beside or in place of a picture, as Markdown.
 
-    kind: "caption", "text", "info"; or "error", whose text is plain.
+    kind: "caption", "text", "info"; "error", whose text is plain; or "code", of Python. icon: of an "info", as Streamlit has it.
     """
 
     text: str
     kind: str = "caption"
+    icon: str = ""
 
 
-Content = View | Picture | Note
-"""A view of ours; a picture that Streamlit draws, such as a Plotly figure; or the sentence in place of either."""
+@dataclass(frozen=True)
+class Table:
+    """A table among the pictures. scrolls: it has no column of names, and long rows scroll."""
+
+    rows: pd.DataFrame
+    scrolls: bool = False
+
+
+Content = View | Picture | Note | Table
+"""A view of ours; a picture that Streamlit draws, such as a Plotly figure; the sentence in place of either; or a table."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +77,13 @@ class Draft:
         """Return the page's words under a heading (see `Words`)."""
         return self.reader(self.folder, heading, **values)
 
-    def heading_for(self, heading: str) -> str:
-        """A heading, for the case of this model if the page says something else there (see `Words.heading_for`)."""
-        return self.reader.heading_for(self.folder, heading, self.look.case)
+    def paragraph(self, *headings: str, **values: object) -> str:
+        """Return the page's words under several headings as one paragraph."""
+        return Marked(" ".join(text for heading in headings if (text := self.words(heading, **values))))
+
+    def heading_for(self, heading: str, case: str | None = None) -> str:
+        """A heading, for a case if the page says something else there (see `Words.heading_for`). case: by default of the look."""
+        return self.reader.heading_for(self.folder, heading, self.look.case if case is None else case)
 
     def say(self, heading: str, **values: object) -> None:
         """Add what the page says under a heading to the column of words, as quiet text."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from ui import state
 from ui.look import Look
-from ui.picture.board import Board, Note
+from ui.picture.board import Board, Note, Table
 from ui.picture.picture import Picture
 from ui.show import show, show_chart
 from ui.text import plain
@@ -35,8 +35,17 @@ def mount(board: Board, key: str, chosen: Callable[[], None] | None = None) -> N
         show(content, key, chosen)
     elif isinstance(content, Note):
         write(content)
+    elif isinstance(content, Table):
+        write_table(content)
     else:
         place(content)
+
+
+def mount_all(board: Board, chosen: Mapping[str, Callable[[], None]] | None = None) -> Sequence[Picture]:
+    """Place all that a board has, in its order, and return what can be taken away. chosen: for each key as of `mount`."""
+    for key in board.contents:
+        mount(board, key, (chosen or {}).get(key))
+    return board.pictures
 
 
 def write_beside(board: Board) -> None:
@@ -51,11 +60,21 @@ def write(note: Note) -> None:
         case "error":
             st.error(plain(note.text), icon=":material/report:")
         case "info":
-            st.info(note.text)
+            st.info(note.text, icon=note.icon or None)
         case "text":
             st.markdown(note.text)
+        case "code":
+            st.code(note.text, language="python", wrap_lines=True)  # a block that scrolls sideways cannot be reached by keys
         case _:
             st.caption(note.text)
+
+
+def write_table(table: Table) -> None:
+    """Place a table."""
+    if table.scrolls:
+        st.dataframe(table.rows, hide_index=True)
+    else:
+        st.table(table.rows)
 
 
 def place(picture: Picture) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
+from pages.change.boards.steering import MOST
+from pages.change.steer.push import Push
 from pages.change.steer.ready import OWN, own_pairs, ready_for
 from ui import state
 from ui.choices import boxes
@@ -14,24 +15,8 @@ from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.state import Key
 from ui.words import words
-from viz import Part
-from viz.views.dials import Dial, dials
 
 METHODS = {"Always the likeliest": "greedy", "Draw by dice": "sampling"}
-MOST = 8.0  # times the direction
-
-
-@dataclass(frozen=True)
-class Push:
-    """A push along a direction. name: of the direction; pairs: the texts that it is calculated from; layer: as for a stream;
-    method, seed: how the text goes on."""
-
-    name: str
-    pairs: tuple[tuple[str, str], ...]
-    layer: int
-    strength: float
-    method: str
-    seed: int
 
 
 def ask_push(folder: Path, look: Look) -> Push:
@@ -93,15 +78,6 @@ def number(key: Key, least: float, most: float, default: float, meaning: str) ->
     value = default if choice is None else min(max(float(choice), least), most)
     state.keep(key, None if choice is None else value, key.default)
     return value
-
-
-def sliders(folder: Path, look: Look, push: Push) -> Part:
-    """Return the sliders for the strength and the layer."""
-    last = len(look.trace.hidden["encoder" if look.trace.target else "self"]) - 1
-    dial_list = [Dial(words(folder, "strength", name=push.name), push.strength, -MOST, MOST, 0.5)]
-    if not look.beginner:
-        dial_list.append(Dial(words(folder, "place"), push.layer, 0, last, 1))
-    return Part("dials", dials(dial_list))
 
 
 def turn(number: int, value: float) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from analysis.patches import Patches
+from analysis.patches import DIRECTIONS, PARTS, Patches
 from models.language_model import LanguageModel
 from pages.change.texts import pairs
-from pages.change.texts.comparison import HERE, INTO, PIECES, Comparison
+from pages.change.texts.comparison import Comparison
 from ui import state
 from ui.choices import widgets
 from ui.choices.word import token_of
@@ -20,6 +21,9 @@ from ui.words import words
 from viz import percent
 from viz.tokens import listed, named
 
+HERE = Path(__file__).parents[1]
+PIECES = dict(zip(state.TEXTS_PART.values, PARTS, strict=True))
+INTO = dict(zip(state.TEXTS_INTO.values, DIRECTIONS, strict=True))
 OFFERED = 8  # answers of each text in the menus
 WIDE = 165  # pixels of a menu: two of them fit side by side on a telephone
 CHOSEN = (state.TEXTS_PART, state.TEXTS_MEASURE, state.TEXTS_INTO, state.TEXTS_KIND, state.TEXTS_PLACE)

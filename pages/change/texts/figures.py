@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from pages.change.texts import recipes
-from pages.change.texts.comparison import HERE, Comparison
+from pages.change.texts.comparison import Comparison
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from ui.words import words
 from viz import Part, percent
 from viz.numbers import in_hundred
 from viz.tokens import named
@@ -19,7 +19,7 @@ LITTLE = {"logit difference": 0.5, "probability": 0.05, "KL": 0.05}  # a smaller
 ALL, SOME = 0.5, 0.1  # shares of the answer from which on a beginner reads that it comes back, or comes back a little
 
 
-def grid(comparison: Comparison, effects: np.ndarray, tried: list[tuple[int, int]] | None, pictures: list[Picture]) -> Part:
+def grid(draft: Draft, comparison: Comparison, effects: np.ndarray, tried: list[tuple[int, int]] | None) -> Part:
     """Return the map. effects: of each piece; tried: the squares that show it, None for all."""
 
     def numbers() -> dict[str, Numbers]:
@@ -27,31 +27,36 @@ def grid(comparison: Comparison, effects: np.ndarray, tried: list[tuple[int, int
         across = "head" if comparison.part == "head" else "token"
         return {"effect": Numbers(effects.astype(np.float32), ("layer", across), {"layer": rows, across: columns})}
 
-    add_picture = comparison.picture(
+    drawing = comparison.picture(
         recipes.effects, "map", "What each piece does", {"measure": comparison.measure, "tried": tried}, numbers=numbers,
         known={"values": effects},
     )  # fmt: skip
-    pictures.append(add_picture)
-    above = words(HERE, "texts game" if comparison.look.beginner else f"texts map {comparison.direction}", **facts(comparison))
-    below = [words(HERE, "texts game more", **facts(comparison)), *unmatched_tokens(comparison), *small_difference(comparison)]
-    below += [words(HERE, "texts most", **strongest(comparison, effects))] * (tried is None)
-    below += [words(HERE, "texts always")] * (comparison.part == "stream" and comparison.kind != "encoder" and tried is None)
-    return add_picture.on_board(above, "\n\n".join(filter(None, below)))
+    above = draft.words(
+        "texts game" if comparison.look.beginner else f"texts map {comparison.direction}", **facts(draft, comparison)
+    )
+    below = [
+        draft.words("texts game more", **facts(draft, comparison)),
+        *unmatched_tokens(draft, comparison),
+        *small_difference(draft, comparison),
+    ]
+    below += [draft.words("texts most", **strongest(comparison, effects))] * (tried is None)
+    below += [draft.words("texts always")] * (comparison.part == "stream" and comparison.kind != "encoder" and tried is None)
+    return draft.picture(drawing, above, "\n\n".join(filter(None, below)))
 
 
-def facts(comparison: Comparison) -> dict[str, Any]:
+def facts(draft: Draft, comparison: Comparison) -> dict[str, Any]:
     """Return the facts for sentences about the texts and their answers."""
     token, against = comparison.answers
     low, high = comparison.patches.ends(comparison.measure, *comparison.answers)
     names = {"answer": comparison.spell(token), "against": comparison.spell(against)}
     return names | {
-        "measure": words(HERE, f"texts measure {comparison.measure}", **names),
+        "measure": draft.words(f"texts measure {comparison.measure}", **names),
         "first_layer": comparison.patches.base.attention[comparison.patches.where].numbers[0],
-        "piece": words(HERE, f"texts piece {comparison.part}"), "low": signed(low), "high": signed(high),
+        "piece": draft.words(f"texts piece {comparison.part}"), "low": signed(low), "high": signed(high),
     }  # fmt: skip
 
 
-def unmatched_tokens(comparison: Comparison) -> list[str]:
+def unmatched_tokens(draft: Draft, comparison: Comparison) -> list[str]:
     """Return a sentence on the tokens that only one of the texts has."""
     ours, theirs = comparison.patches.tokens(comparison.patches.base), comparison.patches.tokens(comparison.patches.source)
     places = comparison.patches.places
@@ -62,16 +67,16 @@ def unmatched_tokens(comparison: Comparison) -> list[str]:
     token_names = ", ".join(f"“{text}”" for text in [*alone, *unused][:6]) + ("" if len(alone + unused) <= 6 else " …")
     heading = "texts unequal" if alone + unused else "texts equal"
     return [
-        words(
-            HERE, heading, ours=len(comparison.look.trace.tokens), theirs=len(comparison.other.trace.tokens), tokens=token_names
+        draft.words(
+            heading, ours=len(comparison.look.trace.tokens), theirs=len(comparison.other.trace.tokens), tokens=token_names
         )
     ]
 
 
-def small_difference(comparison: Comparison) -> list[str]:
+def small_difference(draft: Draft, comparison: Comparison) -> list[str]:
     """Return a sentence where both texts have nearly the same answer."""
     low, high = comparison.patches.ends(comparison.measure, *comparison.answers)
-    return [words(HERE, "texts little")] * (abs(high - low) < LITTLE[comparison.measure])
+    return [draft.words("texts little")] * (abs(high - low) < LITTLE[comparison.measure])
 
 
 def strongest(comparison: Comparison, effects: np.ndarray) -> dict[str, str]:
@@ -96,16 +101,15 @@ def signed(value: float) -> str:
     return f"{value + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
-def prediction(
-    comparison: Comparison, effects: np.ndarray | None, patched: np.ndarray | None, pictures: list[Picture]
-) -> tuple[Part, Part]:
+def prediction(draft: Draft, comparison: Comparison, effects: np.ndarray, patched: np.ndarray | None) -> tuple[Part, Part]:
     """Return the prediction of the text that receives the piece, without and with it; and that of the other text. effects: as in
     `grid`; patched: ln p [vocabulary] with the piece."""
-    names = comparison.names if comparison.patches.denoises else comparison.names[::-1]
+    names = [draft.words(f"texts name {name}") for name in ("clean", "corrupt")]
+    names = names if comparison.patches.denoises else names[::-1]
     count = BARS[comparison.look.level]
     source, base = ("clean", "corrupt") if comparison.patches.denoises else ("corrupt", "clean")
 
-    def add_picture(which: str, title: str, **fields: Any) -> Picture:
+    def picture(which: str, title: str, **fields: Any) -> Picture:
         def numbers() -> dict[str, Numbers]:
             ids = recipes.candidates(comparison.patches, comparison.answers, patched, count)
             tokens = {"token": [comparison.look.model.token_text(id) for id in ids]}
@@ -117,25 +121,23 @@ def prediction(
             logs |= {"with the piece": patched} if which == "base" and patched is not None else {}
             return {name: Numbers(np.exp(values[ids]), ("token",), tokens) for name, values in logs.items()}
 
-        picture = comparison.picture(recipes.bars, which, title, {"which": which, "count": count}, numbers=numbers, **fields)
-        pictures.append(picture)
-        return picture
+        return comparison.picture(recipes.bars, which, title, {"which": which, "count": count}, numbers=numbers, **fields)
 
     known = {} if patched is None else {"patched": patched}
-    first = add_picture("base", f"The answer of the {names[1]}, with the piece", known=known)
-    second = add_picture("source", f"The answer of the {names[0]}", known=known)
-    above = "\n\n".join([sentence(comparison, effects, patched), words(HERE, "texts base", text=names[1])])
-    return first.on_board(above), second.on_board(words(HERE, "texts source", text=names[0]))
+    first = picture("base", f"The answer of the {names[1]}, with the piece", known=known)
+    second = picture("source", f"The answer of the {names[0]}", known=known)
+    above = "\n\n".join([sentence(draft, comparison, effects, patched), draft.words("texts base", text=names[1])])
+    return draft.picture(first, above), draft.picture(second, draft.words("texts source", text=names[0]))
 
 
-def sentence(comparison: Comparison, effects: np.ndarray | None, patched: np.ndarray | None) -> str:
+def sentence(draft: Draft, comparison: Comparison, effects: np.ndarray, patched: np.ndarray | None) -> str:
     """Return a sentence on the effect of the piece."""
-    if comparison.cell is None or patched is None or effects is None:
-        return words(HERE, "texts press", **facts(comparison))
+    if comparison.cell is None or patched is None:
+        return draft.words("texts press", **facts(draft, comparison))
     base, source = ("corrupt", "clean") if comparison.patches.denoises else ("clean", "corrupt")
     write = in_hundred if comparison.look.beginner else percent
     share, now = float(effects[comparison.cell]), int(patched.argmax())
-    facts_of_cell: dict[str, str] = facts(comparison) | {
+    facts_of_cell: dict[str, str] = facts(draft, comparison) | {
         "where": square_name(comparison, comparison.cell), "share": share_of(comparison, share), "now": comparison.spell(now),
     }  # fmt: skip
     for name, token in zip(("answer", "against"), comparison.answers, strict=True):
@@ -146,5 +148,5 @@ def sentence(comparison: Comparison, effects: np.ndarray | None, patched: np.nda
         }
         facts_of_cell |= {f"{name}_{when}": write(chance) for when, chance in chances.items()}
     if not comparison.look.beginner:
-        return words(HERE, f"texts patched {comparison.direction}", **facts_of_cell)
-    return words(HERE, f"texts {'back' if share >= ALL else 'some' if share >= SOME else 'none'}", **facts_of_cell)
+        return draft.words(f"texts patched {comparison.direction}", **facts_of_cell)
+    return draft.words(f"texts {'back' if share >= ALL else 'some' if share >= SOME else 'none'}", **facts_of_cell)

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pages.change.texts import choose, figures, pairs
-from pages.change.texts import comparison as comparisons
-from pages.change.texts.comparison import HERE, Comparison
+from pages.change.boards.texts import KEY
+from pages.change.compose import HERE, compose
+from pages.change.settings import Compared, Settings, Unasked
+from pages.change.texts import choose, measuring, pairs
+from pages.change.texts.comparison import Comparison
 from ui import state
 from ui.choices import boxes, widgets
 from ui.look import Look, beside
 from ui.memory import loaded
-from ui.parts import part
+from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
-from ui.show import choice, picture, show
-from ui.text import plain
-from ui.words import say, words
-from viz import Card, Part, board
+from ui.show import choice, picture
+from ui.words import words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
-def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
+def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     look = replace(look, options={})  # of every token: nothing is hidden or joined here
     text = pairs.write(look.model.info, look.trace.text)
     if why := nothing_to_ask(look, text):
-        say(HERE, why, name=plain(look.model.info.name), mask=plain(look.model.info.mask or ""))
-        return []
+        return mount_all(composed(compose, look, Settings(), Unasked(why)))
     trace = loaded.read(look.model.info.name, text, look.second)
     boxes.say_what_is_left_out(state.OTHER_TEXT, text)
     other = replace(look, trace=trace, second=beside(trace, look.second))
     if len(look.model.places(other.trace)) < 1:
-        say(HERE, "texts unmasked second", mask=plain(look.model.info.mask))
-        return []
+        return mount_all(composed(compose, look, Settings(), Unasked("texts unmasked second")))
     comparison = choose.ask(look, other)
     if look.beginner:
         with above:
@@ -54,27 +53,23 @@ def nothing_to_ask(look: Look, text: str) -> str:
     return "texts same" if text == look.trace.text else ""
 
 
-def draw(comparison: Comparison) -> list[Picture]:
+def draw(comparison: Comparison) -> Sequence[Picture]:
     """Draw the board. Long measurements show their progress above it."""
-    pictures, effects, patched_logs = list[Picture](), None, None
+    effects, patched_logs = None, None
     with picture("The map"):
-        effects = comparisons.effects(comparison)
+        effects = measuring.effects(comparison)
     if effects is None:
-        return pictures
+        return []
     with picture("The patch"):
-        patched_logs = comparisons.patched_logs(comparison)
+        patched_logs = measuring.patched_logs(comparison)
     tried = choose.tried_cells(comparison, comparison.cell, bool(state.TEXTS_ALL.get()))
-    cards = [
-        Card([part("The map", figures.grid, comparison, effects, tried, pictures)], words(HERE, "texts title map"), 7),
-        Card([*figures.prediction(comparison, effects, patched_logs, pictures)], words(HERE, "texts title bars"), 5),
-        Card([Part("warning", None, words(HERE, "texts warning"))], ""),
-    ]
-    show(board(cards, "What each piece of one text does in the other", answers="base"), "change-texts", chosen=react)
-    return pictures
+    board = composed(compose, comparison.look, Settings(), Compared(comparison, effects, patched_logs, tried))
+    mount(board, KEY, react)
+    return board.pictures
 
 
 def react() -> None:
     """Select the square that was clicked."""
-    match choice("change-texts"):
+    match choice(KEY):
         case {"part": "map", "value": [row, column]}:
             state.TEXTS_CELL.set(f"{row}.{column}")

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from models.pieces.values import Lattice, Merges, Tries, Word
 from pages.inside.pieces.recipes import MOST, score
-from ui.words import words
 from viz.tokens import label
 
-HERE = Path(__file__).parent
+Say = Callable[..., str]  # the words under a heading, with what is filled in: `Draft.words`
 
 
-def steps(word: Word) -> tuple[list[str], list[str]]:
+def steps(say: Say, word: Word) -> tuple[list[str], list[str]]:
     """Return a name and a sentence for each step."""
     word_steps = word.steps
     if isinstance(word_steps, Merges):
-        return merge_sentences(word, word_steps)
+        return merge_sentences(say, word, word_steps)
     if isinstance(word_steps, Tries):
-        return lookup_sentences(word, word_steps)
+        return lookup_sentences(say, word, word_steps)
     if isinstance(word_steps, Lattice):
-        return lattice_sentences(word, word_steps)
+        return lattice_sentences(say, word, word_steps)
     return [""], [say("added" if word.added else "looked up", word=quoted(word.text), piece=quoted(word.pieces[0].text))]
 
 
-def merge_sentences(word: Word, merge_steps: Merges) -> tuple[list[str], list[str]]:
+def merge_sentences(say: Say, word: Word, merge_steps: Merges) -> tuple[list[str], list[str]]:
     count = len(merge_steps.merges)
     facts = {
         "word": quoted(word.text),
@@ -44,7 +42,7 @@ def merge_sentences(word: Word, merge_steps: Merges) -> tuple[list[str], list[st
     return [f"{at} of {count}" for at in range(count + 1)] if count else [""], sentences
 
 
-def lookup_sentences(word: Word, lookups: Tries) -> tuple[list[str], list[str]]:
+def lookup_sentences(say: Say, word: Word, lookups: Tries) -> tuple[list[str], list[str]]:
     facts = {"word": quoted(word.text), "unknown": lookups.pieces[0].text, "count": count_pieces(lookups.pieces)}
     drawn = lookups.tries[:MOST]
     sentences = [say("found" if lookup.found else "not found", piece=quoted(lookup.piece.text)) for lookup in drawn]
@@ -59,7 +57,7 @@ def lookup_sentences(word: Word, lookups: Tries) -> tuple[list[str], list[str]]:
     return [f"{at} of {len(sentences)}" for at in range(1, len(sentences) + 1)], sentences
 
 
-def lattice_sentences(word: Word, word_lattice: Lattice) -> tuple[list[str], list[str]]:
+def lattice_sentences(say: Say, word: Word, word_lattice: Lattice) -> tuple[list[str], list[str]]:
     starts = sorted({candidate.piece.start for candidate in word_lattice.candidates})
     sentences = []
     for start in starts:
@@ -94,10 +92,6 @@ def count_pieces(items: Sequence[object]) -> str:
 def quantity(count: int, noun: str) -> str:
     """Return a number with its noun: "1 piece", "2 pieces"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def say(heading: str, **facts: object) -> str:
-    return words(HERE, heading, **facts)
 
 
 def quoted(text: str) -> str:

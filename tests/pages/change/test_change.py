@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,18 @@ from analysis import edge_effects, head_effects, head_means
 from analysis.effects import divergence, skip_effects
 from models.edits import Cut, Head, Row, Skip
 from models.errors import Cancelled
-from pages.change import baseline, changes, choose, figures, recipes
+from pages.change import baseline, changes, choose, chosen, figures, reading, recipes
+from pages.change.boards import switching
+from pages.change.compose import HERE
+from pages.change.settings import Settings
 from tests.pages.generate.test_generate import board
 from tests.pages.opening import open_link, said, unmarked
 from tests.pages.taking import offered
-from tests.serving import ROOT
 from ui import state
 from ui.lexicon.marks import capitalize_heads, sections
 from ui.look import Look
 from ui.memory import loaded
+from ui.picture.board import Draft
 from viz.numbers import under
 
 WORDS = "The dog saw the dog"
@@ -83,9 +87,10 @@ def test_a_head_out_of_another_text_gives_what_it_gives_there_and_out_of_the_sam
 
 def test_a_third_press_takes_a_head_from_another_text_where_there_is_one(look):
     with session(**{"resample": True, "change-other": "The cat saw the cat"}):
-        assert changes.click_head(look, ["m2.3"], 2, 3) == ["r2.3"] and changes.click_head(look, ["r2.3"], 2, 3) == []
-        changed = changes.read(look, ["r2.3"])
-        assert changed.other == "The cat saw the cat" and not changed.unfit
+        other = chosen.other_text()
+    assert changes.click_head(look, ["m2.3"], 2, 3, other) == ["r2.3"] and changes.click_head(look, ["r2.3"], 2, 3, other) == []
+    changed = reading.read(look, ["r2.3"], other)
+    assert changed.other == "The cat saw the cat" and not changed.unfit
 
 
 def test_the_effect_of_a_line_is_that_of_its_cut_and_a_press_makes_it(look):
@@ -110,13 +115,13 @@ def test_the_effect_of_a_line_is_that_of_its_cut_and_a_press_makes_it(look):
 def test_a_row_is_replaced_once_a_query(look):
     even = changes.set_row(look, ["f4"], 4, None)
     assert even == ["f4", "e3.1.4"] and changes.set_row(look, even, 4, 2) == ["f4", "o3.1.4.2"]
-    changed = changes.read(look, ["o3.1.4.2"])
+    changed = reading.read(look, ["o3.1.4.2"])
     rows = changed.trace.attention["self"][3][1, 4], look.trace.attention["self"][3][2, 4]
     np.testing.assert_allclose(*rows, atol=1e-5)
 
 
 def test_no_change_is_the_same_reading(look):
-    changed = changes.read(look, [])
+    changed = reading.read(look, [])
     assert changed.trace is look.trace and divergence(*[look.trace.logits_at(-1)] * 2) == 0
 
 
@@ -129,12 +134,12 @@ def test_what_a_model_refuses_is_left_out_with_its_sentence_and_the_rest_is_chan
         return real(name, text, target, edits)
 
     monkeypatch.setattr(loaded, "read", refuse)
-    changed = changes.read(look, ["h2.3", "f4"])
+    changed = reading.read(look, ["h2.3", "f4"])
     assert changed.fitting == ["h2.3"] and changed.unfit == {"f4": sentence} and changed.trace.edits == (Head(2, 3),)
 
 
 def test_a_head_before_the_change_is_untouched_and_one_after_it_is_not(look):
-    changed = changes.read(look, ["h3.0"])
+    changed = reading.read(look, ["h3.0"])
     assert figures.is_untouched(look, changed) and not figures.is_untouched(look.at(5, 1), changed)
 
 
@@ -186,19 +191,18 @@ def test_a_small_effect_is_never_said_to_be_nothing(look):
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_it_says_what_to_press_with_changes_too_so_that_the_board_below_stays_where_it_is(look, level):
-    folder = ROOT / "pages" / "change"
-    with session(level=level):
-        for current in ([], ["f4"]):
-            assert choose.list_part(folder, look, current).below == sections(folder / f"{level}.md")["press"]
+    for changed in ((), ("f4",)):
+        draft = Draft(HERE, replace(look, level=level))
+        assert switching.list_part(draft, Settings(changed)).below == sections(HERE / f"{level}.md")["press"]
 
 
 def test_a_step_back_one_change_taken_back_and_all_as_it_was(look):
     with session(changes="h2.3,f4") as held:
         for value, then in ((0, "f4"), ("reset", ""), ("undo", "f4"), ("undo", "h2.3,f4")):
-            choose.click(changes.load(), value)
+            choose.click(chosen.load(), value)
             assert held["changes"] == then
         assert not held["changes-before"]
-        choose.turn(look, changes.load(), 0, 1.5)
+        choose.turn(look, chosen.load(), 0, 1.5)
         assert held["changes"] == "h2.3,f4,s3.1~1.5"
 
 

@@ -97,9 +97,9 @@ def test_a_model_that_attends_in_its_own_way_has_a_circuit_without_lines(monkeyp
 
 
 def test_what_takes_long_says_what_it_costs_and_waits_for_a_press(monkeypatch):
-    from pages.change.circuit import settings
+    from pages.change.circuit import choose
 
-    monkeypatch.setattr(settings, "WAIT", 0.0)
+    monkeypatch.setattr(choose, "WAIT", 0.0)
     app = open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=65")
     assert "readings of your text" in said(app) and not app.table
     (button,) = [button for button in app.button if button.label.startswith("Look for the circuit")]

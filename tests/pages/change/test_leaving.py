@@ -9,10 +9,9 @@ import pytest
 from streamlit.util import calc_hash
 
 from analysis import head_effects
-from pages.change import changes, recipes, switching
+from pages.change import figures, reading, recipes, switching
 from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, press, said
-from ui import state
 from ui.look import Look
 from ui.memory import loaded
 
@@ -42,14 +41,13 @@ def test_two_visitors_in_turns_have_their_own_changes():
     assert [app.session_state["text"] for app in apps] == ["The cat saw", "The dog saw"]
 
 
-def test_many_who_read_at_once_read_their_own_changes(monkeypatch):
-    monkeypatch.setattr(state.st, "session_state", {})
+def test_many_who_read_at_once_read_their_own_changes():
     model = loaded.model("writer")
     looks = [Look(model, model.trace(f"The dog number {i} saw", remember=False)) for i in range(6)]
     change_lists = [[f"h{layer}.{i}" for layer in range(i + 1)] for i in range(6)]
-    alone = [changes.read(*pair).trace.logits_at(-1) for pair in zip(looks, change_lists, strict=True)]
+    alone = [reading.read(*pair).trace.logits_at(-1) for pair in zip(looks, change_lists, strict=True)]
     with ThreadPoolExecutor(6) as pool:
-        together = list(pool.map(changes.read, looks * 5, change_lists * 5))
+        together = list(pool.map(reading.read, looks * 5, change_lists * 5))
     for i, changed in enumerate(together):
         assert changed.fitting == change_lists[i % 6] and changed.trace.text == looks[i % 6].trace.text
         np.testing.assert_array_equal(changed.trace.logits_at(-1), alone[i % 6])
@@ -73,13 +71,13 @@ def test_trying_every_line_stops_when_it_is_cancelled_and_when_the_text_has_chan
 @pytest.fixture
 def board(monkeypatch) -> list[tuple[str, np.ndarray | None]]:
     """The text of each board that is drawn from now on, with its effects of all heads."""
-    drawn, draw = list[tuple[str, np.ndarray | None]](), switching.figures.parts
+    drawn, draw = list[tuple[str, np.ndarray | None]](), figures.parts
 
-    def parts(folder, look, changed, position, part_effects, pictures):
-        drawn.append((look.trace.text, part_effects))
-        return draw(folder, look, changed, position, part_effects, pictures)
+    def parts(draft, changed, position, part_effects):
+        drawn.append((draft.look.trace.text, part_effects))
+        return draw(draft, changed, position, part_effects)
 
-    monkeypatch.setattr(switching.figures, "parts", parts)
+    monkeypatch.setattr(figures, "parts", parts)
     return drawn
 
 

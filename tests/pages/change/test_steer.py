@@ -10,7 +10,7 @@ from analysis import direction, push, random_direction
 from analysis.steering import DIRECTIONS, moves
 from models.edits import Stream
 from models.language_model import softmax
-from pages.change.steer import HERE
+from pages.change.compose import STEER as FOLDER
 from pages.change.steer.ready import READY
 from tests.pages.generate.test_generate import board
 from tests.pages.opening import open_link, said, unmarked
@@ -45,7 +45,7 @@ def test_a_push_stands_beside_random_ones_each_with_its_own_word():
         moved = moves(push(model, model.trace("They went to the"), pushes, 3))
         app = open_link("change", f"{STEER}&level=expert&steer-strength={strength}")
         page_text = unmarked(board(app)).replace("\u00a0", " ")
-        verdict = sections(HERE / "expert.md")[moved.verdict].replace("{all}", "21").replace("{count}", "20")
+        verdict = sections(FOLDER / "expert.md")[moved.verdict].replace("{all}", "21").replace("{count}", "20")
         assert verdict in page_text
         move, rival = moved.push, moved.strongest
         for token_move, name in ((move, "risen"), (rival, "rival")):

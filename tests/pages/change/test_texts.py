@@ -9,7 +9,7 @@ import streamlit
 import models
 from analysis import patching
 from analysis.patches import DIRECTIONS, Patches
-from pages.change.texts import choose, pairs, panel
+from pages.change.texts import choose, figures, pairs
 from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, said
 from tests.pages.taking import offered
@@ -192,16 +192,16 @@ def test_the_sentence_says_what_the_patch_does():
 def test_what_was_asked_of_a_text_that_is_typed_over_never_stands_beside_the_new_one(monkeypatch, box):
     texts = {"text": f"The {box[:2]} girl ran, so", "other-text": f"The {box[:2]} boy ran, so"}
     first, second = Held(Patches.effects), Held(Patches.effects)
-    drawn, draw = [], panel.figures.grid
+    drawn, draw = [], figures.grid
 
-    def grid(comparison, effects, *arguments):
+    def grid(draft, comparison, effects, *arguments):
         drawn.append((comparison.look.trace.text, comparison.other.trace.text, effects))
-        return draw(comparison, effects, *arguments)
+        return draw(draft, comparison, effects, *arguments)
 
     def patch(held):
         monkeypatch.setattr(Patches, "effects", lambda self, *arguments, **options: held(self, *arguments, **options))
 
-    monkeypatch.setattr(panel.figures, "grid", grid)
+    monkeypatch.setattr(figures, "grid", grid)
     patch(first)
     link = "&".join(f"{name}={text.replace(' ', '+')}" for name, text in texts.items())
     app = open_link("change", f"experiment=Two+texts&level=expert&{link}", finished=False)

@@ -13,17 +13,19 @@ import models
 from analysis import inside
 from models.scratch import norms, transformer
 from pages.inside import beginning, choose, code, detail, formulas, kept, naming, recipes
+from pages.inside.compose import HERE
+from pages.inside.opened import open_stage
+from pages.inside.spots import Selection, Spot
 from tests.models.networks import network, tokenizer
 from tests.node import printed
 from tests.pages.opening import open_link, said
-from tests.serving import ROOT
 from ui import state
 from ui.look import Look
 from ui.memory import loaded
+from ui.picture.board import Draft
 from viz.views.sum_view import Product, sum_view
 from viz.views.way_view import Stop, shades, way_view
 
-HERE = ROOT / "pages" / "inside"
 TEXTS = {"writer": ("The cat sat", ""), "filler": ("The [MASK] sat", ""), "translator": ("The cat sleeps.", "Le chat")}
 WAYS = [("writer", "self"), ("filler", "self"), ("translator", "encoder"), ("translator", "decoder")]
 
@@ -37,16 +39,16 @@ def look_of(name: str, stack: str, level: str = "expert") -> tuple[Look, inside.
 
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize(("name", "stack"), WAYS)
-def test_every_stage_of_our_models_has_words_of_its_own(monkeypatch, name, stack, level):
-    monkeypatch.setattr(state, "level", lambda: level)
-    _, way = look_of(name, stack)
+def test_every_stage_of_our_models_has_words_of_its_own(name, stack, level):
+    look, way = look_of(name, stack, level)
+    draft = Draft(HERE, look)
     for stage in ("text", "pieces", *way.stages):
-        _, gist = formulas.first_line(HERE, stage)
-        assert gist and formulas.explanation(HERE, stage, {}), stage
+        _, gist = formulas.first_line(draft, stage)
+        assert gist and formulas.explanation(draft, stage, {}), stage
         if not isinstance(stage, str) and stage.rule is not None and stage.name != "choice":
-            assert all(formulas.factors(HERE, stage)), stage.formula
+            assert all(formulas.factors(draft, stage)), stage.formula
             cell = way.explain(stage.name, (0,) * len(stage.axes))
-            formula = formulas.put_in(HERE, cell, stage, {})
+            formula = formulas.put_in(draft, cell, stage, {})
             assert bool(formula) == (level != "beginner" or stage.formula in ("layer norm", "rms norm")), stage.formula
             assert "{" not in formula, "each name in the words has a number"
 
@@ -117,7 +119,7 @@ def test_numbers_that_are_shown_are_those_of_the_stage_and_their_terms_add_up(na
     for stage in way.stages:
         if stage.name in ("ids", "choice"):
             continue
-        here = detail.open_stage(look, way, stage, choose.Selection(stage.name))
+        here = open_stage(look, way, stage, Selection(stage.name))
         visible = recipes.plane(stage, here.rows, here.head)[:, here.columns]
         row, column = here.place
         assert visible[here.rows.index(row), here.columns.index(column)] == pytest.approx(stage.at(here.index), abs=1e-5)
@@ -146,7 +148,7 @@ def test_a_number_is_followed_back_to_the_table_of_the_embedding():
 
 @given(
     st.builds(
-        choose.Spot,
+        Spot,
         st.from_regex("[a-z][a-z -]{0,20}[a-z]", fullmatch=True),
         st.lists(st.integers(0, 9999), min_size=1).map(tuple),
         st.none() | st.integers(0, 99),
@@ -154,12 +156,12 @@ def test_a_number_is_followed_back_to_the_table_of_the_embedding():
     )
 )
 def test_a_place_is_read_back_from_a_link(spot):
-    assert choose.Spot.read(str(spot)) == spot
+    assert Spot.read(str(spot)) == spot
 
 
 @pytest.mark.parametrize("text", ["", "queries", "queries.1", "queries@self", "queries.1@", "queries.x@self", "queries.1@self-1"])
 def test_what_is_no_place_is_not_read_as_one(text):
-    assert choose.Spot.read(text) is None
+    assert Spot.read(text) is None
 
 
 def test_the_code_is_that_of_the_file():
@@ -235,16 +237,15 @@ def test_pieces_are_counted_in_words_that_fit_their_number(text, count):
     assert count in said(open_link("inside", f"text={text}&stage=pieces&level=beginner"))
 
 
-def test_beginners_go_back_through_blocks_that_are_counted_from_one(monkeypatch):
-    monkeypatch.setattr(state, "level", lambda: "beginner")
+def test_beginners_go_back_through_blocks_that_are_counted_from_one():
     look, way = look_of("writer", "self", "beginner")
-    spot = choose.Spot("output", (2, 169), 5, "self")
-    assert naming.spot(HERE, look, way, spot).startswith("Block 6, Added: ")
+    spot = Spot("output", (2, 169), 5, "self")
+    assert naming.spot(Draft(HERE, look), way, spot).startswith("Block 6, Added: ")
 
 
 def test_a_long_trail_keeps_where_it_began_and_its_last_numbers(monkeypatch):
     look, _ = look_of("writer", "self")
-    spots = [choose.Spot("output", (0, number), 1, "self") for number in range(choose.FURTHEST + 9)]
+    spots = [Spot("output", (0, number), 1, "self") for number in range(choose.FURTHEST + 9)]
     trail, gone = (), []
     monkeypatch.setattr(choose, "_go", lambda look, to, trail: gone.append(trail))
     for here in spots:
@@ -255,18 +256,16 @@ def test_a_long_trail_keeps_where_it_began_and_its_last_numbers(monkeypatch):
 
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize(("name", "stack"), WAYS)
-def test_where_something_is_added_to_the_stream_the_shortest_way_back_is_named_and_leads_to_the_embedding(
-    monkeypatch, name, stack, level
-):
-    monkeypatch.setattr(state, "level", lambda: level)
-    _, way = look_of(name, stack)
+def test_where_something_is_added_to_the_stream_the_shortest_way_back_is_named_and_leads_to_the_embedding(name, stack, level):
+    look, way = look_of(name, stack, level)
+    draft = Draft(HERE, look)
     stages, place, named = {stage.name: stage for stage in way.stages}, "output", []
     while place != "stream":
         stage = stages[place]
         before = next(source for source in stage.inputs if "stream" in source)
-        if sentence := detail.straight(stage):
-            assert f"**{formulas.name(HERE, before)}**" in sentence
+        if sentence := detail.straight(draft, stage):
+            assert f"**{formulas.name(draft, before)}**" in sentence
             named.append(place)
         place = before
     assert len(named) == sum("add" in stages[stage_name].formula for stage_name in named) >= 2
-    assert not detail.straight(stages["embeddings"]) and not detail.straight(stages["feed-forward"])
+    assert not detail.straight(draft, stages["embeddings"]) and not detail.straight(draft, stages["feed-forward"])

@@ -10,7 +10,10 @@ import pytest
 import models
 from analysis import inside
 from analysis.scopes import typed
-from pages.inside import choose, detail, ending, recipes
+from pages.inside import ending, recipes
+from pages.inside.compose import HERE
+from pages.inside.opened import open_stage
+from pages.inside.spots import Selection
 from tests.models.huggingface.test_text import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
@@ -18,6 +21,7 @@ from tests.pages.opening import open_link, said
 from ui import state
 from ui.look import Look
 from ui.memory import allowed, loaded
+from ui.picture.board import Draft
 from viz.numbers import in_hundred
 
 TEXTS = {"writer": ("Here are 3 $ signs_ *.", ""), "filler": ("Once upon a [MASK].", ""), "translator": ("The cat sleeps.", "Le")}
@@ -25,16 +29,14 @@ TEXTS = {"writer": ("Here are 3 $ signs_ *.", ""), "filler": ("Once upon a [MASK
 
 def guess(monkeypatch: pytest.MonkeyPatch, name: str, level: str) -> str:
     """The words of the last stage at its own board."""
-    monkeypatch.setattr(state, "level", lambda: level)
     cards = []
-    monkeypatch.setattr(detail, "board", lambda board_cards, label: cards.extend(board_cards))
-    monkeypatch.setattr(detail, "show", lambda *rest: None)
+    monkeypatch.setattr(Draft, "add_cards", lambda draft, key, board_cards, label: cards.extend(board_cards))
     model = models.load(name)
     trace = model.trace(*TEXTS[name])
     look = Look(model, trace, "cross" if trace.target else "self", level, picked=(1, 2))
     way = inside.follow(model, trace, 1, stack="decoder" if trace.target else "self", around=look.token)
-    here = detail.open_stage(look, way, recipes.stage_of(way, "choice"), choose.Selection("choice"))
-    ending.draw(here)
+    here = open_stage(look, way, recipes.stage_of(way, "choice"), Selection("choice"))
+    ending.add(Draft(HERE, look), here)
     return "\n".join(part.above + part.below for card in cards for part in card.parts)
 
 
@@ -71,7 +73,7 @@ def test_the_score_that_opens_first_is_that_of_the_token_that_the_model_chooses(
     way = inside.follow(model, trace, 1, stack="decoder" if trace.target else "self", around=look.token)
     logits = trace.logits_at(look.token)
     for stage in ("logits", "probabilities"):
-        here = detail.open_stage(look, way, recipes.stage_of(way, stage), choose.Selection(stage))
+        here = open_stage(look, way, recipes.stage_of(way, stage), Selection(stage))
         assert here.index[-1] == np.argmax(logits)
 
 

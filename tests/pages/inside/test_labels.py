@@ -7,23 +7,25 @@ import pytest
 
 import models
 from analysis import inside
-from pages.inside import choose, detail, ending, formulas, kept, naming
+from pages.inside import choose, ending, formulas, kept, naming
+from pages.inside.compose import HERE
+from pages.inside.opened import OpenStage, open_stage
+from pages.inside.spots import Selection
 from tests.models.classifiers import TEXT, model
 from tests.pages.opening import open_link, said
-from tests.serving import ROOT
 from ui import state
 from ui.look import Look
+from ui.picture.board import Draft
 
-HERE = ROOT / "pages" / "inside"
 QUESTION = "Did the cat sit"
 LAST = ("logits", "probabilities", "choice")
 
 
-def opened_at(stage: str, level: str = "expert") -> detail.OpenStage:
+def opened_at(stage: str, level: str = "expert") -> OpenStage:
     sorter = models.load("sorter")
     look = choose.follow_label(Look(sorter, sorter.trace(QUESTION), level=level))
     way = inside.follow(sorter, look.trace, 1, around=look.token)
-    return detail.open_stage(look, way, way.stage(stage), choose.Selection(stage))
+    return open_stage(look, way, way.stage(stage), Selection(stage))
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -36,12 +38,12 @@ def test_the_end_of_the_sorter_opens_and_speaks_of_its_labels(level, stage):
 
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize("stage", LAST)
-def test_the_words_of_the_end_count_labels_and_no_tokens(monkeypatch, level, stage):
-    monkeypatch.setattr(state, "level", lambda: level)
+def test_the_words_of_the_end_count_labels_and_no_tokens(level, stage):
     here = opened_at(stage, level)
-    name, gist = formulas.first_line(HERE, here.stage)
+    draft = Draft(HERE, here.look)
+    name, gist = formulas.first_line(draft, here.stage)
     text = formulas.explanation(
-        HERE, here.stage, naming.facts(here.look, here.stage, here.index) | {"best": "question", "share": "99 %"}
+        draft, here.stage, naming.facts(here.look, here.stage, here.index) | {"best": "question", "share": "99 %"}
     )
     assert "label" in f"{gist} {text}" and "{" not in text
     assert not {"2,048", "token:", "tokens**", "vocabulary", "candidate"} & set(f"{name} {gist} {text}".split())

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from analysis import inside
-from pages.inside import choose, detail, neurons, recipes
+from pages.inside import recipes
+from pages.inside.boards.neurons import BOARD, CURVE, SAMPLE, TOP, key_of
+from pages.inside.compose import compose
+from pages.inside.neurons import panel
+from pages.inside.neurons import recipes as neuron_recipes
+from pages.inside.opened import open_stage
+from pages.inside.settings import Experts, Firings, Neurons, Reading, Settings
+from pages.inside.spots import Selection
 from tests.analysis import test_inside_models as seen
 from tests.pages.opening import open_link, said
 from tests.pages.taking import assert_made_again, offered
 from ui import state
 from ui.look import Look
+from ui.picture.board import Note
 from ui.picture.picture import Picture
 from viz.figures.activation import activation_curve
+from viz.view import View
 from viz.views.prediction_bars import value_bars
 
 LINK = "text=The+cat+sat&stage=feed-forward"
@@ -27,35 +38,36 @@ FAMILIES = {  # the pictures of each stack, and words about what is missing
 }
 
 
-def drawn(monkeypatch: pytest.MonkeyPatch, name: str, way: inside.Way) -> tuple[list[Picture], str]:
+def drawn(name: str, way: inside.Way) -> tuple[list[Picture], str]:
     """The pictures of the neurons, and all that is said about them."""
-    sentences: list[str] = []
-
-    def note(cards, label=""):
-        sentences.extend(part.above for card in cards for part in card.parts)
-
-    monkeypatch.setattr(state, "level", lambda: "intermediate")
-    monkeypatch.setattr(neurons, "board", note)
-    for function in ("show", "show_chart"):
-        monkeypatch.setattr(neurons, function, lambda *rest: None)
-    monkeypatch.setattr(
-        neurons, "say", lambda folder, heading, **values: sentences.append(neurons.words(folder, heading, **values))
-    )
-    monkeypatch.setattr(neurons.jobs, "result", lambda key, work, doing: work(lambda share, words: None))
     kind = "cross" if way.stack == "decoder" else way.stack
     look = Look(seen.model(name), seen.trace(name), kind, "intermediate", picked=(way.layer, 1))
-    here = detail.open_stage(look, way, recipes.stage_of(way, "feed-forward"), choose.Selection("feed-forward"))
-    return neurons.draw(here), "\n".join(sentences)
+    here = open_stage(look, way, recipes.stage_of(way, "feed-forward"), Selection("feed-forward"))
+    listed = neuron_recipes.strongest(way, here.place[0], TOP[look.level], None)
+    neuron = neuron_recipes.one_of(way, here.place[0], *key_of(listed.neurons[0]))
+    readings: list[Reading] = [Neurons(here, listed, neuron)]
+    if way.fired is not None:
+        readings.append(Firings(here, neuron, inside.sampled(look.model, way.stack, way.layer, way.fired)))
+    if listed.experts:
+        readings.append(Experts(here, listed))
+    boards = [compose(look, Settings(), reading) for reading in readings]
+    contents = [content for board in boards for content in board.contents.values()]
+    words = [
+        content.data.decode("utf-8", "replace") if isinstance(content, View) else content.text
+        for content in contents
+        if isinstance(content, View | Note)
+    ]
+    return [picture for board in boards for picture in board.pictures], "\n".join(words)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_feed_forward_shows_its_neurons(monkeypatch, name):
+def test_every_feed_forward_shows_its_neurons(name):
     parts, missing = FAMILIES[name]
     for way in seen.ways(name):
-        pictures, words = drawn(monkeypatch, name, way)
+        pictures, words = drawn(name, way)
         wanted = parts - {"towards", "away"} if way.stack == "encoder" else parts
         assert {drawing.part for drawing in pictures if drawing.part} == wanted
-        assert missing in words and "{" not in words
+        assert missing in words and not re.search(r"\{[a-z_]+\}", words)
         for drawing in pictures:
             assert drawing.drawn is not None and all(np.isfinite(each.values).any() for each in drawing.numbers().values())
         assert any(drawing.key == "inside-curve" for drawing in pictures)
@@ -64,8 +76,8 @@ def test_every_feed_forward_shows_its_neurons(monkeypatch, name):
 
 
 def test_a_neuron_is_read_from_a_link_and_back():
-    assert neurons.parse("321") == (None, 321) and neurons.parse("2.321") == (2, 321)
-    assert neurons.parse(None) is neurons.parse("") is neurons.parse("x") is neurons.parse("1.2.3") is neurons.parse("-1") is None
+    assert panel.parse("321") == (None, 321) and panel.parse("2.321") == (2, 321)
+    assert panel.parse(None) is panel.parse("") is panel.parse("x") is panel.parse("1.2.3") is panel.parse("-1") is None
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -82,7 +94,7 @@ def test_one_token_has_neurons():
 
 def test_a_notebook_makes_the_pictures_again(monkeypatch):
     pictures = offered(monkeypatch, "inside", f"{LINK}&level=intermediate&neuron=7")
-    ours = [drawing for name, drawing in pictures.items() if name.split()[0] in (neurons.BOARD, neurons.CURVE, neurons.SAMPLE)]
+    ours = [drawing for name, drawing in pictures.items() if name.split()[0] in (BOARD, CURVE, SAMPLE)]
     assert len(ours) == 5
     for drawing in ours:
         assert_made_again(drawing)

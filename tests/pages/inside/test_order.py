@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import models
-from pages.inside import order
+from pages.inside.boards import order
+from pages.inside.compose import ORDER
 from pages.inside.order import choose, drawings, kept, recipes, sentences
 from tests.analysis import test_inside_models as seen
 from tests.models.networks import NETWORKS
@@ -14,6 +15,7 @@ from tests.pages.opening import open_link, said
 from ui import state
 from ui.lexicon.marks import sections
 from ui.look import Look
+from ui.picture.board import Draft
 
 TEXT = "The cat sat on the mat"
 
@@ -60,8 +62,8 @@ def test_a_long_text_is_shown_around_the_token_that_is_followed():
 def test_too_many_words_are_refused_before_anything_is_read(monkeypatch):
     monkeypatch.setattr(order, "MOST", 5)
     monkeypatch.setattr(kept, "read", lambda *arguments: pytest.fail("it was read"))
-    look = Look(models.load("writer"), models.load("writer").trace(TEXT))
-    assert "6 words" in order.refusal(look, 6) and not order.refusal(look, 5)
+    app = open_link("inside", f"text={TEXT}&stage=order")
+    assert "6 words" in said(app) and not any(button.label == "Shuffle" for button in app.button)
 
 
 def test_a_press_shuffles_and_another_brings_the_text_back():
@@ -84,15 +86,14 @@ def test_an_order_of_another_text_is_let_go():
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Falcon", "BLOOM", "BERT", "BERT without a head", "XLNet", "T5", "BART"])
-def test_a_model_of_the_hub_is_shown_as_it_is(monkeypatch, name):
-    monkeypatch.setattr(state, "level", lambda: "expert")
+def test_a_model_of_the_hub_is_shown_as_it_is(name):
     assert name in NETWORKS
     model = seen.model(name)
     trace = model.trace("one two three")
     look = Look(model, trace, "cross" if model.info.kind == "encoder-decoder" else "self", "expert", picked=(0, 1))
     read = kept.read(model, trace, "", (0, 2, 1))
     assert list(read.orders) == [True] and read.note == "hub"
-    cards, pictures = order.compare(look, (0, 2, 1), read.orders)
+    cards, pictures = order.compare(Draft(ORDER, look), (0, 2, 1), read.orders)
     assert "without" not in name or any("language-model head" in part.above for card in cards for part in card.parts)
     assert all(drawing.drawn.data and drawing.numbers() for drawing in pictures)
 
@@ -119,28 +120,31 @@ def test_the_end_and_the_followed_token_are_compared_where_they_differ():
 
 
 def test_all_levels_say_the_same_things():
-    headings = [set(sections(order.HERE / f"{level}.md")) for level in state.LEVELS]
+    headings = [set(sections(ORDER / f"{level}.md")) for level in state.LEVELS]
     assert headings[0] == headings[1] == headings[2]
 
 
-def test_what_is_said_of_a_decoder_is_of_the_token_that_is_followed(monkeypatch):
-    monkeypatch.setattr(state, "level", lambda: "expert")
+def test_what_is_said_of_a_decoder_is_of_the_token_that_is_followed():
     writer = models.load("writer")
     look = Look(writer, writer.trace(TEXT), level="expert", chosen_token=6)
+    draft = Draft(ORDER, look)
     bare = recipes.read(writer, look.trace, [0, 2, 1, 3, 4, 5], "", False)
     changes = bare.changes("self")
-    assert recipes.power(float(changes[-1, 6])) in sentences.say_example(look, bare) and changes[-1, 6] > 1e-3
-    assert "same set" in sentences.say_example(look, recipes.read(writer, look.trace, list(range(6)), "", False))
+    assert recipes.power(float(changes[-1, 6])) in sentences.say_example(draft, bare) and changes[-1, 6] > 1e-3
+    assert "same set" in sentences.say_example(draft, recipes.read(writer, look.trace, list(range(6)), "", False))
 
 
-def test_what_became_another_piece_is_no_difference_of_a_map(monkeypatch):
-    monkeypatch.setattr(state, "level", lambda: "beginner")
+def test_what_became_another_piece_is_no_difference_of_a_map():
     filler = models.load("filler")
     look = Look(filler, filler.trace("The cat sat"), picked=(0, 0))
     reading = recipes.read(filler, look.trace, [1, 0, 2], "", True)
     before, after = reading.maps("self", 0, 0, False)
     most = np.nanmax(np.abs(before - after))
-    assert reading.changed == (0, 1) and most < 0.5 and sentences.percent(float(most)) in sentences.say_gap(look, reading)
+    assert (
+        reading.changed == (0, 1)
+        and most < 0.5
+        and sentences.percent(float(most)) in sentences.say_gap(Draft(ORDER, look), reading)
+    )
 
 
 @pytest.mark.parametrize(("value", "text"), [(4.2e-7, "4.2 · 10⁻⁷"), (0.5, "5.0 · 10⁻¹"), (0, ""), (np.nan, "")])

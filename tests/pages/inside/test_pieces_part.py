@@ -7,12 +7,11 @@ import transformers
 
 import models
 from models.pieces.apart import HIDDEN
-from pages.inside import pieces
 from tests.models.huggingface.test_text import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
 from tests.pages.opening import open_link, said
-from tests.pages.taking import arrays, assert_made_again, offered, table
+from tests.pages.taking import arrays, assert_made_again, offered, opened, table
 from ui import state
 from ui.memory import allowed, loaded
 
@@ -79,11 +78,9 @@ def test_a_text_is_read_by_the_tokenizer_of_a_model_whose_weights_are_not(monkey
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_a_tokenizer_that_hides_its_steps_is_said_and_still_compared(monkeypatch, anybody, hub_kinds, level):
     loaded.model(hub_kinds[IN_PYTHON])
-    views = []
-    monkeypatch.setattr(pieces, "show", lambda view, *rest: views.append(view))
-    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[IN_PYTHON]}&text=the+cat"))
-    assert list(drawings) == MINE[2:]
-    assert HIDDEN.encode() in views[0].data
+    app, drawings = opened(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[IN_PYTHON]}&text=the+cat")
+    assert list(mine(drawings)) == MINE[2:]
+    assert any(HIDDEN.encode() in component.proto.bytes for component in app.get("bidi_component"))
 
 
 def test_a_tokenizer_that_cannot_be_read_is_said(monkeypatch, anybody, tmp_path):

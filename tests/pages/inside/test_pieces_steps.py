@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 
 import pytest
 from hypothesis import example, given, settings
@@ -13,11 +13,13 @@ import models
 from models.huggingface.text import TextTokens
 from models.pieces.apart import pieces_of
 from models.pieces.values import Lattice, Merges, Tries
-from pages.inside import pieces
+from pages.inside.boards import pieces
+from pages.inside.compose import PIECES
 from pages.inside.pieces import recipes, sentences
 from tests.models.huggingface.test_text import folder
 from tests.models.pieces.test_pieces import KINDS
 from ui import state
+from ui.lexicon.marks import Words
 from viz.views.pieces_view import Row, pieces_view
 
 SEEN = (
@@ -47,21 +49,24 @@ def make(tmp_path_factory):
     return cache(lambda name: TextTokens(KINDS[name](home)))
 
 
+def words_of(level: str) -> sentences.Say:
+    """The words of this part at a level, without marks."""
+    return partial(Words(level, lambda: False, None), PIECES)
+
+
 @settings(max_examples=40, deadline=None)
 @given(text=texts)
 @example(text="the cat fine unbelievable 語 <mask>")
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize("name", SEEN)
 def test_each_step_has_something_to_see_and_a_sentence(make, name, level, text):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state, "level", lambda: level)
-        for word in pieces_of(make(name), text).words:
-            names, texts = sentences.steps(word)
-            letters, rows = recipes.rows_of(word.steps, level != "beginner") if word.steps else (1, [Row([])])
-            pieces_view(letters, rows, names, texts)  # which looks at every box
-            steps = {row.step for row in rows} | {box.step for row in rows for box in row.boxes if box.step is not None}
-            assert steps == set(range(len(names)))
-            assert all(texts) and not any(re.search(r"\{[a-z_]+\}", step_text) for step_text in texts)
+    for word in pieces_of(make(name), text).words:
+        names, texts = sentences.steps(words_of(level), word)
+        letters, rows = recipes.rows_of(word.steps, level != "beginner") if word.steps else (1, [Row([])])
+        pieces_view(letters, rows, names, texts)  # which looks at every box
+        steps = {row.step for row in rows} | {box.step for row in rows for box in row.boxes if box.step is not None}
+        assert steps == set(range(len(names)))
+        assert all(texts) and not any(re.search(r"\{[a-z_]+\}", step_text) for step_text in texts)
 
 
 @settings(max_examples=40, deadline=None)
@@ -90,7 +95,7 @@ def test_the_last_row_of_the_result_has_the_pieces(make, name, text):
 
 def test_a_word_with_more_lookups_than_can_be_drawn_says_how_many_are_left_out(make):
     (word,) = pieces_of(make("BERT"), "c" * 60).words
-    names, texts = sentences.steps(word)
+    names, texts = sentences.steps(words_of("beginner"), word)
     assert len(word.steps.tries) == 60 * 61 // 2 and len(names) == recipes.MOST + 1
     assert f"Another {60 * 61 // 2 - recipes.MOST:,}" in texts[-1]
 
@@ -113,11 +118,10 @@ def test_there_are_numbers_to_take_away_of_every_word(make, name):
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
-def test_a_word_whose_parts_are_joined_nowhere_says_into_how_many_it_falls(monkeypatch, level):
-    monkeypatch.setattr(state, "level", lambda: level)
+def test_a_word_whose_parts_are_joined_nowhere_says_into_how_many_it_falls(level):
     (word,) = pieces_of(models.load_tokenizer("writer"), "😀").words
     parts = len(word.steps.letters)
     assert parts == len(word.pieces) > 1 and not word.steps.merges
-    assert f"stays in {parts} " in sentences.steps(word)[1][0]
+    assert f"stays in {parts} " in sentences.steps(words_of(level), word)[1][0]
     (letter,) = pieces_of(models.load_tokenizer("writer"), "z").words
-    assert "stays in" not in sentences.steps(letter)[1][0]
+    assert "stays in" not in sentences.steps(words_of(level), letter)[1][0]

@@ -1,65 +1,45 @@
-"""Experiment "Circuit": the fewest heads and feed-forwards that keep a prediction, drawn, beside other sets of its size."""
+"""The boards of experiment "Circuit": its graph, its table, and words on both."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from analysis import Circuit
-from pages.change import changes
 from pages.change.circuit import recipes
-from pages.change.circuit.settings import HERE, Settings, ask_circuit, search
-from ui import state
-from ui.look import Look
+from pages.change.circuit.settings import Settings
+from pages.change.settings import Wired
+from ui.picture.board import Draft, Table
 from ui.picture.picture import Numbers, Picture
-from ui.show import show, show_chart
 from ui.text import plain
-from ui.words import paragraph, say, words
 from viz import percent
 from viz.numbers import decimal, signed
 from viz.tokens import named
 
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
+GRAPH, LOST = "circuit-graph", "circuit-lost"
+UNDER, DECODER, TABLE, MEASURES, WARNING = "graph", "decoder", "table", "measures", "warning"
 
 
-def panel(look: Look, above: DeltaGenerator) -> list[Picture]:
-    look = replace(look, options={})
-    if changes.load():
-        say(HERE, "circuit without changes")
-    settings = ask_circuit(look)
-    if settings is None:
-        return []
-    say(HERE, "circuit question", word=plain(settings.question.description))
-    try:
-        wiring = search(settings)
-    except ValueError as refused:
-        st.info(plain(str(refused)), icon=":material/info:")
-        return []
-    if wiring is None:
-        return []
-    pictures = [graph(settings, wiring), losses(settings, wiring)]
-    left, right = st.columns([6, 5])
-    with left:
-        show_chart(pictures[0].drawn, "circuit-graph")
-        say(HERE, "circuit graph" if wiring.edges is not None else "circuit no edges")
-        if look.trace.target:
-            say(HERE, "circuit decoder")
-    with right:
-        say_size(settings, wiring)
-        st.table(table(settings, wiring))
-        say(HERE, "circuit measures", readings=f"{wiring.circuit.readings:,}", verdict=verdict(wiring.circuit))
-        place_open_button(settings, wiring)
-        show(pictures[1].drawn, "circuit-lost")
-    say(HERE, "circuit warning")
-    return pictures
+def add(draft: Draft, reading: Wired) -> None:
+    """Add the graph, the losses and the table; `beside` says how large the circuit is."""
+    settings, wiring = reading.settings, reading.wiring
+    drawings = graph(settings, wiring), losses(draft, settings, wiring)
+    draft.add(drawings[0], GRAPH)
+    draft.note(UNDER, "circuit graph" if wiring.edges is not None else "circuit no edges")
+    if draft.look.trace.target:
+        draft.note(DECODER, "circuit decoder")
+    say_size(draft, settings, wiring)
+    draft.contents[TABLE] = Table(table(settings, wiring))
+    facts = {"readings": f"{wiring.circuit.readings:,}", "verdict": verdict(draft, wiring.circuit)}
+    draft.note(MEASURES, "circuit measures", **facts)
+    draft.add(drawings[1], LOST)
+    draft.note(WARNING, "circuit warning")
 
 
-def say_size(settings: Settings, wiring: recipes.Wiring) -> None:
+def say_size(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
+    """Say how large the circuit is, and how much of the prediction it keeps."""
     circuit = wiring.circuit
     heads = sum(node.head is not None for node in circuit.kept)
     facts = {
@@ -68,16 +48,16 @@ def say_size(settings: Settings, wiring: recipes.Wiring) -> None:
         "gain": "log-probability" if circuit.against is None else "the difference of the two logits",
         "nats": decimal(circuit.whole - circuit.nothing),
     }  # fmt: skip
-    say(HERE, "circuit found", **facts)
-    say_enough(settings, circuit)
+    draft.say("circuit found", **facts)
+    say_enough(draft, settings, circuit)
     if settings.question.against is None:
-        say(HERE, "circuit logarithm")
+        draft.say("circuit logarithm")
     blind = -np.log(settings.question.look.model.info.vocabulary)
     if settings.fill == "zero" and settings.question.against is None and circuit.nothing < blind - 1:
-        say(HERE, "circuit far", chance=percent(float(np.exp(circuit.nothing))))
+        draft.say("circuit far", chance=percent(float(np.exp(circuit.nothing))))
 
 
-def say_enough(settings: Settings, circuit: Circuit) -> None:
+def say_enough(draft: Draft, settings: Settings, circuit: Circuit) -> None:
     """Say whether the word still wins with only the circuit, with its probability and the likeliest word there."""
     question, position = settings.question, settings.question.position
     model, whole = question.look.model, question.trace.logits_at(position)
@@ -88,23 +68,23 @@ def say_enough(settings: Settings, circuit: Circuit) -> None:
         "after": percent(float(chances[circuit.token])), "best": plain(named(best.text)), "chance": percent(best.probability),
     }  # fmt: skip
     if circuit.against is None:
-        say(HERE, "circuit enough" if circuit.wins else "circuit not enough", **facts)
+        draft.say("circuit enough" if circuit.wins else "circuit not enough", **facts)
     else:
         facts |= {"rival": plain(f"“{question.spell(circuit.against)}”"), "other": percent(float(chances[circuit.against]))}
-        say(HERE, "circuit enough against" if circuit.wins else "circuit not enough against", **facts)
+        draft.say("circuit enough against" if circuit.wins else "circuit not enough against", **facts)
 
 
-def verdict(circuit: Circuit) -> str:
+def verdict(draft: Draft, circuit: Circuit) -> str:
     """Return a sentence on how the circuit compares with other sets of its size."""
     if not (count := len(circuit.random_shares)):
-        return words(HERE, "circuit no others")
+        return draft.words("circuit no others")
     both = {(True, True): "better", (True, False): "faithful alone", (False, True): "complete alone"}
     facts = {"count": count, "all": count + 1, "share_rank": circuit.share_rank, "left_rank": circuit.left_rank}
     names = (
         "all others" if circuit.every_set else "drawn others", "ranks",
         both.get((circuit.faithful, circuit.complete), "no verdict"),
     )  # fmt: skip
-    return paragraph(HERE, *(f"circuit {name}" for name in names), **facts)
+    return draft.paragraph(*(f"circuit {name}" for name in names), **facts)
 
 
 def table(settings: Settings, wiring: recipes.Wiring) -> pd.DataFrame:
@@ -131,26 +111,6 @@ def table(settings: Settings, wiring: recipes.Wiring) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=["What is left", sets, last])
 
 
-def place_open_button(settings: Settings, wiring: recipes.Wiring) -> None:
-    """Place a button that removes all other parts under "Switch off"."""
-    if settings.fill == "other text":
-        return
-    (head, feedforward), look = "hf" if settings.fill == "zero" else "mg", settings.question.look
-    removed = [node for node in wiring.circuit.nodes if node not in wiring.circuit.kept]
-    removals = [
-        changes.qualify(look, f"{feedforward}{node.layer}" if node.head is None else f"{head}{node.layer}.{node.head}", node.kind)
-        for node in removed
-    ]
-
-    def open_experiment() -> None:
-        changes.change(removals)
-        state.EXPERIMENT.set(state.EXPERIMENT.default)
-
-    st.button(
-        words(HERE, "circuit open"), icon=":material/toggle_off:", on_click=open_experiment, help=words(HERE, "circuit open help")
-    )
-
-
 def graph(settings: Settings, wiring: recipes.Wiring) -> Picture:
     def numbers() -> dict[str, Numbers]:
         names = [node.name for node in wiring.circuit.kept]
@@ -160,12 +120,10 @@ def graph(settings: Settings, wiring: recipes.Wiring) -> Picture:
         straight = Numbers(wiring.direct, ("from",), {"from": names}, in_csv=False)
         return {"edges": edges, "shares_straight_to_the_prediction": straight}
 
-    return settings.picture(
-        recipes.graph, "circuit-graph", "The circuit", {"called": settings.question.description}, numbers, wiring
-    )
+    return settings.picture(recipes.graph, GRAPH, "The circuit", {"called": settings.question.description}, numbers, wiring)
 
 
-def losses(settings: Settings, wiring: recipes.Wiring) -> Picture:
+def losses(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> Picture:
     def numbers() -> dict[str, Numbers]:
         circuit = wiring.circuit
         names = {"part": [node.name for node in circuit.kept]}
@@ -176,5 +134,5 @@ def losses(settings: Settings, wiring: recipes.Wiring) -> Picture:
             "share_without_the_set": Numbers(np.array([circuit.left, *circuit.random_lefts]), ("set",), sets, in_csv=False),
         }
 
-    heads: Any = (words(HERE, "circuit part"), words(HERE, "circuit lost"))
-    return settings.picture(recipes.losses, "circuit-lost", "What is lost without each part", {"heads": heads}, numbers, wiring)
+    heads: Any = (draft.words("circuit part"), draft.words("circuit lost"))
+    return settings.picture(recipes.losses, LOST, "What is lost without each part", {"heads": heads}, numbers, wiring)

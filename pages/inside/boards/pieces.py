@@ -1,68 +1,48 @@
-"""The stage "pieces": how the tokenizer came from the text to these tokens, and the same text through another tokenizer."""
+"""The board of the stage "pieces": how the tokenizer came from the text to these tokens."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from analysis.scopes import typed
 from models.pieces.values import Lattice, Merges, Pieces, Tries, Word
-from pages.inside.pieces import comparison, recipes, sentences
-from ui import state
+from pages.inside.pieces import recipes, sentences
+from pages.inside.settings import Cuts, Settings
 from ui.look import Look
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from ui.show import choice, picture, show
-from ui.text import number_below
-from ui.words import words
-from viz import Card, Part, board
+from viz import Card, Part
 from viz.tokens import label, named
 
-HERE = Path(__file__).parent
 BOARD = "inside-pieces"
 SHOWN = 400  # characters of the text after the normalizer
 
 
-def draw(look: Look) -> list[Picture]:
-    """Draw both parts, one below the other, and return their pictures."""
-    pictures: list[Picture] = []
-    with picture("How the pieces came about"):
-        pictures += draw_steps(look)
-    with picture("The other tokenizer"):
-        pictures += comparison.draw(look)
-    return pictures
-
-
-def draw_steps(look: Look) -> list[Picture]:
-    """Draw the words of the text, and the steps of the chosen word."""
-    pieces = look.model.pieces(read_text(look))
-    about = introduction(look, pieces)
+def add(draft: Draft, settings: Settings, reading: Cuts) -> None:
+    """Add the words of the text, and the steps of the chosen word."""
+    look, pieces = draft.look, reading.pieces
+    about = introduction(draft, pieces)
     if not pieces.words:
-        show(board([Card([Part("before", None, about)])], "The text and its words"), BOARD)
-        return []
-    at = chosen_word(look, pieces)
-    drawings = [words_picture(look, pieces, at), steps_picture(look, pieces, at)]
+        draft.add_cards(BOARD, [Card([Part("before", None, about)])], "The text and its words")
+        return
+    at = word_at(look, pieces, settings.word)
+    drawings = [words_picture(look, pieces, at), steps_picture(draft, pieces, at)]
     cards = [
-        Card([drawings[0].on_board(about, words(HERE, "press"))]),
-        Card([drawings[1].on_board(words(HERE, f"how {kind(pieces.words[at])}"))], f"“{named(pieces.words[at].text)}”"),
+        Card([draft.picture(drawings[0], about, draft.words("press"))]),
+        Card([draft.picture(drawings[1], draft.words(f"how {kind(pieces.words[at])}"))], f"“{named(pieces.words[at].text)}”"),
     ]
-    if rule := words(HERE, f"rule {pieces.kind}"):
+    if rule := draft.words(f"rule {pieces.kind}"):
         cards.append(Card([Part("rule", None, rule)]))
-    show(board(cards, "How the text became pieces"), BOARD, lambda: state.PIECE_WORD.set(choice(BOARD)["value"]))
-    return drawings
-
-
-def read_text(look: Look) -> str:
-    """Return the part of the text that the model has read."""
-    return look.trace.text[look.trace.cut :]
+    draft.add_cards(BOARD, cards, "How the text became pieces")
 
 
 def kind(word: Word) -> str:
     return {Merges: "BPE", Tries: "WordPiece", Lattice: "Unigram"}.get(type(word.steps), "added" if word.added else "WordLevel")
 
 
-def introduction(look: Look, pieces: Pieces) -> str:
+def introduction(draft: Draft, pieces: Pieces) -> str:
     """Describe what happened to the text before it was cut into words, and what the tokenizer does not show."""
     normalized, added = "".join(pieces.sections), [f"“{label(word.text)}”" for word in pieces.words if word.added]
     facts = {
@@ -71,12 +51,12 @@ def introduction(look: Look, pieces: Pieces) -> str:
         "normalizer": escape(pieces.normalizer), "splitter": escape(pieces.pre_tokenizer),
         "text": f"“{escape(normalized[:SHOWN])}”", "added": escape(", ".join(dict.fromkeys(added))),
     }  # fmt: skip
-    headings = [["note"]] * bool(pieces.note) + [["source"]] * bool(look.trace.target)
+    headings = [["note"]] * bool(pieces.note) + [["source"]] * bool(draft.look.trace.target)
     if pieces.kind:
         headings += [["changed" if normalized != pieces.text else "unchanged" if pieces.normalizer else "no normalizer"]]
         headings += [["split", spaces(pieces)] if pieces.pre_tokenizer else ["not split"]]
         headings += [["added tokens"]] * bool(added)
-    paragraphs = (" ".join(filter(None, (words(HERE, heading, **facts) for heading in section))) for section in headings)
+    paragraphs = (" ".join(filter(None, (draft.words(heading, **facts) for heading in section))) for section in headings)
     return "\n\n".join(filter(None, paragraphs))
 
 
@@ -92,21 +72,10 @@ def escape(text: str) -> str:
     return text.replace("`", "'").replace("*", "\\*").replace("\n", " ")
 
 
-def chosen_word(look: Look, pieces: Pieces) -> int:
+def word_at(look: Look, pieces: Pieces, clicked: int | None) -> int:
     """Return the index of the word whose steps are shown: the clicked word, else the word of the chosen token, else the first
     of those with the most steps."""
-    if (link := state.take_linked_value(state.PIECE_WORD)) is not None:
-        if (number := number_below(link, len(pieces.words))) is not None:
-            state.PIECE_WORD.set(number)
-        else:
-            state.complain(state.PIECE_WORD, link, "the word")
-    at = state.PIECE_WORD.get()
-    if at is not None and at >= len(pieces.words):
-        at = None
-        state.PIECE_WORD.set(None)
-    state.keep(state.PIECE_WORD, at, None)
-    if at is None:
-        at = word_of_token(look, pieces)
+    at = word_of_token(look, pieces) if clicked is None else clicked
     return max(range(len(pieces.words)), key=lambda i: (step_count(pieces.words[i]), -i)) if at is None else at
 
 
@@ -141,9 +110,10 @@ def words_picture(look: Look, pieces: Pieces, at: int) -> Picture:
     return picture_of(look, recipes.words, {"chosen": at, "notes": notes}, numbers, "words", "The words and their pieces", pieces)
 
 
-def steps_picture(look: Look, pieces: Pieces, at: int) -> Picture:
+def steps_picture(draft: Draft, pieces: Pieces, at: int) -> Picture:
+    look = draft.look
     word = pieces.words[at]
-    names, texts = sentences.steps(word)
+    names, texts = sentences.steps(draft.words, word)
     options = {"word": at, "names": names, "sentences": texts, "numbered": not look.beginner}
     return picture_of(
         look, recipes.steps, options, lambda: figures(word), "steps", f"How “{named(word.text)}” became pieces", pieces

@@ -1,0 +1,1 @@
+"""The boards of page "Change": functions of a draft, settings, and what was read or measured."""

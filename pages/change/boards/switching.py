@@ -1,0 +1,88 @@
+"""Board "Switch off": what the model predicts without some of its parts, and where it looks, compared with before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pages.change import changes, figures
+from pages.change.settings import Ranking, Settings, Switched
+from ui.look import Look
+from ui.picture.board import Draft, Note
+from ui.text import plain
+from viz import Card, Part, change_list
+from viz.numbers import under
+from viz.views.dials import Dial, dials
+
+KEY, UNFIT, TOO_LONG = "change", "unfit", "lines too long"
+LINES = 64  # the most tokens a side for which every line is tried
+LISTED = 24  # the most changes that have a button of their own
+NAMED = 3  # changes that do not fit, each of which has a sentence
+DIALS = {"s": ("Strength", 0.0, 2.0), "t": ("Temperature", 0.1, 5.0)}  # title, least, most
+
+
+def add(draft: Draft, settings: Settings, reading: Switched) -> None:
+    """Add the board."""
+    look, changed = draft.look, reading.changed
+    position = figures.predicted_position(look)
+    rank = rank_in_words(draft, reading.ranking)
+    if settings.tries_lines and position is not None and longest(look) > LINES:
+        draft.note(TOO_LONG, "lines too long", most=LINES, count=longest(look))
+    cards = [
+        Card([draft.part("What is changed", list_part, settings)]),
+        Card([draft.part("The board", figures.parts, changed, position, reading.part_effects)], draft.words("title board"), 6),
+        Card([draft.part("The prediction", figures.prediction, changed, position, rank)], draft.words("title bars"), 5),
+        *figures.attention(draft, changed),
+        *figures.edges(draft, position, reading.line_effects, settings.all_heads),
+        *([] if look.beginner else [Card([draft.part("The dials", head_dials, settings)], draft.words("title dials"))]),
+        Card([Part("warning", None, draft.words("warning"))]),
+    ]
+    draft.add_cards(KEY, cards, "The model and its changes", answers="bars")
+
+
+def longest(look: Look) -> int:
+    """Return how many tokens the longer side of the attention has."""
+    return max(len(look.attention.queries), len(look.attention.keys))
+
+
+def add_unfit(draft: Draft, changed: changes.ChangedText) -> None:
+    """Say why some of the changes are left out."""
+    for number, (change, why) in enumerate(list(changed.unfit.items())[:NAMED]):
+        name = changes.name(draft.look, change, *part_names(draft))
+        draft.contents[f"{UNFIT} {number}"] = Note(plain(f"“{name}” does not fit here, so it is left out. {why}"), "info")
+    if (more := len(changed.unfit) - NAMED) > 0:
+        draft.contents[f"{UNFIT} more"] = Note(f"{more} more changes do not fit here and are left out.", "info")
+
+
+def part_names(draft: Draft) -> tuple[str, str]:
+    """Return the words for a head and for a feed-forward."""
+    return draft.words("name head"), draft.words("name feed-forward")
+
+
+def rank_in_words(draft: Draft, ranking: Ranking | None) -> str:
+    """Return the rank of the changed head among all heads in a sentence; "" where it has none."""
+    if ranking is None:
+        return ""
+    if ranking.nats is None:
+        return draft.words("prediction no rank")
+    facts = {"median": under(float(np.median(ranking.nats))), "largest": under(float(ranking.nats.max()))}
+    return draft.words("prediction rank", rank=ranking.rank, all=len(ranking.nats), **facts)
+
+
+def list_part(draft: Draft, settings: Settings) -> Part:
+    """Return the list of changes, each with a button that removes it, with the buttons for undo and for reset."""
+    listed = settings.changes[:LISTED]
+    names = [changes.name(draft.look, change, *part_names(draft)) for change in listed]
+    more = f"and {len(settings.changes) - LISTED} more" if len(settings.changes) > LISTED else ""
+    view = change_list(names, settings.undo, more)
+    below = draft.words(draft.heading_for("press"))  # always, so that the board below stays in its place
+    return Part("changes", view, below=below)
+
+
+def head_dials(draft: Draft, settings: Settings) -> Part:
+    """Return the dials for the strength and the temperature of the chosen head."""
+    look, current = draft.look, settings.changes
+    pair = [
+        Dial(f"{title} of {look.head_name}", min(max(changes.value_of(look, current, letter), least), most), least, most)
+        for letter, (title, least, most) in DIALS.items()
+    ]
+    return Part("dials", dials(pair), below=draft.words("dials", head=look.head_name))

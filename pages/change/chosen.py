@@ -1,0 +1,41 @@
+"""The changes that a visitor has chosen: of the link, made and undone in the session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.change import recipes
+from ui import state
+from ui.choices import boxes
+
+MOST = 500  # changes at a time
+
+
+def load() -> list[str]:
+    """Return all changes, of the link or of the session. A notice tells of those in the link that are no changes."""
+    if (link_text := state.take_linked_value(state.CHANGES)) is not None:
+        texts = [text for text in link_text.split(",") if text]
+        valid = [text for text in dict.fromkeys(texts) if recipes.CHANGE.fullmatch(text)][:MOST]
+        state.CHANGES.set(",".join(valid))
+        if invalid := [text for text in texts if not recipes.CHANGE.fullmatch(text)]:
+            state.complain(state.CHANGES, ",".join(invalid), "the changes")
+    changes = state.CHANGES.get() or ""
+    state.keep(state.CHANGES, changes, "")
+    return [text for text in changes.split(",") if text]
+
+
+def change(changes: Sequence[str]) -> None:
+    """Replace all changes; `undo` brings the old ones back."""
+    state.CHANGES_BEFORE.set((*(state.CHANGES_BEFORE.get() or ()), state.CHANGES.get())[-100:])
+    state.CHANGES.set(",".join(list(dict.fromkeys(changes))[:MOST]))
+
+
+def undo() -> None:
+    if before := state.CHANGES_BEFORE.get():
+        state.CHANGES.set(before[-1])
+        state.CHANGES_BEFORE.set(before[:-1])
+
+
+def other_text() -> str:
+    """Return the other text, from which a head's output is taken; "" where there is none."""
+    return (state.CHANGE_OTHER.get() or "").replace(boxes.BREAK, "\n").strip() if state.RESAMPLE.get() else ""

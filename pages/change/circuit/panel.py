@@ -1,0 +1,88 @@
+"""Experiment "Circuit": the fewest heads and feed-forwards that keep a prediction, drawn, beside other sets of its size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.change import changes, chosen
+from pages.change.boards import circuit as boards
+from pages.change.circuit import recipes
+from pages.change.circuit.choose import ask_circuit, search
+from pages.change.circuit.settings import Settings
+from pages.change.compose import HERE, compose
+from pages.change.question import nothing_to_ask
+from pages.change.settings import Refused, Unasked, Wired
+from pages.change.settings import Settings as PageSettings
+from ui import state
+from ui.look import Look
+from ui.picture.board import Board
+from ui.picture.mount import composed, mount, mount_all, write_beside
+from ui.picture.picture import Picture
+from ui.text import plain
+from ui.words import say, words
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+
+def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
+    look = replace(look, options={})
+    if chosen.load():
+        say(HERE, "circuit without changes")
+    if why := nothing_to_ask(look):
+        return mount_all(composed(compose, look, PageSettings(), Unasked(why)))
+    settings = ask_circuit(look)
+    if settings is None:
+        return []
+    say(HERE, "circuit question", word=plain(settings.question.description))
+    try:
+        wiring = search(settings)
+    except ValueError as refused:
+        return mount_all(composed(compose, look, PageSettings(), Refused(str(refused))))
+    return [] if wiring is None else draw(look, settings, wiring)
+
+
+def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Picture]:
+    """Draw the graph on the left, and the words, the table and the losses on the right."""
+    board = composed(compose, look, PageSettings(), Wired(settings, wiring))
+    left, right = st.columns([6, 5])
+    with left:
+        place(board, boards.GRAPH, boards.UNDER, boards.DECODER)
+    with right:
+        write_beside(board)
+        place(board, boards.TABLE, boards.MEASURES)
+        place_open_button(settings, wiring)
+        place(board, boards.LOST)
+    place(board, boards.WARNING)
+    return board.pictures
+
+
+def place(board: Board, *keys: str) -> None:
+    """Place what the board has of these keys."""
+    for key in keys:
+        if key in board.contents:
+            mount(board, key)
+
+
+def place_open_button(settings: Settings, wiring: recipes.Wiring) -> None:
+    """Place a button that removes all other parts under "Switch off"."""
+    if settings.fill == "other text":
+        return
+    (head, feedforward), look = "hf" if settings.fill == "zero" else "mg", settings.question.look
+    removed = [node for node in wiring.circuit.nodes if node not in wiring.circuit.kept]
+    removals = [
+        changes.qualify(look, f"{feedforward}{node.layer}" if node.head is None else f"{head}{node.layer}.{node.head}", node.kind)
+        for node in removed
+    ]
+
+    def open_experiment() -> None:
+        chosen.change(removals)
+        state.EXPERIMENT.set(state.EXPERIMENT.default)
+
+    st.button(
+        words(HERE, "circuit open"), icon=":material/toggle_off:", on_click=open_experiment, help=words(HERE, "circuit open help")
+    )

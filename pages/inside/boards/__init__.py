@@ -1,0 +1,1 @@
+"""The boards of page "Inside" beside those of its stages: neurons, pieces, and the order of the words."""

@@ -1,0 +1,78 @@
+"""The boards of page "Inside": the list of all stages, and what belongs to the open one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pages.inside import beginning, detail, ending, stops
+from pages.inside.boards import neurons, order, pieces, tokenizers
+from pages.inside.settings import (
+    Below,
+    Chips,
+    Cuts,
+    Experts,
+    Explained,
+    Firings,
+    Hidden,
+    Neurons,
+    NoNeurons,
+    Opened,
+    Orders,
+    Reading,
+    Settings,
+    Stages,
+    Tokenizer,
+    Unmovable,
+)  # fmt: skip
+from ui.look import Look
+from ui.picture.board import Board, Draft, Note
+from ui.text import plain
+
+HERE = Path(__file__).parent
+NEURONS, ORDER, PIECES = HERE / "neurons", HERE / "order", HERE / "pieces"  # which have words of their own
+ENDS = {"ids": beginning.add_ids, "choice": ending.add}
+
+
+def compose(look: Look, settings: Settings, reading: Reading) -> Board:
+    """Return what a part of the page shows of a text. It asks no session, so that any thread may call it."""
+    draft = Draft(folder_of(reading), look)
+    match reading:
+        case Stages(way):
+            stops.add(draft, settings, way)
+        case Below(way):
+            stops.add_labels(draft, way)
+        case Explained(stage):
+            beginning.explain(draft, stage)
+        case Hidden(sentence):
+            draft.contents["inside-hidden"] = Note(plain(sentence), "info", ":material/visibility_off:")
+        case Opened(here):
+            ENDS.get(here.stage.name, detail.add)(draft, here)
+        case Neurons() | NoNeurons():
+            neurons.add(draft, reading)
+        case Firings():
+            neurons.add_firings(draft, reading)
+        case Experts():
+            neurons.add_experts(draft, reading)
+        case Cuts():
+            pieces.add(draft, settings, reading)
+        case Tokenizer():
+            tokenizers.add(draft, reading)
+        case Unmovable():
+            order.add_refusal(draft)
+        case Chips():
+            order.add_chips(draft, reading)
+        case Orders():
+            order.add(draft, reading)
+    return draft.finished()
+
+
+def folder_of(reading: Reading) -> Path:
+    """Return where the words of a part stand."""
+    match reading:
+        case Neurons() | NoNeurons() | Firings() | Experts():
+            return NEURONS
+        case Cuts() | Tokenizer():
+            return PIECES
+        case Unmovable() | Chips() | Orders():
+            return ORDER
+    return HERE

@@ -1,0 +1,54 @@
+"""The stage "pieces": how the tokenizer came from the text to these tokens, and the same text through another tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from models.pieces.values import Pieces
+from pages.inside.boards.pieces import BOARD
+from pages.inside.compose import compose
+from pages.inside.pieces import comparison
+from pages.inside.settings import Cuts, Settings
+from ui import state
+from ui.look import Look
+from ui.picture.mount import composed, mount_all
+from ui.picture.picture import Picture
+from ui.show import choice, picture
+from ui.text import number_below
+
+
+def draw(look: Look) -> Sequence[Picture]:
+    """Draw both parts, one below the other, and return their pictures."""
+    pictures: list[Picture] = []
+    with picture("How the pieces came about"):
+        pictures += draw_steps(look)
+    with picture("The other tokenizer"):
+        pictures += comparison.draw(look)
+    return pictures
+
+
+def draw_steps(look: Look) -> Sequence[Picture]:
+    """Draw the words of the text, and the steps of the chosen word."""
+    pieces = look.model.pieces(look.trace.text[look.trace.cut :])
+    settings = Settings(word=clicked_word(pieces) if pieces.words else None)
+    board = composed(compose, look, settings, Cuts(pieces))
+    return mount_all(board, {BOARD: click_word} if pieces.words else {})
+
+
+def click_word() -> None:
+    state.PIECE_WORD.set(choice(BOARD)["value"])
+
+
+def clicked_word(pieces: Pieces) -> int | None:
+    """Return the index of the word that was clicked, or that the link names; None for neither."""
+    if (link := state.take_linked_value(state.PIECE_WORD)) is not None:
+        if (number := number_below(link, len(pieces.words))) is not None:
+            state.PIECE_WORD.set(number)
+        else:
+            state.complain(state.PIECE_WORD, link, "the word")
+    at = state.PIECE_WORD.get()
+    if at is not None and at >= len(pieces.words):
+        at = None
+        state.PIECE_WORD.set(None)
+    state.keep(state.PIECE_WORD, at, None)
+    return at

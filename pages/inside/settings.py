@@ -1,0 +1,143 @@
+"""Settings of page "Inside", and what was read or calculated for its boards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pages.inside.spots import Selection
+
+if TYPE_CHECKING:
+    from analysis import inside
+    from analysis.word_order import BothOrders
+    from models.pieces.values import Pieces
+    from models.tokens import Vocabulary
+    from pages.inside.opened import OpenStage
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices that only this page has, as plain values: from the session, or from a message.
+
+    selection: the open stage, and the number that is looked at. word: the one that was clicked among the words of the text, whose
+    pieces are explained.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    word: int | None = None
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The way of the text through the model, for the list of all stages."""
+
+    way: inside.Way
+
+
+@dataclass(frozen=True)
+class Below:
+    """The way of the text through the model, for what is said below its last stage."""
+
+    way: inside.Way
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A stage that words explain: "text", "pieces" or "order"."""
+
+    stage: str
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A stage whose numbers are missing, with a sentence that says why."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An open stage with numbers."""
+
+    here: OpenStage
+
+
+@dataclass(frozen=True)
+class Neurons:
+    """The neurons that fire most on the token of an open stage, and the one that is looked at."""
+
+    here: OpenStage
+    listed: inside.Neurons
+    neuron: inside.Neuron
+
+
+@dataclass(frozen=True)
+class NoNeurons:
+    """A feed-forward whose neurons cannot be had, with a sentence that says why."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Firings:
+    """The sample of texts, and the neuron that is looked for there."""
+
+    here: OpenStage
+    neuron: inside.Neuron
+    sampled: inside.Sampled
+
+
+@dataclass(frozen=True)
+class Experts:
+    """The neurons of a mixture, whose experts took tokens."""
+
+    here: OpenStage
+    listed: inside.Neurons
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """How the tokenizer cut the text."""
+
+    pieces: Pieces
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """Another tokenizer, and the name of its model."""
+
+    name: str
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True)
+class Unmovable:
+    """A text in which no word can be moved."""
+
+
+@dataclass(frozen=True)
+class Chips:
+    """The words of the text in an order. both: the text as typed and in that order, with positions; None where it is too long."""
+
+    order: tuple[int, ...]
+    both: BothOrders | None
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The text as typed and with its words in an order.
+
+    orders: read with positions (True) and, where the model can leave them out, without (False); note: the heading of the words
+    about a missing reading, "" for none; shuffled: whether the order was drawn at random.
+    """
+
+    order: tuple[int, ...]
+    orders: dict[bool, BothOrders]
+    note: str = ""
+    shuffled: bool = False
+
+
+Reading = (
+    Stages | Below | Explained | Hidden | Opened | Neurons | NoNeurons | Firings | Experts | Cuts | Tokenizer | Unmovable | Chips
+    | Orders
+)  # fmt: skip

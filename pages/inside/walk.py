@@ -1,0 +1,52 @@
+"""The way that a visitor follows: clicks on the open stage, and the slider beside it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis import inside
+from pages.inside import choose, detail, kept, naming, recipes
+from pages.inside.opened import COLUMNS, OpenStage, last_around
+from pages.inside.spots import Spot
+from ui import state
+from ui.choices.token import keep, press
+from ui.look import Look
+from ui.memory import visitors
+from ui.show import choice
+
+
+def current_way(look: Look) -> inside.Way:
+    """Return the way of this text through the block that is looked at; it is followed once per visitor."""
+    stack, layer = choose.block(look)
+    count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
+    stage = state.linked_value(state.STAGE) or state.STAGE.get()
+    return kept.way(visitors.me(), look.model, look.trace, stack, layer, min(look.token, count - 1), stage)
+
+
+def last_column(count: int, at: int) -> int:
+    """Place a slider for the last of the numbers that are shown of a row, and return it. at: the number that is explained."""
+    key = state.INSIDE_COLUMNS.of(f"{count}-{at}")
+    return st.slider(
+        "Numbers up to", COLUMNS, count, last_around(count, at), key=key.name, help=f"{COLUMNS} of {count:,} are shown at a time."
+    )
+
+
+def react(here: OpenStage) -> None:
+    """React to a click in the open stage."""
+    stage = here.stage
+    match choice(detail.KEY):
+        case {"part": "chips" | "bars", "value": int(token)}:
+            press(token, here.look.newest)
+        case {"part": "matrix", "value": [row, column]}:
+            if naming.row_axis(stage) != "source":  # the token of a row is the one that is followed
+                keep(here.rows[row])
+            choose.look_at(stage.name, here.at(here.rows[row], here.columns[column]))
+        case {"part": "row", "value": [_, column]}:
+            choose.look_at(stage.name, here.at(here.place[0], here.columns[column]))
+        case {"part": "cell", "value": {"term": number, "side": side}}:
+            terms, _ = recipes.largest(here.cell)
+            place = (terms[number].other if side else terms[number].source) if number < len(terms) else None
+            if place is not None:
+                choose.follow(here.look, here.spot, here.trail, Spot(*place))
+        case {"part": "cell", "value": {"back": number}} if number < len(here.trail):
+            choose.back(here.look, here.trail, number)

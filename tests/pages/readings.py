@@ -1,0 +1,176 @@
+"""What a run of a page has read and calculated for its boards, made again, for a visitor who has chosen nothing but a part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from analysis import head_statistics, inside, logit_attribution, maps, pair
+from analysis.lens import lens, translator
+from analysis.patches import Patches
+from analysis.steering import direction
+from models import load_tokenizer
+from models.bounded import Bounded
+from models.trace import Trace
+from pages.change import figures
+from pages.change.asked import Question
+from pages.change.boards.steering import TOKENS
+from pages.change.changes import ChangedText
+from pages.change.circuit.recipes import find
+from pages.change.circuit.settings import Settings as CircuitSettings
+from pages.change.settings import Compared, Steered, Switched, Wired, Written
+from pages.change.settings import Reading as ChangeReading
+from pages.change.settings import Settings as ChangeSettings
+from pages.change.steer import recipes as steer
+from pages.change.steer.push import Push
+from pages.change.steer.ready import ready_for
+from pages.change.texts.choose import most_different, places
+from pages.change.texts.comparison import Comparison
+from pages.inside import kept, recipes
+from pages.inside.boards.neurons import TOP as NEURONS
+from pages.inside.boards.neurons import key_of
+from pages.inside.neurons import recipes as neurons
+from pages.inside.opened import open_stage
+from pages.inside.order import kept as kept_orders
+from pages.inside.pieces.comparison import WHICH
+from pages.inside.settings import Chips, Cuts, Explained, Firings, Neurons, Opened, Orders, Stages, Tokenizer
+from pages.inside.settings import Reading as InsideReading
+from pages.inside.settings import Settings as InsideSettings
+from pages.inside.spots import Selection
+from pages.layers.boards.evolution import chosen_key
+from pages.layers.recipes import TOP, over
+from pages.layers.settings import Evolution, Predictions, Reading, Statistics
+from pages.layers.settings import Settings as LayersSettings
+from ui.look import Look
+
+Sized = TypeVar("Sized")
+
+# ---------------------------------------------------------------- page "Layers"
+
+
+def evolution(seen: Look) -> tuple[LayersSettings, Reading]:
+    """What "Evolution" shows while no key is chosen, with the likeliest pair and the film of all heads together."""
+    mean = maps(seen.attention)
+    key = chosen_key(seen, LayersSettings(), over(mean))
+    return LayersSettings(), Evolution(mean, pair(seen.attention, seen.token, key), mean)
+
+
+def statistics(seen: Look) -> tuple[LayersSettings, Reading]:
+    return LayersSettings(), Statistics(head_statistics(seen.attention))
+
+
+def predictions(seen: Look) -> tuple[LayersSettings, Reading]:
+    places = seen.model.places(seen.trace) if seen.model.info.kind == "encoder" else range(len(seen.trace.read))
+    translate = translator(seen.model)
+    through = lens(seen.trace, list(places), TOP, translate)
+    return LayersSettings(), Predictions(tuple(places), through, translate is not None)
+
+
+# ---------------------------------------------------------------- page "Change"
+
+
+TWO = {"encoder-decoder": ("h0.1@cross", "h1.0@cross")}  # changes of two heads, as a link names them
+
+
+def predicted(seen: Look) -> int:
+    position = figures.predicted_position(seen)
+    assert position is not None
+    return position
+
+
+def whole(seen: Look) -> Look:
+    """Every token of a text, as page "Change" shows it."""
+    return replace(seen, options={})
+
+
+def switched(seen: Look, traces: list[Trace]) -> tuple[ChangeSettings, ChangeReading]:
+    changes = TWO.get(seen.model.info.kind, ("h0.1", "h1.0"))
+    return ChangeSettings(changes), Switched(ChangedText(list(changes), {}, traces[-1]))
+
+
+def compared(seen: Look, traces: list[Trace]) -> tuple[ChangeSettings, ChangeReading]:
+    other = replace(whole(seen), trace=traces[-1])
+    position = most_different(whole(seen), other, places(seen))
+    kind = "encoder" if seen.trace.target else "self"
+    answers = Patches(seen.model, seen.trace, other.trace, kind=kind, position=position).answers()
+    comparison = Comparison(whole(seen), other, "stream", "logit difference", "denoising", kind, position, answers, None)
+    effects = comparison.patches.effects("stream", "logit difference", *answers)
+    return ChangeSettings(), Compared(comparison, effects, tried=[] if seen.beginner else None)
+
+
+def wrote(seen: Look, traces: list[Trace]) -> tuple[ChangeSettings, ChangeReading]:
+    position = predicted(seen)
+    best = seen.model.top(seen.trace.logits_at(position), position, 2)
+    question = Question(whole(seen), seen.trace, position, best[0].id, best[1].id if seen.beginner else None)
+    table = logit_attribution(seen.model, seen.trace, question.token, position, question.against)
+    return ChangeSettings(), Written(question, ChangedText([], {}, seen.trace), table)
+
+
+def steered(seen: Look, traces: list[Trace]) -> tuple[ChangeSettings, ChangeReading]:
+    name, first = next(iter(ready_for(seen.model.info.kind).items()))
+    last = len(seen.trace.hidden["encoder" if seen.trace.target else "self"]) - 1
+    push = Push(name, first.pairs, (last + 1) // 2 if first.layer is None else first.layer, first.strength, "greedy", 0)
+    added = steer.with_random(push.strength * direction(seen.model, push.pairs, push.layer))
+    strategy = steer.strategy_of(push.method, push.seed)
+    pieces = steer.write(seen.model, seen.trace, added[:3], push.layer, seen.second, strategy, TOKENS[seen.level])
+    return ChangeSettings(), Steered(push, added, pieces)
+
+
+def wired(seen: Look, traces: list[Trace]) -> tuple[ChangeSettings, ChangeReading]:
+    position = predicted(seen)
+    best = seen.model.top(seen.trace.logits_at(position), position, 1)
+    settings = CircuitSettings(Question(whole(seen), seen.trace, position, best[0].id), 0.5, "zero", "")
+    return ChangeSettings(), Wired(settings, find(seen.model, seen.trace, **settings.options))
+
+
+EXPERIMENTS: dict[str, tuple[str, Callable[[Look, list[Trace]], tuple[ChangeSettings, ChangeReading]]]] = {
+    "Switch off": ("changes={changes}", switched),
+    "Two texts": ("other-text={other}", compared),
+    "What wrote it": ("", wrote),
+    "Steer": ("", steered),
+    "Circuit": ("circuit-fill=zeros&circuit-keep=50", wired),
+}
+
+
+# ---------------------------------------------------------------- page "Inside"
+
+STAGES = ("text", "pieces", "ids", "queries", "weights", "feed-forward", "choice", "order")
+
+
+def opened(seen: Look, stage: str, order: tuple[int, ...]) -> list[tuple[InsideSettings, InsideReading]]:
+    """All boards of the page with a stage open, for whom nothing else is chosen. order: of the words."""
+    way = newest(kept.ways)
+    assert way.trace is seen.trace
+    settings = InsideSettings(Selection(stage))
+    more: list[InsideReading] = [Explained(stage)]
+    if stage == "pieces":
+        name = WHICH.get(seen.model.info.name, "translator")
+        more += [Cuts(seen.model.pieces(seen.trace.text)), Tokenizer(name, load_tokenizer(name))]
+    elif stage == "order":
+        read = newest(kept_orders.store)
+        assert read.what[2:] == (seen.trace.text, seen.second, order)
+        more += [Chips(order, read.orders.get(True)), Orders(order, read.orders, read.note)]
+    elif stage != "text":
+        more = stage_readings(seen, way, stage)
+    return [(settings, reading) for reading in (Stages(way), *more)]
+
+
+def newest(store: Bounded[str, Sized]) -> Sized:
+    """What was kept last, which is for the visitor of the page that a test has opened."""
+    (thing,) = store.of(store.owners[-1]).values()
+    return thing
+
+
+def stage_readings(seen: Look, way: inside.Way, stage: str) -> list[InsideReading]:
+    """What is shown of a stage with numbers, if the model has it."""
+    if all(each.name != stage for each in way.stages):
+        return []
+    here = open_stage(seen, way, recipes.stage_of(way, stage), Selection(stage))
+    if stage != "feed-forward":
+        return [Opened(here)]
+    listed = neurons.strongest(way, here.place[0], NEURONS[seen.level], None)
+    neuron = neurons.one_of(way, here.place[0], *key_of(listed.neurons[0]))
+    assert way.fired is not None
+    sampled = inside.sampled(seen.model, way.stack, way.layer, way.fired)
+    return [Opened(here), Neurons(here, listed, neuron), Firings(here, neuron, sampled)]
