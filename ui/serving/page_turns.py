@@ -1,7 +1,7 @@
-"""Runs of whole pages take turns within a network while other networks use the server.
+"""Runs of whole pages, and those that a button asks for, take turns within a network while other networks use the server.
 
-A run of a whole page costs several times what a key press costs, and a program can ask for one after another. While another
-network is active, one page run of a network goes on at a time; and once they have taken more time than the network's open pages
+Such a run costs several times what a key press costs, and a program can ask for one after another. While another network is
+active, one of them goes on at a time in a network; and once they have taken more time than the network's open pages
 account for, it pauses after each. So a key press of somebody else competes with one such run at most, and mostly with none. A
 network that has the server to itself waits for nothing.
 """
@@ -23,15 +23,17 @@ from ui.serving.early_requests import run_in
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from streamlit.proto.ClientState_pb2 import ClientState
 
 ACTIVE = 2.0  # seconds after its last request for a run for which a network counts as active
 LONGEST = 0.5  # seconds that a run may keep its turn: one that waits for a model must not hold up its network
 RECENT = 60.0  # seconds for which page runs are counted
-FREE, FREE_FOR_A_PAGE = 1.5, 0.25  # seconds of page runs of a network in that time without a pause, and more for each open page
+FREE, FREE_FOR_A_PAGE = 1.0, 0.2  # seconds of page runs of a network in that time without a pause, and more for each open page
 PAUSE = 3.0  # times as long as the run took
 AHEAD = 20  # messages of a page that are read while its run waits: among them the one that says that it has left
 SHORT = 100  # bytes: the message that ends a run is shorter
-OVER = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
+PAGE_OVER = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
+PART_OVER = PAGE_OVER | {ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY}
 
 
 class Network:
@@ -145,6 +147,7 @@ class PageLine:
     def __init__(self, networks: Networks, network: Network, receive: Receive, send: Send) -> None:
         self._networks, self._network, self._receive, self._send = networks, network, receive, send
         self._turn: Turn | None = None
+        self._over = PAGE_OVER  # what ends the turn
         self._coming: asyncio.Future[Message] | None = None
         self._ahead: deque[Message] = deque()  # what the browser has sent while a request waited
 
@@ -154,8 +157,9 @@ class PageLine:
         if (run := run_in(message)) is None:
             return message
         self._network.last_request = time.monotonic()
-        if run.fragment_id or (self._turn and not self._turn.is_over):
+        if not is_long(run) or (self._turn and not self._turn.is_over):
             return message
+        self._over = PART_OVER if run.fragment_id else PAGE_OVER
         return message if await self._has_turn() else await self._come()
 
     async def _has_turn(self) -> bool:
@@ -187,7 +191,7 @@ class PageLine:
 
     async def send(self, message: Message) -> None:
         await self._send(message)
-        if self._turn and ends_a_page_run(message.get("bytes") or b""):
+        if self._turn and status_in(message.get("bytes") or b"") in self._over:
             self._turn.end()
             self._turn = None
 
@@ -197,12 +201,17 @@ class PageLine:
             self._coming.cancel()
 
 
-def ends_a_page_run(sent: bytes) -> bool:
-    """Return whether a message of the server says that a run of a whole page is over, and that no other follows at once."""
+def is_long(run: ClientState) -> bool:
+    """Return whether a run is one of a whole page, or one that a button asks for."""
+    return not run.fragment_id or any(widget.trigger_value for widget in run.widget_states.widgets)
+
+
+def status_in(sent: bytes) -> int | None:
+    """Return how a run is over, where a message of the server says so; None for any other message."""
     if len(sent) > SHORT:
-        return False
+        return None
     try:
         message = ForwardMsg.FromString(sent)
     except DecodeError:
-        return False
-    return message.WhichOneof("type") == "script_finished" and message.script_finished in OVER
+        return None
+    return message.script_finished if message.WhichOneof("type") == "script_finished" else None

@@ -40,9 +40,12 @@ class Browser:
         while (message := await receive())["type"] == "websocket.receive":
             self.heard.append(BackMsg.FromString(message["bytes"]).rerun_script.fragment_id)
 
-    async def ask(self, fragment: str = PAGE) -> None:
+    async def ask(self, fragment: str = PAGE, button: bool = False) -> None:
         message = BackMsg()
         message.rerun_script.fragment_id = fragment
+        message.rerun_script.widget_states.widgets.add(
+            id="widget", **{"trigger_value": True} if button else {"string_value": "a"}
+        )
         await self.sent.put({"type": "websocket.receive", "bytes": message.SerializeToString()})
         await settled()
 
@@ -143,6 +146,21 @@ def test_a_run_that_is_cut_short_or_is_of_a_part_does_not_end_the_turn_and_what_
         assert first.heard == [PAGE, PAGE], "a page that has the turn may change its mind"
         await first.finish()
         assert second.heard == [PAGE, FRAGMENT]
+
+    play(story)
+
+
+def test_what_a_button_asks_for_takes_turns_with_the_pages_and_ends_with_its_part():
+    async def story(browser) -> None:
+        first, second, third, typist = browser(CLASS), browser(CLASS), browser(CLASS), browser(OTHER)
+        await typist.ask(FRAGMENT)
+        await first.ask(FRAGMENT, button=True)
+        await second.ask(FRAGMENT, button=True)
+        await third.ask()
+        assert (first.heard, second.heard, third.heard) == ([FRAGMENT], [], [])
+        await first.finish(FRAGMENT_OVER)
+        await second.finish(FRAGMENT_OVER)
+        assert (second.heard, third.heard) == ([FRAGMENT], [PAGE])
 
     play(story)
 
