@@ -18,7 +18,7 @@ from ui.serving import (
     address,
     assets,
     base,
-    below,
+    base_path,
     bodies,
     connections,
     disconnects,
@@ -41,7 +41,7 @@ sys.path.append(str(DOOR.parent))
 freed.set_up()
 app = st.App(
     DOOR,
-    routes=below.base_path([*assets.ROUTES, *address.ROUTES, *lexicon_routes.ROUTES, *probes.ROUTES, *room_routes.ROUTES]),
+    routes=base_path.add_below([*assets.ROUTES, *address.ROUTES, *lexicon_routes.ROUTES, *probes.ROUTES, *room_routes.ROUTES]),
     lifespan=sending.lifespan,
     middleware=[
         *map(

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.references import head_means
-from models.edits import Cut, Edit, Head, Skip
+from analysis.edit_numbers import fill
+from models.edits import Edit
 from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 from models.tokens import Token
@@ -144,35 +144,21 @@ def target_text(trace: Trace) -> str:
 
 
 def edits_of(changes: str, model: LanguageModel) -> list[Edit]:
-    """Return the edits of changes as an address writes them.
+    """Return the edits of changes as an address writes them, with commas between: see `models.edits.FORMS`.
 
-    "h2.3" is a head off, "m2.3" one at its mean, "c2.3.5.1" a line cut, "f4" a feed-forward and "b3" a block skipped, with commas
-    between. model: whose mean it is. Errors: ValueError for another."""
-    edits: list[Edit] = []
-    for change in filter(None, changes.split(",")):
-        letter, numbers = change[:1], change[1:].split(".")
-        if not all(number.isdecimal() and len(number) < 6 for number in numbers) or len(numbers) != {
-            "h": 2,
-            "m": 2,
-            "c": 4,
-            "f": 1,
-            "b": 1,
-        }.get(letter):
-            raise ValueError(f"{quoted(change)} is no change that a lesson can ask about. Write h2.3, m2.3, c2.3.5.1, f4 or b3.")
-        layer, *places = map(int, numbers)
-        match letter:
-            case "h":
-                edits.append(Head(layer, places[0]))
-            case "m":
-                means = head_means(model)
-                if layer >= len(means) or places[0] >= means.shape[1]:
-                    raise ValueError(f"There is no L{layer} H{places[0]} in this model.")
-                edits.append(Head(layer, places[0], mean=means[layer, places[0]]))
-            case "c":
-                edits.append(Cut(places[1], places[2], layer, places[0]))
-            case _:
-                edits.append(Skip(layer, "feedforward" if letter == "f" else "block"))
-    return edits
+    model: over which means are taken. Errors: ValueError, a sentence, for other texts, for a place that the model does not have,
+    and for a change whose numbers are those of a text.
+    """
+    return [fill(edit_of(change), model) for change in changes.split(",") if change]
+
+
+def edit_of(change: str) -> Edit:
+    try:
+        return Edit.parse(change)
+    except ValueError as error:
+        raise ValueError(
+            f"{quoted(change)} is no change that a lesson can ask about. Write h2.3, m2.3, c2.3.5.1, f4 or b3."
+        ) from error
 
 
 def kind_of(trace: Trace, kind: str) -> str:

@@ -29,17 +29,18 @@ class Circuit:
 
     All shares are of the gain `whole` − `nothing`, in log-probability or in a difference of logits: 1 is the whole model, 0 the
     model without all `nodes`.
-    nodes: all heads and feed-forwards that were asked about; kept: those of the circuit, both the first layer first. share: what
-    is left with only them (faithfulness); left: what is left without them (completeness: the less, the fewer parts are missing).
+    nodes: all heads and feed-forwards that were asked about; members: those of the circuit, both the first layer first.
+    share: what is left with only them (faithfulness); left: what is left without them (completeness: the less, the fewer parts
+    are missing).
     random_shares, random_lefts: float64 [set], the same of other sets with as many heads and as many feed-forwards; every_set:
     whether these are all that there are, else they were drawn at random, none twice.
-    without: float64 [kept], what is left of the circuit when one more part is taken away. whole, nothing: the measure in nats,
+    without: float64 [member], what is left of the circuit when one more part is taken away. whole, nothing: the measure in nats,
     the log-probability of the token, or the difference of its logit from that of `against`. alone: float32 [vocabulary], the
     logits with only the circuit. readings: how often the text was read.
     """
 
     nodes: tuple[Node, ...]
-    kept: tuple[Node, ...]
+    members: tuple[Node, ...]
     share: float
     left: float
     random_shares: np.ndarray

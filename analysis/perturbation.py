@@ -67,7 +67,7 @@ class Question:
         return self.trace.tokens[: range(len(self.trace.tokens))[self.position] + 1] if decoder else self.trace.tokens
 
     @cached_property
-    def said(self) -> Sequence[Token]:
+    def target_read(self) -> Sequence[Token]:
         """The target's tokens before the prediction, its start first; none for a classifier, whose decoder reads the text
         again."""
         if self.model.info.labels:
@@ -75,11 +75,11 @@ class Question:
         return self.trace.target[: range(len(self.trace.read))[self.position] + 1] if self.trace.target else []
 
     def of_tokens(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores of all that is read [source, then target] as those of `read` and `said`: a classifier's decoder reads
-        each token a second time, a place later, and both belong to it."""
+        """Return scores of all that is read [source, then target] as those of `read` and `target_read`: a classifier's decoder
+        reads each token a second time, a place later, and both belong to it."""
         count = len(self.trace.tokens)
         if not (self.model.info.labels and self.trace.target):
-            return scores[: len(self.read) + len(self.said)]
+            return scores[: len(self.read) + len(self.target_read)]
         summed = np.array(scores[:count], dtype=np.float64)
         summed[:-1] += scores[count + 1 :]
         return summed
@@ -87,7 +87,7 @@ class Question:
     @property
     def length(self) -> int:
         """The number of tokens read for an answer, of the source and of the target."""
-        return len(self.read) + len(self.said)
+        return len(self.read) + len(self.target_read)
 
     @cached_property
     def units(self) -> list[int]:
@@ -96,7 +96,7 @@ class Question:
         mask = self.mask
         return [
             i
-            for i, token in enumerate([*self.read, *self.said])
+            for i, token in enumerate([*self.read, *self.target_read])
             if not (token.special and token.start == token.end) and (mask is None or token.id != mask.id)
         ]
 
@@ -111,7 +111,7 @@ class Question:
     def target(self, keep: np.ndarray) -> list[Token]:
         """Return the target's tokens when only some units stay: bool [unit]."""
         removed = {unit - len(self.read) for unit, stays in zip(self.units, keep, strict=True) if not stays}
-        return [token for i, token in enumerate(self.said) if i not in removed]
+        return [token for i, token in enumerate(self.target_read) if i not in removed]
 
     @property
     def texts(self) -> int:
@@ -141,7 +141,7 @@ class Question:
             if report:
                 report(read_count / len(new), f"{read_count:,} of {len(new):,} changed texts read")
             texts, targets = ([of(new[key]) for key in batch] for of in (self.text, self.target))
-            logits = self.model.logits_of(texts, position, targets if self.said else ())
+            logits = self.model.logits_of(texts, position, targets if self.target_read else ())
             self._known.update(zip(batch, self.evidence_of(logits).tolist(), strict=True))
             read_count += len(batch)
         return np.array([self._known[key] for key in keys])

@@ -35,8 +35,8 @@ class Projection:
     points: float32 [layers + 1, position, dimensions].
     explained: of PCA, each axis's share of the variance [dimensions]; else None.
     trustworthiness: in 0..1, how little the picture shows as neighbours what are none (Venna and Kaski 2001), over `neighbours`
-    neighbours among all points of all layers; kept: the share of each point's nearest that are among its nearest in the picture.
-    within: the same share among the points of one layer only, each layer [layers + 1].
+    neighbours among all points of all layers; neighbours_kept: the share of each point's nearest that are among its nearest in
+    the picture. within: the same share among the points of one layer only, each layer [layers + 1].
     step: the mean way from a layer to the next, over the root mean square distance of two points.
     measure: by which all of these are measured. perplexity: of t-SNE, as used. notes: sentences on what was done otherwise than
     asked.
@@ -46,7 +46,7 @@ class Projection:
     method: str
     explained: np.ndarray | None
     trustworthiness: float
-    kept: float
+    neighbours_kept: float
     within: np.ndarray
     neighbours: int
     step: float

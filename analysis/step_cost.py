@@ -23,7 +23,7 @@ HOT = 10.0  # a temperature at which few texts end early
 class StepCost:
     """Operations of a step that chooses the token after n others, 2 a multiply-and-add, products of matrices only.
 
-    With keys and values kept it reads one token, and looks at n keys: `token` + `key` · n. Without, it reads all, and an
+    With cached keys and values it reads one token, and looks at n keys: `token` + `key` · n. Without, it reads all, and an
     encoder-decoder its source too: `start` + `again` · n + `pair` · n². Of an encoder-decoder, n counts what its decoder read,
     and all is for the one source that it was counted with, whose keys each token looks at too.
     """
@@ -34,11 +34,11 @@ class StepCost:
     again: int
     pair: int
 
-    def kept(self, length: int) -> int:
+    def with_cache(self, length: int) -> int:
         """Return the operations with cached keys and values."""
         return self.token + self.key * length
 
-    def unkept(self, length: int) -> int:
+    def without_cache(self, length: int) -> int:
         """Return the operations without a cache, where all is read again."""
         return self.start + self.again * length + self.pair * length**2
 

@@ -28,7 +28,7 @@ class Speeds:
 
 @dataclass(frozen=True)
 class StepTime:
-    """Seconds of a step that chooses the token after n others. length: the n at which `with_cache` and `without` were measured.
+    """Seconds of a step that chooses the token after n others. length: the n at which `cached` and `uncached` were measured.
 
     What grows with n is added, or taken away, at the machine's speed; the rest is the same at all lengths. Where the measured
     time is shorter than what grows would take at that speed, the speed is raised until they agree. So the estimate at `length` is
@@ -38,21 +38,21 @@ class StepTime:
     cost: StepCost
     speeds: Speeds
     length: int
-    with_cache: float
-    without: float
+    cached: float
+    uncached: float
 
-    def kept(self, length: int) -> float:
+    def with_cache(self, length: int) -> float:
         """Return the seconds with cached keys and values."""
-        return _scale_time(self.with_cache, self._kept_grows(self.length), self._kept_grows(length))
+        return _scale_time(self.cached, self._growth_with_cache(self.length), self._growth_with_cache(length))
 
-    def unkept(self, length: int) -> float:
+    def without_cache(self, length: int) -> float:
         """Return the seconds without a cache, where all is read again."""
-        return _scale_time(self.without, self._unkept_grows(self.length), self._unkept_grows(length))
+        return _scale_time(self.uncached, self._growth_without_cache(self.length), self._growth_without_cache(length))
 
-    def _kept_grows(self, length: int) -> float:
+    def _growth_with_cache(self, length: int) -> float:
         return self.speeds.key * self.cost.key * length
 
-    def _unkept_grows(self, length: int) -> float:
+    def _growth_without_cache(self, length: int) -> float:
         return self.speeds.again * self.cost.again * length + self.speeds.pair * self.cost.pair * length**2
 
 

@@ -105,7 +105,7 @@ def circuits(seeds: int) -> Iterator[Rate]:
     net = planted()
     for seed in range(seeds):
         circuit = find_circuit(net, net.trace(2 * some_letters(seed)), seed=seed)
-        planted_ones.append(circuit.faithful and [(node.layer, node.head) for node in circuit.kept] == CIRCUIT)
+        planted_ones.append(circuit.faithful and [(node.layer, node.head) for node in circuit.members] == CIRCUIT)
     name = "circuit: more is left"
     yield rate(name, "a set drawn at random, in random weights", chosen, float(np.mean(chances)))
     yield rate(name, "found in random weights, on the text of its search", searched)
@@ -122,8 +122,8 @@ def in_its_place(circuit: Circuit, seed: int) -> Circuit:
 
 def on(circuit: Circuit, asked: Behaviour, seed: int) -> Circuit:
     """The same set of parts, and other sets of its size, on another text."""
-    sets, _ = other_sets(circuit.nodes, circuit.kept, seed)
-    share, *others = asked.shares([circuit.kept, *sets])
+    sets, _ = other_sets(circuit.nodes, circuit.members, seed)
+    share, *others = asked.shares([circuit.members, *sets])
     whole, nothing = asked.ends
     return replace(circuit, share=float(share), random_shares=np.array(others), whole=whole, nothing=nothing)
 

@@ -110,7 +110,7 @@ class Probe(PartWatcher):
     def __init__(self) -> None:
         super().__init__({})
         self.layer_sums: dict[Place, list[tuple[str, str]]] = {}
-        self._kept: dict[int, Tensor] = {}  # keeps tensors alive, so that no new tensor gets the id of one
+        self._tensors: dict[int, Tensor] = {}  # keeps tensors alive, so that no new tensor gets the id of one
         self._streams: set[int] = set()
         self._from: dict[int, frozenset[str]] = {}  # the attentions that a tensor depends on, since the last sum with the stream
         self._sums_of: dict[int, tuple[int, Summand, Summand]] = {}  # sums without a stream: their number and summands
@@ -189,11 +189,11 @@ class Probe(PartWatcher):
         return Summand(self._from.get(id(tensor), frozenset()), self._sums_of.get(id(tensor)))
 
     def _keep(self, tensor: Tensor) -> Tensor:
-        self._kept[id(tensor)] = tensor
+        self._tensors[id(tensor)] = tensor
         return tensor
 
     def _clear(self) -> None:
-        self._kept, self._streams, self._from, self._sums_of = {}, set(), {}, {}
+        self._tensors, self._streams, self._from, self._sums_of = {}, set(), {}, {}
 
 
 def _flat(values: Any) -> list[Any]:

@@ -25,7 +25,7 @@ class Bounded(Generic[K, S]):
 
     def __init__(self, each: int, bytes: int):
         self.each, self.bytes = each, bytes
-        self._kept: OrderedDict[Hashable, OrderedDict[K, S]] = OrderedDict()  # the owner of the newest thing comes last
+        self._things: OrderedDict[Hashable, OrderedDict[K, S]] = OrderedDict()  # the owner of the newest thing comes last
         self._sizes: dict[Hashable, int] = {}
 
     @property
@@ -35,20 +35,20 @@ class Bounded(Generic[K, S]):
 
     @property
     def owners(self) -> list[Hashable]:
-        return list(self._kept)
+        return list(self._things)
 
     def of(self, owner: Hashable) -> OrderedDict[K, S]:
         """Return the things of an owner, the oldest first."""
-        return self._kept.get(owner, OrderedDict())
+        return self._things.get(owner, OrderedDict())
 
     def keep(self, owner: Hashable, key: K, thing: S) -> None:
         """Keep a thing as its owner's newest, and drop what exceeds the bounds."""
-        mine = self._kept.setdefault(owner, OrderedDict())
+        mine = self._things.setdefault(owner, OrderedDict())
         mine[key] = thing
         mine.move_to_end(key)
         while len(mine) > self.each:
             mine.popitem(last=False)
-        self._kept.move_to_end(owner)
+        self._things.move_to_end(owner)
         self._weigh(owner)
         self._make_room()
 
@@ -66,20 +66,20 @@ class Bounded(Generic[K, S]):
                 self.drop(owner, *self.of(owner))
 
     def clear(self) -> None:
-        self._kept.clear()
+        self._things.clear()
         self._sizes.clear()
 
     def _weigh(self, owner: Hashable) -> None:
         if mine := self.of(owner):
             self._sizes[owner] = sum(thing.bytes for thing in mine.values())
         else:
-            self._kept.pop(owner, None)
+            self._things.pop(owner, None)
             self._sizes.pop(owner, None)
 
     def _make_room(self) -> None:
         """Drop older things of each owner first, then whole owners, those without new things for the longest time first."""
         while self.size > self.bytes:
-            owner = next((candidate for candidate, things in self._kept.items() if len(things) > 1), next(iter(self._kept)))
-            if len(self._kept) == 1 == len(self._kept[owner]):
+            owner = next((candidate for candidate, things in self._things.items() if len(things) > 1), next(iter(self._things)))
+            if len(self._things) == 1 == len(self._things[owner]):
                 return
-            self.drop(owner, next(iter(self._kept[owner])))
+            self.drop(owner, next(iter(self._things[owner])))

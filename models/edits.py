@@ -4,20 +4,29 @@ Layers and heads count from 0. kind is that of `trace.attention`: "self", or "en
 where a stream is meant, "encoder" or "decoder". Positions are those of the tokens that the kind reads (`trace.tokens`, or
 `trace.target`); negative ones count from the end. Edits of one kind of thing at the same place are made in the order given. Two
 edits that say the same are equal and have one hash, arrays included.
+
+`str(edit)` is the text of an edit in links, lessons and notebooks, and `Edit.parse` reads it: `FORMS`, below, lists all of them.
+In place of an array an edit may name where its numbers come from, as "sample"; `analysis.edit_numbers.fill` puts them in.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from models.huggingface.names import quoted
+
 if TYPE_CHECKING:
     from models.language_model import ModelInfo
 
 PARTS = ("block", "attention", "feedforward")
+STACKS = ("encoder", "decoder", "cross")  # the kinds of a model of two stacks
+SAMPLE, OTHER, EVEN = "sample", "other text", "even"  # names for numbers: a mean over texts, a head's output, a row of attention
 HOW_MANY = "{name} has {count} {what}{kind}, numbered from 0 to {last}; there is no {noun} {number!r}."
 
 
@@ -26,14 +35,17 @@ class Edit:
     """The base class of all edits."""
 
     numbers: ClassVar[tuple[str, ...]] = ()  # fields that hold arrays
+    names: ClassVar[re.Pattern[str] | None] = None  # the names that may stand in place of an array
     places: ClassVar[dict[str, str]] = {}  # fields that hold positions: of the "queries" or of the "keys"
     kind: str = field(default="self", kw_only=True)
 
     def __post_init__(self) -> None:
         for name in self.numbers:
-            if (value := getattr(self, name)) is not None:
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and self.names and self.names.fullmatch(value)):
                 try:
-                    array = np.array(value, dtype=np.float32)
+                    with np.errstate(over="ignore"):  # what does not fit into float32 is infinite
+                        array = np.array(value, dtype=np.float32)
                 except (TypeError, ValueError) as error:
                     raise ValueError(f"{name} must be numbers; it is {type(value).__name__}.") from error
                 if not np.isfinite(array).all():
@@ -51,20 +63,53 @@ class Edit:
     def __hash__(self) -> int:
         return hash(self._values())
 
+    def __str__(self) -> str:
+        """Return the text that `parse` reads; for an edit that no model allows, such as one of a part "tail", its repr."""
+        texts = (form.write(self) for form in FORMS if form.edit is type(self))
+        return next(filter(None, texts), repr(self))
+
+    @staticmethod
+    def parse(text: str) -> Edit:
+        """Return the edit of a text such as "h2.3", whatever its class. Errors: ValueError, a sentence, for a text that is no
+        edit."""
+        written, at, kind = text.partition("@")
+        numbers, tilde, value = written[1:].partition("~")
+        forms = [form for form in FORMS if form.letter == written[:1]]
+        if not forms:
+            letters = ", ".join(dict.fromkeys(form.letter for form in FORMS))
+            raise ValueError(f"{quoted(text)} is not an edit. An edit begins with one of the letters {letters}, as h2.3 does.")
+        if at and kind not in STACKS:
+            raise ValueError(f"{quoted(text)} names {quoted(kind)} after the @. Write encoder, decoder or cross there.")
+        form = next((form for form in forms if form.reads(numbers.split("."), bool(tilde))), None)
+        if form is None:
+            ways = " or ".join(f"{form.example} ({form.meaning})" for form in forms)
+            raise ValueError(f"{quoted(text)} is not an edit. Write it like {ways}.")
+        try:
+            return form.build(numbers.split("."), value, kind or "self")
+        except ValueError as error:
+            raise ValueError(f"{quoted(text)} is not an edit. {error}") from error
+
 
 @dataclass(frozen=True, eq=False)
 class Head(Edit):
     """Multiplies a head's output, before W_O, by `scale`: 0 switches it off, 1 leaves it unchanged.
 
     mean: float [d_head] or [query, d_head], replaces the output, for example by its mean over other texts (mean ablation);
-    `scale` does not count then. The maps of the head stay as they are.
+    `scale` does not count then, and is 0. "sample" names the mean over the built-in sample of texts, "other text" the output in
+    another text. The maps of the head stay as they are.
     """
 
     numbers = ("mean",)
+    names = re.compile(f"{SAMPLE}|{OTHER}")
     layer: int
     head: int
     scale: float = 0.0
     mean: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mean is not None:
+            object.__setattr__(self, "scale", 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +138,11 @@ class Temperature(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Row(Edit):
-    """Replaces a row of attention. weights: float [key], shares that sum to 1; keys that come later get 0."""
+    """Replaces a row of attention. weights: float [key], shares that sum to 1; keys that come later get 0. "even" names the same
+    share for all keys that the row looks at, "H5" the row of head 5 in the same layer."""
 
     numbers = ("weights",)
+    names = re.compile(rf"{EVEN}|H(?:0|[1-9]\d*)", re.ASCII)
     places: ClassVar = {"query": "queries"}
     layer: int
     head: int
@@ -118,9 +165,11 @@ class Skip(Edit):
 @dataclass(frozen=True, eq=False)
 class Part(Edit):
     """Replaces what the attention or feed-forward of a block adds to the stream at a position. value: float [d_model];
-    part: "attention" | "feedforward". position None: every position, in `generate` each new one too."""
+    part: "attention" | "feedforward". position None: every position, in `generate` each new one too. "sample" names the mean of a
+    feed-forward over the built-in sample of texts."""
 
     numbers = ("value",)
+    names = re.compile(SAMPLE)
     places: ClassVar = {"position": "queries"}
     layer: int
     position: int | None
@@ -161,7 +210,7 @@ def shift(edit: Edit, by: int) -> Edit | None:
 
 def grows(edit: Edit) -> bool:
     """Return whether an edit has the same effect on a text read on from keys and values as on one read from the start."""
-    return not isinstance(edit, Row) and not (isinstance(edit, Head) and edit.mean is not None and edit.mean.ndim > 1)
+    return not isinstance(edit, Row) and not (isinstance(edit, Head) and np.ndim(edit.mean) > 1)
 
 
 def describe(edits: Iterable[Edit]) -> str:
@@ -234,6 +283,9 @@ def _check_place(edit: Edit, info: ModelInfo) -> None:
 
 
 def _check_arrays(edit: Edit, info: ModelInfo) -> None:
+    for name in edit.numbers:
+        if isinstance(value := getattr(edit, name), str):
+            raise ValueError(f"{edit} names its {name}, “{value}”. Put in the numbers first, by analysis.edit_numbers.fill.")
     if isinstance(edit, Temperature) and not (np.isfinite(edit.value) and edit.value > 0):
         raise ValueError(f"A temperature is a number above 0; it is {edit.value!r}.")
     if isinstance(edit, Head) and edit.mean is None and not np.isfinite(edit.scale):
@@ -276,3 +328,120 @@ def _count_from_front(edit: Edit, info: ModelInfo, lengths: Mapping[str, int], l
         if len(edit.weights) > keys:
             raise ValueError(f"The row has {len(edit.weights)} weights for {keys} keys.")
     return replace(edit, **positions) if positions else edit
+
+
+# ---------------------------------------------------------------- their text form
+
+WHOLE = re.compile(r"-?[0-9]{1,18}|\*")  # a layer, head or position; * for all
+HEAD_NUMBER = re.compile(r"[0-9]{1,18}")
+NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]{1,3})?")
+SHAPE = re.compile(r"(?:[0-9]{1,9}(?:x[0-9]{1,9})*)?")
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to write an edit: a letter; whole numbers, with dots between; after "~" a number, or an array as "0.5_0.25" or, with
+    its shape, "2x1:0.5_0.25"; after "@" the kind, unless it is "self".
+
+    whole: the fields that the whole numbers are; value: the field after "~"; fixed: the fields that the letter itself sets. All
+    other fields have their defaults.
+    """
+
+    example: str
+    meaning: str
+    edit: type[Edit]
+    whole: tuple[str, ...]
+    value: str = ""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def letter(self) -> str:
+        return self.example[0]
+
+    def write(self, edit: Edit) -> str:
+        """Return the text of an edit; "" where this form cannot write it."""
+        values = {name: getattr(edit, name) for name in (*self.whole, self.value) if name}
+        if self.edit(**values, **self.fixed, kind=edit.kind) != edit or edit.kind not in ("self", *STACKS):
+            return ""
+        numbers = [_write_whole(values[name]) for name in self.whole]
+        value = _write_value(values[self.value]) if self.value else ""
+        if not all(numbers) or (self.value and not value):
+            return ""
+        return f"{self.letter}{'.'.join(numbers)}{value}" + ("" if edit.kind == "self" else f"@{edit.kind}")
+
+    def reads(self, numbers: list[str], has_value: bool) -> bool:
+        """Return whether texts of whole numbers are those of this form."""
+        patterns = [HEAD_NUMBER if name == "weights" else WHOLE for name in self.whole]
+        fits = len(numbers) == len(patterns) and has_value == bool(self.value)
+        return fits and all(pattern.fullmatch(number) for pattern, number in zip(patterns, numbers, strict=True))
+
+    def build(self, numbers: list[str], value: str, kind: str) -> Edit:
+        """Return the edit of these texts. Errors: ValueError, a sentence."""
+        values: dict[str, Any] = {
+            name: f"H{int(number)}" if name == "weights" else None if number == "*" else int(number)
+            for name, number in zip(self.whole, numbers, strict=True)
+        }
+        if self.value:
+            values[self.value] = (_read_array if self.value in self.edit.numbers else _read_number)(value)
+        return self.edit(**values, **self.fixed, kind=kind)
+
+
+HEAD, ROW, PLACE = ("layer", "head"), ("layer", "head", "query"), ("layer", "position")
+FEEDFORWARD: dict[str, Any] = {"part": "feedforward"}
+MEAN_FEEDFORWARD = {**FEEDFORWARD, "value": SAMPLE}
+FORMS = (
+    Form("h2.3", "a head off", Head, HEAD),
+    Form("s2.3~1.5", "the strength of a head", Head, HEAD, "scale"),
+    Form("m2.3", "a head at its mean over the sample", Head, HEAD, fixed={"mean": SAMPLE}),
+    Form("m2.3~0.5_0.25", "a head at other numbers", Head, HEAD, "mean"),
+    Form("r2.3", "a head as in another text", Head, HEAD, fixed={"mean": OTHER}),
+    Form("t2.3~0.5", "the temperature of a head", Temperature, HEAD, "value"),
+    Form("x5.1", "query 5 may not look at key 1", Cut, ("query", "key")),
+    Form("c2.3.5.1", "query 5 may not look at key 1 in one head", Cut, (*ROW, "key")),
+    Form("e2.3.5", "the row of query 5 even", Row, ROW, fixed={"weights": EVEN}),
+    Form("o2.3.5.4", "the row of query 5 as in head 4", Row, (*ROW, "weights")),
+    Form("w2.3.5~0.5_0.25_0.25", "other weights for the row of query 5", Row, ROW, "weights"),
+    Form("b3", "a block skipped", Skip, ("layer",)),
+    Form("f4", "a feed-forward skipped", Skip, ("layer",), fixed=FEEDFORWARD),
+    Form("a4", "the attention of a block skipped", Skip, ("layer",), fixed={"part": "attention"}),
+    Form("g4", "a feed-forward at its mean over the sample", Part, ("layer",), fixed={**MEAN_FEEDFORWARD, "position": None}),
+    Form("g4.5", "the same at position 5", Part, PLACE, fixed=MEAN_FEEDFORWARD),
+    Form("g4.5~0.5_0.25", "other numbers from a feed-forward", Part, PLACE, "value", FEEDFORWARD),
+    Form("p4.5~0.5_0.25", "other numbers from attention", Part, PLACE, "value"),
+    Form("v3.5~0.5_0.25", "the stream replaced", Stream, PLACE, "value"),
+    Form("d3.5~0.5_0.25", "a direction added to the stream", Stream, PLACE, "add"),
+)
+
+
+def _write_whole(value: object) -> str:
+    """Return a layer, head or position as text, None as *, the name of a head's row as its number; "" for anything else."""
+    if isinstance(value, str):
+        return value.removeprefix("H") if value != EVEN else ""
+    return "*" if value is None else str(int(value)) if isinstance(value, int | np.integer) else ""
+
+
+def _write_value(value: object) -> str:
+    """Return the text of a number or an array, after "~"; "" for anything else. Nine digits tell every float32 apart."""
+    if isinstance(value, np.ndarray):
+        shape = "" if value.ndim == 1 else f"{'x'.join(map(str, value.shape))}:"
+        return "~" + shape + "_".join(f"{number:.9g}".replace("e+", "e") for number in value.ravel().tolist())
+    if isinstance(value, int | float | np.number) and math.isfinite(value):
+        return "~" + repr(float(value)).removesuffix(".0").replace("e+", "e")
+    return ""
+
+
+def _read_number(text: str) -> float:
+    if not NUMBER.fullmatch(text) or not math.isfinite(number := float(text)):
+        raise ValueError(f"{quoted(text)} is not a number.")
+    return number
+
+
+def _read_array(text: str) -> np.ndarray:
+    shape, colon, joined = text.rpartition(":")
+    values = [_read_number(number) for number in joined.split("_")] if joined else []
+    if not SHAPE.fullmatch(shape):
+        raise ValueError(f"{quoted(shape)} is not the shape of an array, such as 2x3.")
+    sizes = [int(size) for size in shape.split("x") if size] if colon else [len(values)]
+    if math.prod(sizes) != len(values):
+        raise ValueError(f"{len(values)} numbers do not fill an array of {shape or 'one number'}.")
+    return np.array(values).reshape(sizes)

@@ -80,7 +80,7 @@ class Recent(Generic[Entry]):
         self._condition = Condition(network)
         self._lock = threading.Lock()
         self._number = 0
-        self._kept: Bounded[Ids, Entry] = Bounded(each, bytes)
+        self._entries: Bounded[Ids, Entry] = Bounded(each, bytes)
 
     def now(self, remember: bool = True) -> Stamp | None:
         """Return the stamp for `keep`, `get` and `longest_shared` in one reading, for the reader of this context.
@@ -97,18 +97,18 @@ class Recent(Generic[Entry]):
                 return
             if stamp.number > self._number:
                 self._clear(stamp.number)
-            mine = self._kept.of(stamp.reader)
+            mine = self._entries.of(stamp.reader)
             if isinstance(entry, Trace):
                 longer = next((known for known in mine if len(known) > len(ids) and known[: len(ids)] == ids), None)
                 entry, ids = (entry, ids) if longer is None else (mine[longer], longer)
-                self._kept.drop(stamp.reader, *(known for known in mine if ids[: len(known)] == known))
-            self._kept.keep(stamp.reader, ids, entry)
+                self._entries.drop(stamp.reader, *(known for known in mine if ids[: len(known)] == known))
+            self._entries.keep(stamp.reader, ids, entry)
 
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
         """Drop everything, except the readings of readers for whom `but_for` returns true."""
         with self._lock:
             if but_for:
-                self._kept.keep_for(but_for)
+                self._entries.keep_for(but_for)
             else:
                 self._clear(self._number)
 
@@ -143,12 +143,13 @@ class Recent(Generic[Entry]):
         if stamp is None or stamp.number != self._number:
             return []
         return [
-            self._kept.of(reader) for reader in (stamp.reader, *(owner for owner in self._kept.owners if owner != stamp.reader))
+            self._entries.of(reader)
+            for reader in (stamp.reader, *(owner for owner in self._entries.owners if owner != stamp.reader))
         ]
 
     def _clear(self, number: int) -> None:
         self._number = number
-        self._kept.clear()
+        self._entries.clear()
 
 
 def first(calls: Sequence[Call], positions: int) -> list[Call]:

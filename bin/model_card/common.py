@@ -64,7 +64,15 @@ def stages(figures: dict, *rows: tuple[str, str], read: str = "{batch} × 256 to
     """
     table, start = [], 0
     for recipe in (figures["recipe"], *figures.get("more", ())):
-        values = {"repeats": 0.0, "own": 0.0, "names": 0, "again": 0.0, "kept": 0.0, "masks": 0.8, "cuts": [1, 2, 4, 8]} | recipe
+        values = {
+            "repeats": 0.0,
+            "own": 0.0,
+            "names": 0,
+            "again": 0.0,
+            "earlier_share": 0.0,
+            "masks": 0.8,
+            "cuts": [1, 2, 4, 8],
+        } | recipe
         values |= {"count": recipe["steps"] - start, "falling": recipe["steps"] - recipe["decay_from"]}
         values["windows"] = ", ".join(str(256 // cut) for cut in values["cuts"])
         values["read"] = read.format(**values)

@@ -28,7 +28,7 @@ STAGES = (
     ("windows", "of {windows} tokens"),
     ("of the tokens that are to be found, masked", "{masks:.0%}"),
     ("weight of unlearning the sentence's other words", "{again:.0f}"),
-    ("weights of the stage before, kept", "{kept:.0%}"),
+    ("weights of the stage before, kept", "{earlier_share:.0%}"),
 )
 
 

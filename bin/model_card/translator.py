@@ -32,7 +32,7 @@ WIDTH = 4
 STAGES = (
     ("label smoothing", "{smoothing}"),
     ("sentences with a name, again with another one", "{names} times an epoch"),
-    ("share of the weights from before that stays in them", "{kept:.0%}"),
+    ("share of the weights from before that stays in them", "{earlier_share:.0%}"),
 )
 
 

@@ -26,7 +26,7 @@ MEASURES = (
 STAGES = (
     ("rows that repeat themselves", "{repeats:.0%}"),
     ("steps on its own continuations, at the full rate", "{own:.0%}"),
-    ("weights of the stage before, kept", "{kept:.0%}"),
+    ("weights of the stage before, kept", "{earlier_share:.0%}"),
 )
 
 

@@ -65,7 +65,7 @@ class Try:
     """A stretch that was looked up in the vocabulary, and whether it is in it."""
 
     piece: Piece
-    found: bool
+    in_vocabulary: bool
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ class Snapshot:
 
     attention: float16 [layers, heads, query, key], on the first example; entropy: float32 [layers, heads], nats, the mean over
     its queries after the first, which has no choice. previous, induction: float32 [layers, heads], mean weight on the token
-    before, and on the tokens after earlier copies of the token, as `mean_weights` computes them. said: the bytes that it predicts
-    for the answer of the first example.
+    before, and on the tokens after earlier copies of the token, as `mean_weights` computes them. answer: the bytes that it
+    predicts for the answer of the first example.
     """
 
     step: int
@@ -88,7 +88,7 @@ class Snapshot:
     entropy: np.ndarray
     previous: np.ndarray
     induction: np.ndarray
-    said: bytes
+    answer: bytes
 
 
 @dataclass(eq=False)

@@ -175,7 +175,7 @@ class Run:
         if last and self.earlier:
             with torch.no_grad():
                 for name, weight in self.model.named_parameters():
-                    weight.lerp_(self.earlier[name], self.recipe.kept)
+                    weight.lerp_(self.earlier[name], self.recipe.earlier_share)
         if step % 100 == 0 or last:
             total, count = held_out(self.objective, self.model, 8) if step % 500 == 0 or last else (0, 0)
             self.log.write(self.state, factor, norm, f"{total / count:.4f}" if count else "")
@@ -205,7 +205,7 @@ class Run:
 
 def weights_of(model: nn.Module, recipe: Recipe) -> dict[str, torch.Tensor]:
     """Return a copy of the weights before a recipe, if it keeps a share of them; else {}."""
-    return {name: weight.detach().clone() for name, weight in model.named_parameters()} if recipe.kept else {}
+    return {name: weight.detach().clone() for name, weight in model.named_parameters()} if recipe.earlier_share else {}
 
 
 def recipe_record(recipe: Recipe, schedule: Schedule) -> dict:

@@ -17,7 +17,7 @@ class Recipe:
     warmup: int = 100
     decay: float = 0.45  # share of the horizon over which the rate falls to zero
     clip: float = 1.0
-    kept: float = 0.0  # share of the weights from before it that is left in those at its end (Wortsman et al. 2022)
+    earlier_share: float = 0.0  # share of the weights from before it that is left in those at its end (Wortsman et al. 2022)
     smoothing: float = 0.0  # label smoothing: a share of the target that all tokens get (Szegedy et al. 2016)
     repeats: float = 0.0  # share of rows that repeat themselves, half of them tokens at random, half of them words
     own: float = 0.0  # share of steps that unlearn what the model repeats in its own continuations; it falls as the rates do

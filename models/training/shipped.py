@@ -48,7 +48,11 @@ SHIPPED = {
             TransformerConfig(),
             Recipe(repeats=0.05),
             compiled=True,
-            more=(Recipe(1_500, matrix_rate=0.005, rate=7.5e-4, warmup=30, decay=0.9, kept=0.12, repeats=0.06, own=0.1, seed=1),),
+            more=(
+                Recipe(
+                    1_500, matrix_rate=0.005, rate=7.5e-4, warmup=30, decay=0.9, earlier_share=0.12, repeats=0.06, own=0.1, seed=1
+                ),
+            ),
         ),
         Shipped(
             "filler",
@@ -67,7 +71,7 @@ SHIPPED = {
                     rate=2e-4,
                     warmup=20,
                     decay=0.95,
-                    kept=0.4,
+                    earlier_share=0.4,
                     cuts=(1, 8),
                     masks=1.0,
                     again=30.0,
@@ -80,7 +84,7 @@ SHIPPED = {
                     rate=4e-4,
                     warmup=20,
                     decay=0.95,
-                    kept=0.5,
+                    earlier_share=0.5,
                     cuts=(1, 8),
                     masks=1.0,
                     again=25.0,
@@ -102,7 +106,7 @@ SHIPPED = {
                     rate=9e-4,
                     warmup=100,
                     decay=0.7169,
-                    kept=0.13,
+                    earlier_share=0.13,
                     smoothing=0.1,
                     names=4,
                 ),

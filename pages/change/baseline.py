@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from analysis.edit_numbers import fill
 from analysis.effects import divergences
-from pages.change import reading, recipes
+from models.edits import Edit, Head, Temperature
+from pages.change import reading
 from pages.change.changes import ChangedText
 from pages.change.settings import Ranking
 from ui import effort
@@ -20,23 +24,23 @@ def rank(look: Look, changed: ChangedText, position: int | None, tries_all: bool
     are being tried."""
     if position is None or len(changed.fitting) != 1 or ((labels := look.model.info.labels) and not labels.chances):
         return None
-    letter, numbers, value, kind = recipes.parse(changed.fitting[0])
-    if letter not in "hmrst":
+    edit = Edit.parse(changed.fitting[0])
+    if not isinstance(edit, Head | Temperature):
         return None
-    attention = look.trace.attention[kind]
+    attention = look.trace.attention[edit.kind]
     heads = [(layer, head) for layer in range(attention.layers) for head in range(attention.heads)]
-    at = heads.index((numbers[0], numbers[1]))
+    at = heads.index((edit.layer, edit.head))
     time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), len(heads))
     if time > QUICK and not tries_all:
         return Ranking(None, at)
     other = reading.other_trace(look, changed.fitting, changed.other)
-    end = (f"~{value:g}" if letter in "st" else "") + (f"@{kind}" if kind != "self" else "")
 
     def work(report: jobs.Report) -> np.ndarray:
-        head_changes = [f"{letter}{layer}.{head}{end}" for layer, head in heads]
-        edits = [[recipes.edit_of(look.model, look.trace, change, other)] for change in head_changes]
+        head_edits = [replace(edit, layer=layer, head=head) for layer, head in heads]
+        edits = [[fill(head_edit, look.model, look.trace, other)] for head_edit in head_edits]
         return divergences(look.model, look.trace, edits, position, report)
 
     subject = (look.model.info.name, look.trace.text, look.second, changed.other, position)
-    nats = jobs.result(("change-rank", *subject, kind, letter, end), work, "Changing one head after the other")
+    change = str(replace(edit, layer=0, head=0))
+    nats = jobs.result(("change-rank", *subject, change), work, "Changing one head after the other")
     return None if nats is None else Ranking(nats, at)

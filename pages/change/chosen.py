@@ -15,9 +15,9 @@ def load() -> list[str]:
     """Return all changes, of the link or of the session. A notice tells of those in the link that are no changes."""
     if (link_text := state.take_linked_value(state.CHANGES)) is not None:
         texts = [text for text in link_text.split(",") if text]
-        valid = [text for text in dict.fromkeys(texts) if recipes.CHANGE.fullmatch(text)][:MOST]
+        valid = [text for text in dict.fromkeys(texts) if recipes.is_change(text)][:MOST]
         state.CHANGES.set(",".join(valid))
-        if invalid := [text for text in texts if not recipes.CHANGE.fullmatch(text)]:
+        if invalid := [text for text in texts if not recipes.is_change(text)]:
             state.complain(state.CHANGES, ",".join(invalid), "the changes")
     changes = state.CHANGES.get() or ""
     state.keep(state.CHANGES, changes, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from models.edits import Edit, check
+from models.edits import OTHER, Edit, Head, check
 from models.trace import Trace
 from pages.change import recipes
 from pages.change.changes import ChangedText
@@ -45,7 +45,7 @@ def read(look: Look, changes: Sequence[str], other_text: str = "") -> ChangedTex
 
 def other_trace(look: Look, changes: Sequence[str], other_text: str) -> Trace | None:
     """Return the trace of the other text, where the output of some head is taken from it."""
-    if not other_text or not any(change.startswith("r") for change in changes):
+    if not other_text or not any(isinstance(edit, Head) and edit.mean == OTHER for edit in map(Edit.parse, changes)):
         return None
     return loaded.read(look.model.info.name, other_text, look.second)
 

@@ -5,82 +5,47 @@ A notebook that is downloaded carries these functions, so they use nothing that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from analysis import edge_effects, feedforward_means, head_effects, head_means, scope
+from analysis import edge_effects, head_effects, scope
+from analysis.edit_numbers import fill
 from analysis.effects import skip_effects
 from analysis.importance import part_of
-from models.edits import Cut, Edit, Head, Part, Row, Skip, Temperature
+from models.edits import SAMPLE, Cut, Edit, Head, Part, Row, Skip, Stream, Temperature
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, head_view, prediction_bars
 from viz.tokens import label, plain_sign, plain_signs
 from viz.views.grid_view import grid_view
 
-# h2.3 off, m2.3 mean, r2.3 as in another text, s2.3~1.5 strength, t2.3~0.5 temperature, f4 feed-forward, g4 its mean, b3 block;
-# of query 5: c2.3.5.1 may not look at key 1, x5.1 the same in all heads, e2.3.5 its row made even, o2.3.5.4 its row as in head 4
-CHANGE = re.compile(r"(?:([hmr])(\d{1,4})\.(\d{1,4})|([st])(\d{1,4})\.(\d{1,4})~(\d{1,3}(?:\.\d{1,3})?)|"
-                    r"([co])(\d{1,4})\.(\d{1,4})\.(\d{1,6})\.(\d{1,6})|(e)(\d{1,4})\.(\d{1,4})\.(\d{1,6})|"
-                    r"(x)(\d{1,6})\.(\d{1,6})|([fgb])(\d{1,4}))(?:@(encoder|decoder|cross))?")  # fmt: skip
 PARTS = ("feedforward", "block")
+LARGEST = 10**6  # of the numbers in a change
 
 
 # ---------------------------------------------------------------- what is changed
 
 
-def parse(change: str) -> tuple[str, list[int], float, str]:
-    """Return the letter of a change, its numbers, its value (NaN for none) and its kind of attention. Errors: ValueError."""
-    match = CHANGE.fullmatch(change)
-    if not match:
-        raise ValueError(f"“{change}” is not a valid change.")
-    *groups, kind = match.groups()
-    letter, *numbers = (group for group in groups if group is not None)
-    value = float(numbers.pop()) if letter in "st" else float("nan")
-    return letter, [int(number) for number in numbers], value, kind or "self"
+def is_change(text: str) -> bool:
+    """Return whether a text is an edit that the board has a place for: a part, a line or a row, counted from the front."""
+    try:
+        edit = Edit.parse(text)
+    except ValueError:
+        return False
+    if "*" in text or isinstance(edit, Stream):
+        return False
+    if (isinstance(edit, Skip) and edit.part not in PARTS) or (isinstance(edit, Part) and edit.position is not None):
+        return False
+    numbers = [value for value in vars(edit).values() if not isinstance(value, str | None)]
+    return all(not isinstance(number, np.ndarray) and 0 <= number < LARGEST for number in numbers)
 
 
 def edit_of(model: LanguageModel, trace: Trace, change: str, other: Trace | None = None) -> Edit:
-    """Return a change as an edit of the model. A mean is that over the built-in sample of texts; other: another text, of as many
-    tokens, from which a head's output is taken. Errors: ValueError, a sentence, for a change that does not fit."""
-    letter, (layer, *rest), value, kind = parse(change)
-    if letter in "fb":
-        return Skip(layer, PARTS["fb".index(letter)], kind=kind)
-    if letter == "g":
-        means = feedforward_means(model, kind)
-        return Part(
-            layer, None, means[min(layer, len(means) - 1)], "feedforward", kind=kind
-        )  # the model refuses a layer that it does not have
-    if letter == "x":
-        return Cut(layer, rest[0], kind=kind)
-    if letter == "c":
-        return Cut(rest[1], rest[2], layer, rest[0], kind=kind)
-    if letter == "t":
-        return Temperature(layer, rest[0], value, kind=kind)
-    attention, head = trace.attention.get(kind), max(rest[0], rest[2] if letter == "o" else 0)
-    if letter in "hs" or attention is None or layer >= attention.layers or head >= attention.heads:
-        return Head(layer, head, value if letter == "s" else 0.0, kind=kind)  # the model refuses a head that it does not have
-    if letter == "m":
-        return Head(layer, rest[0], mean=head_means(model, kind)[layer, rest[0]], kind=kind)
-    if letter == "r":
-        return Head(layer, rest[0], mean=head_output(trace, other, layer, rest[0], kind), kind=kind)
-    if rest[1] >= len(attention.queries):
-        raise ValueError(f"There is no query {rest[1]}: the text has only {len(attention.queries)} tokens.")
-    row = attention[layer][rest[0] if letter == "e" else rest[2], rest[1]]
-    return Row(layer, rest[0], rest[1], (row > 0) / (row > 0).sum() if letter == "e" else row / row.sum(), kind=kind)
-
-
-def head_output(trace: Trace, other: Trace | None, layer: int, head: int, kind: str) -> np.ndarray:
-    """Return the output of a head in another text, position by position."""
-    if other is None:
-        raise ValueError("There is no other text to take the head’s output from. Write one.")
-    ours, theirs = (len(reading.attention[kind].queries) for reading in (trace, other))
-    if ours != theirs:
-        raise ValueError(f"The other text has {theirs} tokens and this one has {ours}. Write one with {ours} tokens.")
-    return other.attention[kind].out(layer)[head]
+    """Return a change as an edit of the model, with its numbers. other: another text, of as many tokens, from which a head's
+    output is taken. Errors: ValueError, a sentence, for a change that does not fit."""
+    return fill(Edit.parse(change), model, trace, other)
 
 
 def read(model: LanguageModel, trace: Trace, changes: str, second: str, other: str = "") -> Trace:
@@ -117,21 +82,43 @@ def effects_of(
 def states(changes: str, kind: str, layers: int, heads: int) -> tuple[np.ndarray, list[list[str]]]:
     """Return the strength of each part, [layers, heads + 2], 1 where it is unchanged, and a word for each part's change."""
     strengths, words_of = np.ones((layers, heads + 2)), [[""] * (heads + 2) for _ in range(layers)]
-    for change in changes.split(","):
-        if not change:
+    for edit in map(Edit.parse, filter(None, changes.split(","))):
+        if (cell := cell_of(edit, kind, layers, heads)) is None:
             continue
-        letter, (layer, *rest), value, its_kind = parse(change)
-        if letter == "x":
-            continue
-        whole = letter in "fgb"  # not of a head
-        column = heads + (letter == "b") if whole else rest[0]
-        if its_kind != (stack_of(kind) if whole else kind) or layer >= layers or (not whole and column >= heads):
-            continue
-        strengths[layer, column] = value if letter == "s" else strengths[layer, column] if letter in "tceo" else 0.0
-        words = {"h": "off", "m": "mean", "r": "text 2", "s": f"×{value:g}", "t": f"T {value:g}", "c": "cut", "g": "mean"}
-        word = words.get(letter) or ("row" if letter in "eo" else "skip")
-        words_of[layer][column] = " and ".join(dict.fromkeys([*filter(None, words_of[layer][column].split(" and ")), word]))
+        (layer, column), (strength, word) = cell, state_of(edit)
+        strengths[cell] = strengths[cell] if strength is None else strength
+        old_words = filter(None, words_of[layer][column].split(" and "))
+        words_of[layer][column] = " and ".join(dict.fromkeys([*old_words, word]))
     return strengths, words_of
+
+
+def cell_of(edit: Edit, kind: str, layers: int, heads: int) -> tuple[int, int] | None:
+    """Return the row and the column on the board of the part that an edit changes; None for all heads, and of another stack."""
+    match edit:
+        case Skip(layer, part):
+            column, its_kind = heads + (part == "block"), stack_of(kind)
+        case Part(layer):
+            column, its_kind = heads, stack_of(kind)
+        case Head(layer, head) | Temperature(layer, head) | Row(layer, head) | Cut(layer=int(layer), head=int(head)):
+            column, its_kind = head, kind
+            layer = layer if head < heads else layers  # beside the board
+        case _:
+            return None
+    return (layer, column) if edit.kind == its_kind and layer < layers else None
+
+
+def state_of(edit: Edit) -> tuple[float | None, str]:
+    """Return the strength of a part with an edit, None where that stays, and a word for the change."""
+    match edit:
+        case Head(mean=None, scale=scale):
+            return scale, f"×{scale:g}" if scale else "off"
+        case Head(mean=source):
+            return 0.0, "mean" if source == SAMPLE else "text 2"
+        case Temperature(value=value):
+            return None, f"T {value:g}"
+        case Cut() | Row():
+            return None, "cut" if isinstance(edit, Cut) else "row"
+    return 0.0, "mean" if isinstance(edit, Part) else "skip"
 
 
 def parts(

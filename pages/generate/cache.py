@@ -93,9 +93,9 @@ def costs(continuation: Continuation, model: LanguageModel, read: int, source: i
     table = {
         "tokens": [f"{length:,}" for length in lengths],
         "keys and values": [size(model.cache_bytes(length, source)) for length in lengths],
-        "operations with the cache": [count(cost.kept(length)) for length in lengths],
-        "without it": [count(cost.unkept(length)) for length in lengths],
-        "times as many": [f"{cost.unkept(length) / cost.kept(length):,.0f}" for length in lengths],
+        "operations with the cache": [count(cost.with_cache(length)) for length in lengths],
+        "without it": [count(cost.without_cache(length)) for length in lengths],
+        "times as many": [f"{cost.without_cache(length) / cost.with_cache(length):,.0f}" for length in lengths],
     }
     place = st.empty()  # the times come later
     place.dataframe(pd.DataFrame(table), hide_index=True)
@@ -122,8 +122,8 @@ def milliseconds(step_time: StepTime, lengths: Sequence[int]) -> dict[str, list[
         return [f"{'about ' * (length != step_time.length)}{in_figures(1000 * seconds(length))}" for length in lengths]
 
     return {
-        "milliseconds with the cache": format_times(step_time.kept),
-        "milliseconds without it": format_times(step_time.unkept),
+        "milliseconds with the cache": format_times(step_time.with_cache),
+        "milliseconds without it": format_times(step_time.without_cache),
     }
 
 

@@ -185,8 +185,9 @@ def faith(folder: Path, arranged: Arrangement, chosen: Choice) -> None:
         few = f"{fewer} nearest" if fewer > 1 else "nearest"
         near = f"Of each token’s {few} in the last layer alone, {percent(arrangement.within[-1])} are kept. "
         say(
-            folder, f"kept{single}", neighbours=arrangement.neighbours, kept=f"{arrangement.kept * arrangement.neighbours:.1f}",
-            share=percent(arrangement.kept), trust=f"{arrangement.trustworthiness:.3f}", alone=near if fewer else "",
+            folder, f"kept{single}", neighbours=arrangement.neighbours,
+            kept=f"{arrangement.neighbours_kept * arrangement.neighbours:.1f}",
+            share=percent(arrangement.neighbours_kept), trust=f"{arrangement.trustworthiness:.3f}", alone=near if fewer else "",
             step=f"{arrangement.step:.2f}",
         )  # fmt: skip
     say(folder, f"limits {arrangement.method}", perplexity=f"{arrangement.perplexity or 0:.3g}", seed=chosen.seed)

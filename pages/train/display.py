@@ -75,7 +75,7 @@ def picture(here: Path, training: Training) -> None:
     say(here, "at", examples=examples, **facts_of(snapshot, best))
     say(here, "induction" if best["induction"] else "no induction", **facts_of(snapshot, best))
     question, answer = (part.decode("latin-1") for part in training.example)
-    st.code(example(training.task.name, question, answer, snapshot.said), language=None)
+    st.code(example(training.task.name, question, answer, snapshot.answer), language=None)
     pictures += heads(here, training, snapshot)
     with above:
         take_away("training", lambda: pictures)

@@ -52,12 +52,12 @@ def test_the_circuit_that_was_planted_is_found_whole(fill):
     net = planted()
     trace = net.trace(SAID_TWICE)
     circuit = find_circuit(net, trace, fill=fill)
-    assert [(node.layer, node.head) for node in circuit.kept] == CIRCUIT
+    assert [(node.layer, node.head) for node in circuit.members] == CIRCUIT
     assert circuit.share == pytest.approx(1, abs=0.01) and circuit.left < 0.2 and (circuit.without < 0.5).all()
     assert circuit.faithful and circuit.share_rank == 1 and circuit.wins
     assert circuit.every_set and len(circuit.random_shares) == 5  # two of four heads, in all ways but the circuit's own
     likeliest = int(trace.logits_at(-1).argmax())
-    edges, direct = circuit_edges(Behaviour(net, trace, len(trace.tokens) - 1, likeliest, fill=fill), circuit.kept)
+    edges, direct = circuit_edges(Behaviour(net, trace, len(trace.tokens) - 1, likeliest, fill=fill), circuit.members)
     assert edges[0, 1] > 0.5 and direct[1] > 0.5  # the head before hands to the one that says it
     assert abs(direct[0]) < 0.01 and np.isnan(edges[1, 0])
 
@@ -76,7 +76,11 @@ def test_what_is_left_is_what_a_plain_loop_of_readings_says(writer, fill):
     full, nothing = measure(circuit.nodes), measure(())
     assert (circuit.whole, circuit.nothing) == pytest.approx((full, nothing), abs=1e-3)
     shares = {0: circuit.share, 1: circuit.left} | {2 + i: left for i, left in enumerate(circuit.without)}
-    sets = [circuit.kept, set(circuit.nodes) - set(circuit.kept), *(set(circuit.kept) - {node} for node in circuit.kept)]
+    sets = [
+        circuit.members,
+        set(circuit.nodes) - set(circuit.members),
+        *(set(circuit.members) - {node} for node in circuit.members),
+    ]
     for i, share in shares.items():
         assert share == pytest.approx((measure(sets[i]) - nothing) / (full - nothing), abs=1e-3)
     assert 0.8 - 1e-6 <= circuit.share <= 1.2 + 1e-6 and len(circuit.random_shares) == len(circuit.random_lefts) == 20
@@ -110,7 +114,9 @@ def test_a_circuit_wins_only_where_its_own_reading_says_the_word(writer):
     wins = []
     for keep in (0.5, 0.8):
         circuit = find_circuit(writer, trace, girl, keep=keep)
-        removals = [edit for node in circuit.nodes if node not in circuit.kept for edit in removal(writer, trace, node, "mean")]
+        removals = [
+            edit for node in circuit.nodes if node not in circuit.members for edit in removal(writer, trace, node, "mean")
+        ]
         logits = writer.trace(trace.text, edits=removals).logits_at(-1)
         np.testing.assert_allclose(circuit.alone, logits, atol=1e-3)
         assert circuit.wins == (int(logits.argmax()) == girl)
@@ -122,9 +128,9 @@ def test_a_circuit_wins_only_where_its_own_reading_says_the_word(writer):
 
 def test_no_part_of_a_circuit_can_go_by_itself(writer):
     circuit = find_circuit(writer, writer.trace(HER), keep=0.8)
-    assert 0 < len(circuit.kept) < len(circuit.nodes) == 54 and (np.abs(1 - circuit.without) > 0.2).all()
+    assert 0 < len(circuit.members) < len(circuit.nodes) == 54 and (np.abs(1 - circuit.without) > 0.2).all()
     again = find_circuit(writer, writer.trace(HER), keep=0.8)
-    assert again.kept == circuit.kept and (again.random_shares == circuit.random_shares).all()
+    assert again.members == circuit.members and (again.random_shares == circuit.random_shares).all()
 
 
 def test_a_part_is_replaced_by_what_it_gives_in_another_text(writer):

@@ -152,7 +152,7 @@ def test_what_a_token_is_worth_in_both_stacks_is_one_number(name):
     expected = worth[0] + np.append(worth[1][1:], 0)
     scores = explain(question, "gradient × input").scores
     assert scores[question.units] == pytest.approx(expected[question.units], abs=1e-4)
-    assert question.said == [] and np.isnan(scores[len(ids) :]).all()
+    assert question.target_read == [] and np.isnan(scores[len(ids) :]).all()
 
 
 def test_a_label_of_a_text_is_asked_about_where_it_is_read():

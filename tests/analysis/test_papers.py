@@ -133,7 +133,7 @@ def test_a_change_that_no_lesson_can_ask_about_is_told_and_a_mean_is_that_of_the
     model = models.load("writer")
     (edit,) = edits_of("m4.5", model)
     assert isinstance(edit, Head) and edit.mean.shape == (model.info.d_model // model.info.heads,)
-    for change, complaint in (("m9.1", "There is no L9 H1"), ("q1.2", "is no change")):
+    for change, complaint in (("m9.1", "there is no layer 9"), ("e1.2.3", "there is none here"), ("q1.2", "is no change")):
         with pytest.raises(ValueError, match=complaint):
             edits_of(change, model)
 

@@ -97,7 +97,7 @@ def test_points_in_a_plane_are_shown_as_they_are():
     hidden = plane @ np.linalg.qr(np.random.default_rng(2).normal(size=(10, 2)))[0].T
     result = projection(hidden, "pca", 2, measure="scaled")
     assert result.explained.sum() == pytest.approx(1)
-    assert result.trustworthiness == pytest.approx(1) and result.kept == 1 and (result.within == 1).all()
+    assert result.trustworthiness == pytest.approx(1) and result.neighbours_kept == 1 and (result.within == 1).all()
     ready = prepared(hidden, "scaled")
     np.testing.assert_allclose(
         np.linalg.norm(np.diff(result.points, axis=0), axis=-1), np.linalg.norm(np.diff(ready, axis=0), axis=-1), rtol=1e-4
@@ -203,7 +203,7 @@ def test_the_nearest_are_the_nearest_of_what_is_drawn(measure):
 def test_the_same_measure_is_told_and_used():
     result = projection(walk(), "pca", 3, measure="raw")
     assert result.measure == "raw" and projection(walk()).measure == "cosine"
-    assert result.kept == faithfulness(prepared(walk(), "raw"), result.points)[1]
+    assert result.neighbours_kept == faithfulness(prepared(walk(), "raw"), result.points)[1]
 
 
 def test_work_tells_how_far_it_is_and_can_be_stopped():

@@ -26,8 +26,8 @@ def test_a_step_of_ours_costs_what_the_formulas_say(choices):
     model = ours("decoder", **choices)
     cost, length = step_cost(model, TEXT), 20
     linear, pair, head = by_formula(model.network.config, length)
-    assert cost.kept(length) == linear // length + pair * length + head
-    assert cost.unkept(length) == linear + pair * length**2 + head
+    assert cost.with_cache(length) == linear // length + pair * length + head
+    assert cost.without_cache(length) == linear + pair * length**2 + head
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama, grouped-query", "Qwen3", "Gemma 2, soft-capped", "Falcon", "BLOOM"])
@@ -44,7 +44,7 @@ def test_a_step_of_a_hub_model_passes_each_weight_once_and_each_key_twice(name):
     head_size = model.output_weights("self", 0).shape[1] if model.info.queries else 16
     assert cost.token == 2 * matrices
     assert cost.key == cost.pair == 4 * model.info.layers * model.info.heads * head_size
-    assert cost.unkept(30) == cost.pair * 900 + 30 * 2 * (matrices - last.numel()) + 2 * last.numel()
+    assert cost.without_cache(30) == cost.pair * 900 + 30 * 2 * (matrices - last.numel()) + 2 * last.numel()
 
 
 @pytest.mark.parametrize("words", [1, 4, 9])
@@ -56,12 +56,12 @@ def test_a_step_of_a_translator_costs_what_the_formulas_say_for_the_source_that_
     parts = costs(config, source, length)
     flops = {(part.part, part.stack): part.flops.value for part in parts}
     head = flops["unembedding", "decoder"]
-    assert cost.unkept(length) == sum(flops.values()) - head + head // length
+    assert cost.without_cache(length) == sum(flops.values()) - head + head // length
     d, layers = config.d_model, config.layers
     token = flops["self-attention: q, k, v, output", "decoder"] // length  # of one token, whose scores meet n keys
     token += flops["feed-forward", "decoder"] // length + head // length
     token += 4 * layers * d * d + 4 * layers * d * source  # the query and the output of cross-attention, and its scores
-    assert cost.kept(length) == token + 4 * layers * d * length
+    assert cost.with_cache(length) == token + 4 * layers * d * length
 
 
 @pytest.mark.parametrize("name", ["T5", "BART"])
@@ -79,11 +79,14 @@ def test_a_step_of_a_hub_translator_is_what_torch_counts_with_that_source(name):
             network(
                 encoder_outputs=memory, decoder_input_ids=target[:, -1:], past_key_values=past.past_key_values, use_cache=True
             )
-    assert (full.get_total_flops(), step.get_total_flops()) == (cost.unkept(target.shape[1]), cost.kept(target.shape[1]))
+    assert (full.get_total_flops(), step.get_total_flops()) == (
+        cost.without_cache(target.shape[1]),
+        cost.with_cache(target.shape[1]),
+    )
 
 
 @pytest.mark.parametrize("opened", [lambda: ours("encoder-decoder"), lambda: hub("T5"), lambda: hub("Mixtral")])
 def test_keeping_keys_is_never_dearer(opened):
     cost = step_cost(opened(), TEXT)
-    assert all(0 < cost.kept(length) <= cost.unkept(length) for length in (1, 2, 10, 1000))
-    assert cost.unkept(2000) / cost.kept(2000) > 100
+    assert all(0 < cost.with_cache(length) <= cost.without_cache(length) for length in (1, 2, 10, 1000))
+    assert cost.without_cache(2000) / cost.with_cache(2000) > 100

@@ -21,16 +21,16 @@ costs = st.builds(StepCost, parts, parts, parts, parts, parts)
 @given(costs, st.builds(Speeds, numbers, numbers, numbers), st.integers(1, 10**6), st.floats(1e-5, 100), st.floats(1e-5, 100))
 def test_at_the_measured_length_it_is_what_was_measured_and_a_longer_text_is_never_quicker(cost, quick, length, kept, again):
     times_of = StepTime(cost, quick, length, kept, again)
-    assert times_of.kept(length) == kept and times_of.unkept(length) == again
-    for times in (times_of.kept, times_of.unkept):
+    assert times_of.with_cache(length) == kept and times_of.without_cache(length) == again
+    for times in (times_of.with_cache, times_of.without_cache):
         seconds = [times(n) for n in LENGTHS]
         assert seconds == sorted(seconds) and seconds[0] >= -1e-12
 
 
 def test_what_grows_is_added_at_the_speed_of_the_machine():
     times = StepTime(StepCost(7, 2, 11, 3, 5), Speeds(0.01, 0.02, 0.001), 10, 1.0, 4.0)
-    assert times.kept(110) == pytest.approx(1 + 100 * 2 * 0.01)
-    assert times.unkept(110) == pytest.approx(4 + 100 * 3 * 0.02 + (110**2 - 10**2) * 5 * 0.001)
+    assert times.with_cache(110) == pytest.approx(1 + 100 * 2 * 0.01)
+    assert times.without_cache(110) == pytest.approx(4 + 100 * 3 * 0.02 + (110**2 - 10**2) * 5 * 0.001)
 
 
 @pytest.mark.parametrize("opened", [lambda: ours("decoder"), lambda: hub("Llama, grouped-query"), lambda: hub("T5")])
@@ -50,4 +50,4 @@ def test_the_operations_are_those_that_torch_counts(name):
         past = network(ids[:, :-1], use_cache=True).past_key_values
         with FlopCounterMode(display=False, custom_mapping=kernels()) as step:
             network(ids[:, -1:], past_key_values=past, use_cache=True)
-    assert (full.get_total_flops(), step.get_total_flops()) == (cost.unkept(30), cost.kept(30))
+    assert (full.get_total_flops(), step.get_total_flops()) == (cost.without_cache(30), cost.with_cache(30))

@@ -244,19 +244,19 @@ def test_bytes_are_bounded_and_the_newest_of_each_reader_stays_longest():
         typed(recent, "one", (start, 1, 2))
     for other in range(5):
         typed(recent, f"{other}", (50 + other, 1))
-    assert recent._kept.size <= 10_000
+    assert recent._entries.size <= 10_000
     assert typed(recent, "one", (19, 1, 2, 3)) == 3
     assert all(typed(recent, f"{other}", (50 + other, 1, 2)) == 2 for other in range(5))
     typed(recent, "large", (99, 98), size=50_000)
     assert typed(recent, "large", (99, 98, 97), size=60_000) == 2, "what somebody typed last is there, however large"
-    assert typed(recent, "one", (19, 1)) == 0 and recent._kept.owners == ["one"]
+    assert typed(recent, "one", (19, 1)) == 0 and recent._entries.owners == ["one"]
 
 
 def test_a_text_that_grows_is_kept_once_and_a_shorter_one_is_found_in_it():
     recent = Recent(nn.Linear(1, 1).eval())
     for length in range(1, 20):
         assert typed(recent, "one", tuple(range(length))) == length - 1
-    assert recent._kept.owners == ["one"] and recent._kept.size == 1000
+    assert recent._entries.owners == ["one"] and recent._entries.size == 1000
     assert typed(recent, "one", (0, 1, 2)) == 3 and typed(recent, "one", tuple(range(30))) == 19
     assert typed(recent, "two", (0, 1, 5)) == 2, "what one has read serves another"
 

@@ -38,7 +38,7 @@ class Fair(Generic[T]):
     def count(self, network: str) -> tuple[int, int]:
         """How many wait or have their turn: of a network, and in all."""
         with self._lock:
-            near = [*(one.network for one in self._waiting), *self._running.values()]
+            near = [*(entry.network for entry in self._waiting), *self._running.values()]
         return near.count(network), len(near)
 
     def take(self) -> T | None:
@@ -46,14 +46,18 @@ class Fair(Generic[T]):
         theirs longest ago. None where nothing may begin."""
         with self._lock:
             running = Counter(self._running.values())
-            free = [one for one in self._waiting if running[one.network] < self._of_network]
+            free = [entry for entry in self._waiting if running[entry.network] < self._of_network]
             if not free or len(self._running) >= self._at_once:
                 return None
-            first = min(free, key=lambda one: (running[one.network], self._last(one.network), self._last(one.network, one.who)))
+
+            def order(entry: _Waiting) -> tuple[int, int, int]:
+                return running[entry.network], self._last(entry.network), self._last(entry.network, entry.who)
+
+            first = min(free, key=order)
             self._waiting.remove(first)
             self._running[first.what] = first.network
             self._turns += 1
-            still = {(one.network, who) for one in [*self._waiting, first] for who in (None, one.who)}
+            still = {(entry.network, who) for entry in [*self._waiting, first] for who in (None, entry.who)}
             self._served = {key: turn for key, turn in self._served.items() if key in still}
             self._served |= {(first.network, None): self._turns, (first.network, first.who): self._turns}
             return first.what  # type: ignore[return-value]

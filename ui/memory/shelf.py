@@ -55,7 +55,7 @@ class Job:
 
 
 @dataclass
-class Kept:
+class Entry:
     """A model on the shelf; bytes of its weights, and how many are reading with it right now."""
 
     model: LanguageModel
@@ -78,19 +78,19 @@ class Shelf:
     ):
         self._limit, self._load, self._stay, self._clock = limit, load, stay, clock
         self._lock = threading.RLock()
-        self._kept: OrderedDict[str, Kept] = OrderedDict()  # the least recently used first
+        self._entries: OrderedDict[str, Entry] = OrderedDict()  # the least recently used first
         self._jobs: dict[str, Job] = {}
         self._turns: Fair[Job] = Fair(LOADINGS, OF_NETWORK)
         self.leaving: list[Callable[[LanguageModel], None]] = []  # told of each model that leaves: what is kept of it goes too
 
     def __contains__(self, name: str) -> bool:
-        return name in self._kept
+        return name in self._entries
 
     @property
     def models(self) -> list[LanguageModel]:
         """All that are here now."""
         with self._lock:
-            return [kept.model for kept in self._kept.values()]
+            return [entry.model for entry in self._entries.values()]
 
     @cached_property
     def limit(self) -> int:
@@ -101,7 +101,7 @@ class Shelf:
     def bytes(self) -> int:
         """Weights that count: on the shelf, and being read."""
         with self._lock:
-            return sum(kept.bytes for name, kept in self._kept.items() if name not in self._stay) + sum(
+            return sum(entry.bytes for name, entry in self._entries.items() if name not in self._stay) + sum(
                 job.bytes for job in self._jobs.values()
             )
 
@@ -143,23 +143,23 @@ class Shelf:
 
         Errors: ModelError, why it cannot be had.
         """
-        kept = self._take(name)
+        entry = self._take(name)
         try:
-            yield kept.model
+            yield entry.model
         finally:
             with self._lock:
-                kept.readers -= 1
+                entry.readers -= 1
                 crowded = self._crowded()
             if crowded:
                 self._make_room()
 
-    def _take(self, name: str) -> Kept:
+    def _take(self, name: str) -> Entry:
         while True:
             with self._lock:
-                if kept := self._kept.get(name):
-                    self._kept.move_to_end(name)
-                    kept.readers += 1
-                    return kept
+                if entry := self._entries.get(name):
+                    self._entries.move_to_end(name)
+                    entry.readers += 1
+                    return entry
                 job = self.ask(name, me := object(), until=inf)
             job.ended.wait()
             self.leave(job, me)
@@ -219,12 +219,14 @@ class Shelf:
             raise TooLarge
         with self._lock:
             job.bytes = 0
-            kept = self._kept[job.name] = Kept(model, size, readers=1)  # a reader, so that it is not the one that leaves
+            entry = self._entries[job.name] = Entry(
+                model, size, readers=1
+            )  # a reader, so that this model is not the one that leaves
         self._make_room()
         gc.collect()
         gc.freeze()  # what stays need not be walked by later collections
         with self._lock:
-            kept.readers -= 1
+            entry.readers -= 1
 
     def _crowded(self) -> bool:
         size = self.bytes
@@ -242,10 +244,10 @@ class Shelf:
         left = []
         with self._lock:
             while self._crowded():
-                idle = [name for name, kept in self._kept.items() if not kept.readers and name not in self._stay]
+                idle = [name for name, entry in self._entries.items() if not entry.readers and name not in self._stay]
                 if not idle:
                     break
-                left.append(self._kept.pop(idle[0]).model)
+                left.append(self._entries.pop(idle[0]).model)
         for model in left:
             for tell in self.leaving:
                 tell(model)

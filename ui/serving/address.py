@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from ui.serving import below
+from ui.serving import base_path
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -35,7 +35,7 @@ class Address:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         there = ""
-        if scope["type"] == "http" and below.is_first_page(scope["path"]) and b"lesson=" in scope["query_string"]:
+        if scope["type"] == "http" and base_path.is_first_page(scope["path"]) and b"lesson=" in scope["query_string"]:
             from ui.lessons import course  # it brings along what its questions ask of models: a server answers before it is there
 
             there = course.address(dict(parse_qsl(scope["query_string"].decode("latin-1"))))

@@ -11,7 +11,7 @@ from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from ui.serving import held
+from ui.serving import waiting_bytes
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,7 +51,7 @@ class PendingLine:
         self._waiting: deque[tuple[Message, ClientState]] = deque()
         self._held, self._too_much = 0, False  # bytes that wait, and whether the server has no room for them
         self._coming: asyncio.Future[Message] | None = None
-        self._said = asyncio.Event()
+        self._wake = asyncio.Event()
 
     async def receive(self) -> Message:
         """The next message for the server. What asks for a run keeps its turn; nothing else waits."""
@@ -74,12 +74,12 @@ class PendingLine:
 
     def _hold(self, more: int) -> None:
         self._held += more
-        held.of_all.note(self, self._held, self._stop)
+        waiting_bytes.of_all.note(self, self._held, self._stop)
 
     def _stop(self) -> None:
         """All lines together hold too much, and this one most."""
         self._too_much = True
-        self._said.set()
+        self._wake.set()
 
     def _is_early(self, run: ClientState) -> bool:
         """Whether a run that is under way will bring what is asked for."""
@@ -89,11 +89,11 @@ class PendingLine:
         """What the browser sends next; None where something waits and the server says something before."""
         self._coming = self._coming or asyncio.ensure_future(self._receive())
         if self._waiting:
-            server_said = asyncio.ensure_future(self._said.wait())
-            either: set[asyncio.Future[Any]] = {self._coming, server_said}
+            wake = asyncio.ensure_future(self._wake.wait())
+            either: set[asyncio.Future[Any]] = {self._coming, wake}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            server_said.cancel()
-            self._said.clear()
+            wake.cancel()
+            self._wake.clear()
             if not self._coming.done():
                 return None
         message = await self._coming
@@ -105,7 +105,7 @@ class PendingLine:
         if not self._over and (sent := message.get("bytes")):
             self._hear(sent)
         await self._send(message)
-        self._said.set()
+        self._wake.set()
 
     def _hear(self, sent: bytes) -> None:
         try:
@@ -118,7 +118,7 @@ class PendingLine:
         )
 
     def end(self) -> None:
-        held.of_all.forget(self)
+        waiting_bytes.of_all.forget(self)
         if self._coming:
             self._coming.cancel()
 

@@ -9,7 +9,7 @@ from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
-from ui.serving import held, places
+from ui.serving import places, waiting_bytes
 from ui.serving.deadlines import Deadline, Read
 from ui.serving.flood import Bucket
 
@@ -49,7 +49,7 @@ class Frames(Read, WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self.places.leave(self)
-        held.of_all.forget(self)
+        waiting_bytes.of_all.forget(self)
         for deadline in (self._message, self._first):
             deadline.stop()
 
@@ -104,7 +104,7 @@ class Frames(Read, WebSocketsSansIOProtocol):
         if not self.read_paused:  # else it is the server that does not read on
             (self._message.start if unfinished else self._message.stop)()
         size = len(self._arrived) + len(self.conn.reader.buffer) + (self.conn.current_size or 0) + FRAME * len(self.frames)
-        held.of_all.note(self, size if unfinished or self._arrived else 0, self.end)
+        waiting_bytes.of_all.note(self, size if unfinished or self._arrived else 0, self.end)
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)

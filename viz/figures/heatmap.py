@@ -39,7 +39,7 @@ def heatmap(
     top = _top(percent, scale)
     hover = f"{style.where(queries)}: %{{z:.3r}} %<extra></extra>"
     look = {"zmin": 0, "zmax": top, "colorscale": SEQUENTIAL, "hovertemplate": hover}
-    return _one(queries, keys, percent, title, unit + _coarse(len(queries), len(keys), "the largest"), look, starts)
+    return _heatmap(queries, keys, percent, title, unit + _coarse(len(queries), len(keys), "the largest"), look, starts)
 
 
 def difference(
@@ -65,7 +65,7 @@ def difference(
     first, second = (style.escape_plotly(style.short(name)) for name in names)
     hover = f"{style.where(queries)}: %{{z:+.3r}} percentage points<extra></extra>"
     scale = {"zmin": -most, "zmax": most, "colorscale": DIVERGING, "hovertemplate": hover}
-    figure = _one(queries, keys, points, title, "", scale, starts)
+    figure = _heatmap(queries, keys, points, title, "", scale, starts)
     unit = f"{first} − {second} (percentage points)" + _coarse(len(queries), len(keys), "the furthest from zero")
     figure.update_traces(colorbar={"title": {"text": unit}, "ticksuffix": ""})
     return figure
@@ -134,7 +134,7 @@ def heatmap_grid(
     return figure
 
 
-def _one(
+def _heatmap(
     queries: Sequence[Any],
     keys: Sequence[Any],
     percent: np.ndarray,

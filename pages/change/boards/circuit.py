@@ -41,9 +41,9 @@ def add(draft: Draft, reading: Wired) -> None:
 def say_size(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
     """Say how large the circuit is, and how much of the prediction it keeps."""
     circuit = wiring.circuit
-    heads = sum(node.head is not None for node in circuit.kept)
+    heads = sum(node.head is not None for node in circuit.members)
     facts = {
-        "kept": len(circuit.kept), "all": len(circuit.nodes), "heads": heads, "others": len(circuit.kept) - heads,
+        "kept": len(circuit.members), "all": len(circuit.nodes), "heads": heads, "others": len(circuit.members) - heads,
         "share": signed(circuit.share), "left": signed(circuit.left),
         "gain": "log-probability" if circuit.against is None else "the difference of the two logits",
         "nats": decimal(circuit.whole - circuit.nothing),
@@ -113,7 +113,7 @@ def table(settings: Settings, wiring: recipes.Wiring) -> pd.DataFrame:
 
 def graph(settings: Settings, wiring: recipes.Wiring) -> Picture:
     def numbers() -> dict[str, Numbers]:
-        names = [node.name for node in wiring.circuit.kept]
+        names = [node.name for node in wiring.circuit.members]
         if wiring.edges is None or wiring.direct is None:
             return {"share_lost": Numbers(wiring.circuit.share - wiring.circuit.without, ("part",), {"part": names})}
         edges = Numbers(wiring.edges, ("from", "to"), {"from": names, "to": names})
@@ -126,7 +126,7 @@ def graph(settings: Settings, wiring: recipes.Wiring) -> Picture:
 def losses(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> Picture:
     def numbers() -> dict[str, Numbers]:
         circuit = wiring.circuit
-        names = {"part": [node.name for node in circuit.kept]}
+        names = {"part": [node.name for node in circuit.members]}
         sets = {"set": ["the circuit", *(f"other set {i + 1}" for i in range(len(circuit.random_shares)))]}
         return {
             "share_lost": Numbers(circuit.share - circuit.without, ("part",), names),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.change import changes, chosen
+from analysis.behaviour import Node
+from models.edits import SAMPLE, Edit, Head, Part, Skip
+from pages.change import chosen
 from pages.change.boards import circuit as boards
 from pages.change.circuit import recipes
 from pages.change.circuit.choose import ask_circuit, search
@@ -72,12 +74,8 @@ def place_open_button(settings: Settings, wiring: recipes.Wiring) -> None:
     """Place a button that removes all other parts under "Switch off"."""
     if settings.fill == "other text":
         return
-    (head, feedforward), look = "hf" if settings.fill == "zero" else "mg", settings.question.look
-    removed = [node for node in wiring.circuit.nodes if node not in wiring.circuit.kept]
-    removals = [
-        changes.qualify(look, f"{feedforward}{node.layer}" if node.head is None else f"{head}{node.layer}.{node.head}", node.kind)
-        for node in removed
-    ]
+    removed = [node for node in wiring.circuit.nodes if node not in wiring.circuit.members]
+    removals = [str(removal(node, settings.fill)) for node in removed]
 
     def open_experiment() -> None:
         chosen.change(removals)
@@ -86,3 +84,12 @@ def place_open_button(settings: Settings, wiring: recipes.Wiring) -> None:
     st.button(
         words(HERE, "circuit open"), icon=":material/toggle_off:", on_click=open_experiment, help=words(HERE, "circuit open help")
     )
+
+
+def removal(node: Node, fill: str) -> Edit:
+    """Return the edit that removes a part. fill: what takes its place, "zero" or the mean."""
+    if node.head is not None:
+        return Head(node.layer, node.head, mean=None if fill == "zero" else SAMPLE, kind=node.kind)
+    if fill == "zero":
+        return Skip(node.layer, "feedforward", kind=node.kind)
+    return Part(node.layer, None, SAMPLE, "feedforward", kind=node.kind)

@@ -40,7 +40,7 @@ def find(
     if not model.info.queries:
         return Wiring(circuit)
     behaviour = Behaviour(model, trace, position, token, against, fill, other, second)
-    return Wiring(circuit, *circuit_edges(behaviour, circuit.kept, part(0.8, 1)))
+    return Wiring(circuit, *circuit_edges(behaviour, circuit.members, part(0.8, 1)))
 
 
 def graph(
@@ -51,7 +51,7 @@ def graph(
     wiring = wiring or find(model, trace, position, token, against, keep, fill, other, second)
     heads = max(attention.heads for attention in trace.attention.values())
     losses = wiring.circuit.share - wiring.circuit.without
-    spots = [spot(node, heads, float(share)) for node, share in zip(wiring.circuit.kept, losses, strict=True)]
+    spots = [spot(node, heads, float(share)) for node, share in zip(wiring.circuit.members, losses, strict=True)]
     return circuit(spots, called, wiring.edges, wiring.direct)
 
 
@@ -72,5 +72,5 @@ def losses(
     wiring = wiring or find(model, trace, position, token, against, keep, fill, other, second)
     shares = wiring.circuit.share - wiring.circuit.without
     order = np.argsort(-np.abs(shares), kind="stable")
-    names = [wiring.circuit.kept[i].name.replace("feed-forward", "FF") for i in order]
+    names = [wiring.circuit.members[i].name.replace("feed-forward", "FF") for i in order]
     return value_bars(names, (100 * shares[order]).tolist(), heads, label="What is lost without each part", still=True)

@@ -130,7 +130,7 @@ def figures(word: Word) -> dict[str, Numbers]:
             numbers["rank"] = Numbers(np.array([merge.rank for merge in merges]), ("merge",), {"merge": names})
         case Tries(tries=tries) if tries:
             numbers["found"] = Numbers(
-                np.array([lookup.found for lookup in tries], np.float32),
+                np.array([lookup.in_vocabulary for lookup in tries], np.float32),
                 ("try",),
                 {"try": [lookup.piece.text for lookup in tries]},
             )

@@ -81,8 +81,8 @@ def lookup_rows(lookups: Tries) -> list[Row]:
     rows: list[Row] = []
     before: list[Box] = []
     for count, lookup in enumerate(lookups.tries[:MOST]):
-        rows.append(Row([*before, box(lookup.piece, "new" if lookup.found else "missing")], count, f"{count + 1}."))
-        before += [box(lookup.piece)] if lookup.found else []
+        rows.append(Row([*before, box(lookup.piece, "new" if lookup.in_vocabulary else "missing")], count, f"{count + 1}."))
+        before += [box(lookup.piece)] if lookup.in_vocabulary else []
     if lookups.unknown or len(lookups.tries) > MOST:
         rows.append(Row([box(piece, "taken") for piece in lookups.pieces], len(rows)))
     return rows

@@ -45,7 +45,7 @@ def merge_sentences(say: Say, word: Word, merge_steps: Merges) -> tuple[list[str
 def lookup_sentences(say: Say, word: Word, lookups: Tries) -> tuple[list[str], list[str]]:
     facts = {"word": quoted(word.text), "unknown": lookups.pieces[0].text, "count": count_pieces(lookups.pieces)}
     drawn = lookups.tries[:MOST]
-    sentences = [say("found" if lookup.found else "not found", piece=quoted(lookup.piece.text)) for lookup in drawn]
+    sentences = [say("found" if lookup.in_vocabulary else "not found", piece=quoted(lookup.piece.text)) for lookup in drawn]
     if lookups.long:
         sentences.append(say("too long", **facts))
     elif lookups.unknown:

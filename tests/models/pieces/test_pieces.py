@@ -193,9 +193,9 @@ def test_wordpiece_takes_the_longest_stretch_that_the_vocabulary_has(make, word)
     vocabulary = make("BERT").tokenizer.get_vocab()
     (word_cut,) = pieces_of(make("BERT"), word).words
     assert isinstance(word_cut.steps, Tries)
-    accepted = [attempt.piece for attempt in word_cut.steps.tries if attempt.found]
+    accepted = [attempt.piece for attempt in word_cut.steps.tries if attempt.in_vocabulary]
     for attempt in word_cut.steps.tries:
-        assert attempt.found == (
+        assert attempt.in_vocabulary == (
             ("##" if attempt.piece.start else "") + word[attempt.piece.start : attempt.piece.end] in vocabulary
         )
     for piece in accepted:
@@ -203,7 +203,7 @@ def test_wordpiece_takes_the_longest_stretch_that_the_vocabulary_has(make, word)
             attempt for attempt in word_cut.steps.tries if attempt.piece.start == piece.start and attempt.piece.end > piece.end
         ]
         assert [attempt.piece.end for attempt in longer] == list(range(len(word), piece.end, -1)) and not any(
-            attempt.found for attempt in longer
+            attempt.in_vocabulary for attempt in longer
         )
     assert word_cut.steps.unknown or tuple(accepted) == word_cut.pieces
 

@@ -211,6 +211,24 @@ def test_what_is_nonsense_in_a_link_is_told_of_and_the_rest_is_changed():
     assert app.session_state["changes"] == "h2.3" and "“x9,c1.2”" in app.warned[0].replace("\\", "")
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["h2.3", "m0.11@cross", "r2.3", "s2.3~0", "s2.3~1.50", "t2.3~999.999", "c2.3.5.1@encoder", "x999999.0", "e2.3.5", "o2.3.5.4",
+     "f4@decoder", "g4", "b3"],
+)  # fmt: skip
+def test_links_written_before_still_open(change):
+    assert recipes.is_change(change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["h2.3@self", "h-1.3", "c2.3.-1.0", "h2.*", "x*.1", "a4", "g4.2", "g4.*~0.5", "m2.3~0.5", "w2.3.1~0.5_0.5", "v3.2~0.5",
+     "d3.*~0.5", "p1.1~1", "s2.3~-1", "s2.3~1e9"],
+)  # fmt: skip
+def test_edits_that_the_board_has_no_place_for_are_refused_in_links(change):
+    assert not recipes.is_change(change)
+
+
 def test_what_does_not_fit_is_said_and_kept():
     app = open_link("change", f"{TEXT}&changes=h2.3,h77.0,c1.0.99.2,h1.0@cross,m77.0,s1.99~0.5")
     notices = " ".join(info.value for info in app.info)

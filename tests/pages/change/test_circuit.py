@@ -26,7 +26,7 @@ def test_what_is_shown_is_what_the_analysis_finds(monkeypatch, writer):
     pictures = offered(monkeypatch, "change", f"{CIRCUIT}&level=intermediate&circuit-keep=70")
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
     expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7)
-    names = [node.name for node in expected.kept]
+    names = [node.name for node in expected.members]
     lost = pictures["circuit-lost"].numbers()
     assert lost["share_lost"].names["part"] == names
     np.testing.assert_allclose(lost["share_lost"].values, expected.share - expected.without, atol=1e-4)
@@ -46,7 +46,7 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
     assert app.session_state["experiment"] == "Switch off" and not app.exception
     trace = writer.trace(TEXT)
     edits = [edit_of(writer, trace, change) for change in app.session_state["changes"].split(",")]
-    removed = [node for node in expected.nodes if node not in expected.kept]
+    removed = [node for node in expected.nodes if node not in expected.members]
     assert [(edit.layer, getattr(edit, "head", None)) for edit in edits] == [(node.layer, node.head) for node in removed]
     logits = writer.trace(TEXT, edits=edits).logits_at(-1)
     share = (float(logits[she] - logits[he]) - expected.nothing) / (expected.whole - expected.nothing)

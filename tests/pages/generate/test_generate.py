@@ -429,7 +429,7 @@ def test_the_operations_of_a_translator_are_those_for_the_source_that_is_typed(t
     model, continuation = loaded.model("translator"), app.session_state["generated"]
     read, cost = len(continuation.next_step.tokens), step_cost(model, text)
     table = next(frame.value for frame in app.dataframe if "operations with the cache" in frame.value)
-    counted = [sizes.count(operations) for operations in (cost.kept(read), cost.unkept(read))]
+    counted = [sizes.count(operations) for operations in (cost.with_cache(read), cost.without_cache(read))]
     assert [table["operations with the cache"][0], table["without it"][0]] == counted
     assert f"your source of {len(model.tokenize(text))} tokens" in said(app)
     config = model.network.config

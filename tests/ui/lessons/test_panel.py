@@ -12,7 +12,7 @@ from tests.pages.opening import open_link, said
 from ui import document
 from ui.lessons import course
 from ui.memory import loaded
-from ui.serving import below
+from ui.serving import base_path
 from ui.serving.address import Address
 
 HEADER = "---\ntitle: Mine\nminutes: 5\nlevel: beginner\nmodel: writer\n---\n"
@@ -294,7 +294,7 @@ def test_the_server_sends_a_browser_there_and_leaves_other_links_alone(monkeypat
     for path in ("/", "/?lesson=nothing", "/attention?lesson=mine", "/?lesson=mine&text=A"):
         assert browser.get(path).text == path.partition("?")[0]
     assert browser.get("/lens/?lesson=mine").text == "/lens/"
-    monkeypatch.setattr(below, "base", lambda: "lens")
+    monkeypatch.setattr(base_path, "base", lambda: "lens")
     assert browser.get("/lens/?lesson=mine").headers["location"].startswith("./?lesson=mine&text=")
     assert browser.get("/other/?lesson=mine").text == "/other/"
 

@@ -23,10 +23,10 @@ from benchmarks.attacks.network import BINARY, MORE, PING, frame
 from tests.serving import ROOT
 from tests.ui.serving.small import Wire, dial, rest, serve_small, small_server
 from ui.choices.boxes import LONGEST
-from ui.serving import deadlines, frames, held
+from ui.serving import deadlines, frames, waiting_bytes
 from ui.serving.flood import Bucket
 from ui.serving.frames import FRAME, PIECE, STREAM, Frames
-from ui.serving.held import Held
+from ui.serving.waiting_bytes import WaitingBytes
 
 SOON = 0.2  # seconds
 LIMIT = 1_000_000  # bytes of a message in these tests
@@ -42,7 +42,7 @@ TEXT = 1
 @pytest.fixture(autouse=True)
 def limit(monkeypatch) -> None:
     monkeypatch.setattr(frames, "get_max_widget_state_size_bytes", lambda: LIMIT)
-    monkeypatch.setattr(held, "of_all", Held())
+    monkeypatch.setattr(waiting_bytes, "of_all", WaitingBytes())
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_the_longest_texts_of_a_page_are_shorter_than_what_is_allowed():
     settings = (ROOT / ".streamlit" / "config.toml").read_text("utf-8")
     most = int(re.search(r"^maxWidgetStateSize = (\d+)$", settings, re.M)[1]) * 10**6
     assert most > 1.2 * LONGEST * (3 + 9 + 3 + 9 + 3)
-    assert held.MOST > 60 * LONGEST * (3 + 9), "a class that pastes one at the same time"
+    assert waiting_bytes.MOST > 60 * LONGEST * (3 + 9), "a class that pastes one at the same time"
 
 
 def test_messages_of_any_length_are_heard_in_their_order():
@@ -206,7 +206,7 @@ def test_somebody_who_reads_no_answers_is_not_answered_without_end():
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 60)), max_size=60))
 def test_all_lines_together_hold_no_more_than_allowed_and_who_holds_most_goes_first(notes):
-    here, sizes = Held(100), dict[int, int]()
+    here, sizes = WaitingBytes(100), dict[int, int]()
 
     def end(who: int) -> None:
         assert sizes[who] == max(sizes.values())
@@ -222,7 +222,7 @@ def test_all_lines_together_hold_no_more_than_allowed_and_who_holds_most_goes_fi
 
 
 def test_halves_of_messages_are_bounded_over_all_lines(monkeypatch):
-    monkeypatch.setattr(held, "of_all", Held(3 * LIMIT))
+    monkeypatch.setattr(waiting_bytes, "of_all", WaitingBytes(3 * LIMIT))
     half = frame(BINARY, bytes(LIMIT // 2), length=LIMIT)
     with small_server(deflate=False) as port, line_to(port) as greedy, line_to(port) as modest:
         modest.sendall(frame(BINARY, b"half of ", length=18))

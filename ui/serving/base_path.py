@@ -8,19 +8,19 @@ import streamlit as st
 from starlette.routing import Route, WebSocketRoute
 
 
-def base_path(routes: Sequence[Route | WebSocketRoute]) -> list[Route | WebSocketRoute]:
-    """The same routes below `server.baseUrlPath`, if there is one; and as they are too, for who asks the server itself."""
+def add_below(routes: Sequence[Route | WebSocketRoute]) -> list[Route | WebSocketRoute]:
+    """Return the routes, and the same ones below `server.baseUrlPath`, if there is one."""
     path = base()
-    return [*routes, *(copy(one, path) for one in routes if path)]
+    return [*routes, *(copy(route, path) for route in routes if path)]
 
 
 def base() -> str:
-    """The base path without slashes; "" where there is none."""
+    """Return the base path without slashes; "" where there is none."""
     return (st.get_option("server.baseUrlPath") or "").strip("/")
 
 
 def is_first_page(path: str) -> bool:
-    """Whether a path is that of the first page, which has no name."""
+    """Return whether a path is that of the first page, which has no name."""
     return path == "/" or (bool(base()) and path == f"/{base()}/")
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable
 MOST = 100_000_000  # bytes: the longest texts of a class of sixty, pasted by all in the same second, are 72 million
 
 
-class Held:
-    """Held bytes by sender. If all together are too many, the sender with the most is disconnected."""
+class WaitingBytes:
+    """Waiting bytes by sender. If all together are too many, the sender with the most is disconnected."""
 
     def __init__(self, most: int = MOST) -> None:
         self.most, self.total = most, 0
@@ -16,7 +16,7 @@ class Held:
         self._ends: dict[Hashable, Callable[[], None]] = {}
 
     def note(self, who: Hashable, size: int, end: Callable[[], None]) -> None:
-        """Note how many bytes are held of a sender. end: called to disconnect that sender when all together are too many."""
+        """Note how many bytes of a sender wait. end: called to disconnect that sender when all together are too many."""
         self.total += size - self._sizes.pop(who, 0)
         if size:
             self._sizes[who], self._ends[who] = size, end
@@ -31,4 +31,4 @@ class Held:
         self.note(who, 0, lambda: None)
 
 
-of_all = Held()
+of_all = WaitingBytes()
