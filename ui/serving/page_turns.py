@@ -1,9 +1,9 @@
 """Runs of whole pages, and those that a button asks for, take turns within a network while other networks use the server.
 
 Such a run costs several times what a key press costs, and a program can ask for one after another. While another network is
-active, one of them goes on at a time in a network; and once they have taken more time than the network's open pages
-account for, it pauses after each. So a key press of somebody else competes with one such run at most, and mostly with none. A
-network that has the server to itself waits for nothing.
+active, one of them goes on at a time in a network; and once they have taken more time than the network's open pages account for,
+and more than those of all others, it pauses after each. So a key press of somebody else competes with one such run at most, and
+mostly with none. A network that has the server to itself waits for nothing.
 """
 
 from __future__ import annotations
@@ -47,18 +47,23 @@ class Network:
 
     def note(self, seconds: float) -> None:
         """Count a page run that ends now."""
-        now = time.monotonic()
-        self.runs.append((now, seconds))
-        while self.runs[0][0] < now - RECENT:
+        self.forget_old_runs()
+        self.runs.append((time.monotonic(), seconds))
+
+    def recent_seconds(self) -> float:
+        """Return how many seconds the page runs of the last minute took."""
+        self.forget_old_runs()
+        return sum(seconds for _, seconds in self.runs)
+
+    def forget_old_runs(self) -> None:
+        """Forget the page runs of before the last minute."""
+        since = time.monotonic() - RECENT
+        while self.runs and self.runs[0][0] < since:
             self.runs.popleft()
 
     def is_forgotten(self) -> bool:
         """Return whether nothing of the network is open, goes on, or happened lately."""
         return not (self.pages or self.running or self.last_request > time.monotonic() - RECENT)
-
-    def has_had_much(self) -> bool:
-        """Return whether page runs have lately taken more time than the open pages of the network account for."""
-        return sum(seconds for _, seconds in self.runs) > FREE + FREE_FOR_A_PAGE * self.pages
 
 
 class Networks:
@@ -82,6 +87,14 @@ class Networks:
         """Return whether another network has asked for a run within the last `ACTIVE` seconds."""
         since = time.monotonic() - ACTIVE
         return any(other.last_request > since for other in self._networks.values() if other is not network)
+
+    def has_had_much(self, network: Network) -> bool:
+        """Return whether the page runs of a network have lately taken more time than its open pages account for, and more than
+        those of all others together: in a full room every run takes long."""
+        mine = network.recent_seconds()
+        if mine <= FREE + FREE_FOR_A_PAGE * network.pages:
+            return False
+        return mine > sum(other.recent_seconds() for other in self._networks.values() if other is not network)
 
     def wait(self, network: Network) -> asyncio.Future[None]:
         """Return a future that is done when it is the turn of a page run that is asked for now."""
@@ -120,7 +133,7 @@ class Turn:
         self._timer.cancel()
         seconds = time.monotonic() - self._begun
         self._network.note(seconds)
-        pauses = self._network.has_had_much() and self._networks.others_are_active(self._network)
+        pauses = self._networks.others_are_active(self._network) and self._networks.has_had_much(self._network)
         asyncio.get_running_loop().call_later(PAUSE * seconds if pauses else 0.0, self._networks.leave, self._network)
 
 

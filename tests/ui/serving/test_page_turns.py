@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 from hypothesis import given
@@ -223,6 +224,21 @@ def test_a_network_whose_pages_take_more_than_they_account_for_pauses_after_each
     play(story)
     ends = [wait for wait in pauses if wait != page_turns.LONGEST]
     assert ends[:3] == [0, 0, 0] and all(wait > 0 for wait in ends[3:])
+
+
+def test_a_class_with_an_address_each_has_no_pauses_however_long_its_runs_take(monkeypatch):
+    """In a full room every run takes long, and none of the networks has had most of the time."""
+    monkeypatch.setattr(page_turns, "FREE", 0.0)
+    monkeypatch.setattr(page_turns, "FREE_FOR_A_PAGE", 0.0)
+    networks = page_turns.Networks()
+    with ExitStack() as stack:
+        pupils = [stack.enter_context(networks.page_of(f"10.0.0.{number}")) for number in range(60)]
+        for pupil in pupils:
+            pupil.note(0.5)
+        assert not any(networks.has_had_much(pupil) for pupil in pupils)
+        for _ in range(59):
+            pupils[0].note(0.5)
+        assert [networks.has_had_much(pupil) for pupil in pupils] == [True] + [False] * 59
 
 
 STEPS = st.lists(st.tuples(st.sampled_from(["ask", "type", "finish", "leave"]), st.integers(0, 4)), max_size=40)
