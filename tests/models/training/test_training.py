@@ -323,7 +323,7 @@ def test_a_second_recipe_follows_at_once_after_a_break_or_from_what_ships(object
     objective(name)
     first, out = TRAININGS[name], tmp_path / "weights"
     both = replace(
-        first, more=(Recipe(steps=6, batch=4, warmup=2, repeats=0.5, own=0.5, kept=0.4, masks=1.0, again=1.0, seed=1),)
+        first, more=(Recipe(steps=6, batch=4, warmup=2, repeats=0.5, own=0.5, earlier_share=0.4, masks=1.0, again=1.0, seed=1),)
     )
     whole = train(both, data, out / "a", tmp_path / "work-a")
     clock = itertools.count(0, 10)
@@ -348,7 +348,7 @@ def test_a_recipe_leaves_the_share_of_earlier_weights_that_it_keeps(objective, d
     objective("writer")
     models_by_share = {}
     for share in (None, 0.0, 0.25, 1.0):
-        more = () if share is None else (replace(RECIPE, steps=3, kept=share),)
+        more = () if share is None else (replace(RECIPE, steps=3, earlier_share=share),)
         name = str(share)
         models_by_share[share] = train(
             replace(TRAININGS["writer"], more=more), data, tmp_path / "weights" / name, tmp_path / name
