@@ -143,7 +143,7 @@ class Training:
         self._probe = task.batch(np.random.default_rng([budget.seed, 2]), PROBES)
         self._good: dict[str, Tensor] = {}
         self._wanted = threading.Event()
-        self._lock = threading.Lock()  # held while it is started or paused
+        self._lock = threading.RLock()  # held while it is started, paused or stopped
         self._still = threading.Lock()  # held while the weights change or are read
 
     @property
@@ -192,13 +192,17 @@ class Training:
         return self.snapshots[-1].step if self.state == "diverged" else self.step
 
     def start(self) -> None:
-        """Begin, or resume after a pause."""
+        """Begin, or resume after a pause. Errors: RuntimeError where the system gives no thread for it."""
         with self._lock:
             if self.state != "paused":
                 return
             self.state = "running"
             self._wanted.set()
-            _turns.ask(self)
+            try:
+                _turns.ask(self)
+            except RuntimeError:
+                self.state = "paused"
+                raise
 
     def pause(self) -> None:
         with self._lock:
@@ -209,14 +213,15 @@ class Training:
 
     def stop(self) -> None:
         """End the training now; the learned weights stay."""
-        self.pause()
-        if self.state == "paused":
-            try:
-                if self.step != self.snapshots[-1].step:
-                    self._take_snapshot()
-                self._end("stopped", f"Stopped after {self.step} steps.")
-            except DivergedError:
-                self._restore()
+        with self._lock:  # whoever resumes it meanwhile, in another tab, finds it stopped
+            self.pause()
+            if self.state == "paused":
+                try:
+                    if self.step != self.snapshots[-1].step:
+                        self._take_snapshot()
+                    self._end("stopped", f"Stopped after {self.step} steps.")
+                except DivergedError:
+                    self._restore()
 
     def advance(self, steps: int) -> None:
         """Run so many steps, on the thread of the caller."""

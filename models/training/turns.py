@@ -1,5 +1,6 @@
 """Trainings take turns, a step each, on a few threads that all of them share.
 
+After a step that takes a thousand times as long as those of others, they go on until each has had as much time.
 A thread for each training would hold memory of its own for the numbers of a step: a class of sixty would take 200 MB more.
 """
 
@@ -8,12 +9,15 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 NICE = 5  # the niceness of threads with long work, so that typing goes first
+SHARE = 0.5  # seconds of computing by which one may be ahead of the others
 
 
 def stand_back() -> None:
@@ -44,14 +48,22 @@ class Turns:
         self._waiting: deque[Stepper] = deque()
         self._running: list[Stepper] = []
         self._alive = 0
+        # The seconds that each has computed; those of a newcomer begin with the fewest of those who are there.
+        self._used: WeakKeyDictionary[Stepper, float] = WeakKeyDictionary()
 
     def ask(self, stepper: Stepper) -> None:
-        """Have it take turns from now on, after those who asked before."""
+        """Have it take turns from now on, after those who asked before. Errors: RuntimeError where no thread can be started."""
         with self._changed:
-            self._waiting.append(stepper)
             if self._alive < self._threads:
-                self._alive += 1
-                threading.Thread(target=self._work, name="live training", daemon=True).start()
+                try:
+                    threading.Thread(target=self._work, name="live training", daemon=True).start()
+                    self._alive += 1
+                except RuntimeError:  # the system gives no more threads
+                    if not self._alive:
+                        raise
+            least = min((self._used[other] for other in [*self._waiting, *self._running]), default=0.0)
+            self._used[stepper] = max(least, self._used.get(stepper, 0.0))
+            self._waiting.append(stepper)
 
     def leave(self, stepper: Stepper) -> None:
         """Have it take no more turns, and wait for the end of the one that it has: not for those of others."""
@@ -66,13 +78,16 @@ class Turns:
             if not self._waiting:
                 self._alive -= 1
                 return None
-            self._running.append(self._waiting.popleft())
-            return self._running[-1]
+            stepper = min(self._waiting, key=lambda other: self._used[other] // SHARE)  # the first of those who have had least
+            self._waiting.remove(stepper)
+            self._running.append(stepper)
+            return stepper
 
     def _work(self) -> None:
-        self._prepare()
+        with suppress(Exception):  # unprepared they go on, too: without a thread everybody would wait for ever
+            self._prepare()
         while (stepper := self._next()) is not None:
-            goes_on = False
+            goes_on, began = False, time.monotonic()
             try:
                 goes_on = stepper.take_turn()
             except Exception:
@@ -80,6 +95,7 @@ class Turns:
             finally:
                 with self._changed:
                     self._running.remove(stepper)
+                    self._used[stepper] += time.monotonic() - began
                     if goes_on:
                         self._waiting.append(stepper)
                     self._changed.notify_all()

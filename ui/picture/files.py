@@ -261,8 +261,12 @@ def cell(text: str) -> str:
 
 
 def begins_formula(part: str) -> bool:
-    """Whether a spreadsheet would take a cell that begins with this for a formula, or its ' for a mark of ours."""
-    first = next((sign for sign in part if not is_invisible(sign)), "")
+    """Whether a spreadsheet would take a cell that begins with this for a formula, or its ' for a mark of ours.
+
+    A quotation mark is written twice, which at the front of a cell is an empty text in quotation marks: what follows it begins
+    the cell.
+    """
+    first = next((sign for sign in part if sign != '"' and not is_invisible(sign)), "")
     return bool(first) and unicodedata.normalize("NFKC", first)[0] in "=+-@'"
 
 

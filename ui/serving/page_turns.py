@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from ui.memory import addresses
+from ui.serving import waiting_bytes
 from ui.serving.early_requests import run_in
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ RECENT = 60.0  # seconds for which page runs are counted
 FREE, FREE_FOR_A_PAGE = 1.0, 0.2  # seconds of page runs of a network in that time without a pause, and more for each open page
 PAUSE = 3.0  # times as long as the run took
 AHEAD = 20  # messages of a page that are read while its run waits: among them the one that says that it has left
+AHEAD_BYTES = 4_000_000  # of them: no more is read once they are as long as the longest message
 SHORT = 100  # bytes: the message that ends a run is shorter
 PAGE_OVER = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
 PART_OVER = PAGE_OVER | {ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY}
@@ -173,13 +175,17 @@ class PageLine:
         if not is_long(run) or (self._turn and not self._turn.is_over):
             return message
         self._over = PART_OVER if run.fragment_id else PAGE_OVER
-        return message if await self._has_turn() else await self._come()
+        return message if await self._has_turn(message) else await self._come()
 
-    async def _has_turn(self) -> bool:
-        """Wait for a turn; return False where the browser leaves before it comes."""
+    async def _has_turn(self, request: Message) -> bool:
+        """Wait for a turn; return False where the browser leaves before it comes, or all lines together hold too much, and this
+        one most."""
         place, is_taken = self._networks.wait(self._network), False
         try:
-            while not place.done() and len(self._ahead) < AHEAD:
+            while not place.done() and len(self._ahead) < AHEAD and (ahead := size(self._ahead)) < AHEAD_BYTES:
+                waiting_bytes.of_all.note(self, size([request]) + ahead, place.cancel)
+                if place.done():
+                    break
                 self._coming = self._coming or asyncio.ensure_future(self._receive())
                 either: set[asyncio.Future[Any]] = {place, self._coming}
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -189,11 +195,17 @@ class PageLine:
                     if message["type"] == "websocket.disconnect":
                         self._ahead = deque([message])
                         return False
-            await place
+            waiting_bytes.of_all.note(self, size([request, *self._ahead]), place.cancel)
+            await asyncio.wait([place])
+            if place.cancelled():
+                self._ahead = deque([{"type": "websocket.disconnect", "code": 1013}])
+                return False
             self._turn, is_taken = Turn(self._networks, self._network), True
             return True
         finally:
-            if not is_taken and not place.cancel():  # the turn came at the moment at which the browser left
+            waiting_bytes.of_all.forget(self)
+            # The turn may have come at the moment at which the browser left.
+            if not is_taken and not place.cancel() and not place.cancelled():
                 self._networks.leave(self._network)
 
     async def _come(self) -> Message:
@@ -212,6 +224,11 @@ class PageLine:
         """Stop waiting for the browser, whose connection has ended."""
         if self._coming:
             self._coming.cancel()
+
+
+def size(messages: Iterable[Message]) -> int:
+    """Return how many bytes the messages have."""
+    return sum(len(message.get("bytes") or b"") for message in messages)
 
 
 def is_long(run: ClientState) -> bool:

@@ -13,9 +13,9 @@ class WaitingBytes:
     def __init__(self, most: int = MOST) -> None:
         self.most, self.total = most, 0
         self._sizes: dict[Hashable, int] = {}
-        self._ends: dict[Hashable, Callable[[], None]] = {}
+        self._ends: dict[Hashable, Callable[[], object]] = {}
 
-    def note(self, who: Hashable, size: int, end: Callable[[], None]) -> None:
+    def note(self, who: Hashable, size: int, end: Callable[[], object]) -> None:
         """Note how many bytes of a sender wait. end: called to disconnect that sender when all together are too many."""
         self.total += size - self._sizes.pop(who, 0)
         if size:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.training import turns as turns_module
 from models.training.turns import Turns
 
 LONG = 20  # seconds; a test that waits so long has failed
@@ -53,6 +55,18 @@ def test_each_has_a_step_in_turn():
     gate.set()
     assert all(steps.over.wait(LONG) for steps in all_steps)
     assert done == ["gate", "a", "b", "c", "a", "c", "a"]
+
+
+def test_one_whose_steps_are_long_has_no_more_time_than_the_others(monkeypatch):
+    monkeypatch.setattr(turns_module, "SHARE", 0.02)
+    done = list[str]()
+    turns = Turns(1)
+    large = Steps("large", 2, done, lambda: time.sleep(0.5))
+    small = Steps("small", 30, done, lambda: time.sleep(0.005))
+    for steps in (large, small):
+        turns.ask(steps)
+    assert all(steps.over.wait(LONG) for steps in (large, small))
+    assert done == ["large", *["small"] * 30, "large"]
 
 
 def test_one_that_fails_takes_no_turn_from_another_and_is_in_the_log(caplog):
@@ -103,3 +117,16 @@ def test_whoever_asks_and_leaves_in_whatever_order_has_one_turn_at_a_time_and_en
         assert everyone[number].over.wait(LONG)
     wait_until_all_threads_have_ended(turns)
     assert turns._alive == 0 and all(0 <= steps.count <= 5 for steps in everyone)
+
+
+def test_a_thread_that_does_not_start_or_fails_at_its_beginning_keeps_nobody_waiting_for_ever(monkeypatch):
+    done, fails = list[str](), [True, True]
+    turns = Turns(1, lambda: 1 / (not fails.pop() if fails else 1))
+    first, second = Steps("first", 2, done), Steps("second", 2, done)
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        patch.setattr(threading.Thread, "start", lambda thread: (_ for _ in ()).throw(RuntimeError("can't start new thread")))
+        turns.ask(first)
+    turns.ask(second)
+    assert second.over.wait(LONG) and done == ["second", "second"]
+    wait_until_all_threads_have_ended(turns)
+    assert turns._alive == 0

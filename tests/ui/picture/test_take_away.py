@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+from csv import reader
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -349,6 +350,14 @@ def test_a_formula_behind_invisible_signs_is_text_too(before, sign):
 @pytest.mark.parametrize("end", [";", "\t", "\n", "\r\n", '"";'])
 def test_no_formula_begins_where_a_spreadsheet_of_another_country_ends_a_cell(end, sign):
     assert cell(f"a{end} {sign}1+1{end}") == f"a{end}' {sign}1+1{end}"
+
+
+@pytest.mark.parametrize("separator", ",;\t")
+@given(st.text("=a1 \"';\t\r\n,"))
+def test_no_cell_is_a_formula_whatever_separates_cells_and_however_a_token_is_quoted(separator, text):
+    line = '0,"{}",1'.format(cell(text).replace('"', '""'))
+    for row in reader(io.StringIO(line, newline=""), delimiter=separator):
+        assert not any(re.match(r"\s*[=+\-@]", found) for found in row)
 
 
 def test_a_token_as_long_as_a_book_is_cut_where_many_rows_and_cells_have_it(monkeypatch, place):

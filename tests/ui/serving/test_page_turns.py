@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from ui.serving import page_turns
+from ui.serving import page_turns, waiting_bytes
 
 PAGE, FRAGMENT = "", "stage"
 OVER, CUT_SHORT, FRAGMENT_OVER = (
@@ -41,11 +41,11 @@ class Browser:
         while (message := await receive())["type"] == "websocket.receive":
             self.heard.append(BackMsg.FromString(message["bytes"]).rerun_script.fragment_id)
 
-    async def ask(self, fragment: str = PAGE, button: bool = False) -> None:
+    async def ask(self, fragment: str = PAGE, button: bool = False, typed: str = "a") -> None:
         message = BackMsg()
         message.rerun_script.fragment_id = fragment
         message.rerun_script.widget_states.widgets.add(
-            id="widget", **{"trigger_value": True} if button else {"string_value": "a"}
+            id="widget", **{"trigger_value": True} if button else {"string_value": typed}
         )
         await self.sent.put({"type": "websocket.receive", "bytes": message.SerializeToString()})
         await settled()
@@ -176,6 +176,43 @@ def test_a_browser_that_leaves_while_it_waits_takes_no_turn():
         await second.leave()
         await first.finish()
         assert (second.heard, third.heard) == ([], [PAGE])
+
+    play(story)
+
+
+def test_lines_that_wait_hold_few_of_the_longest_messages_and_all_together_no_more_than_is_allowed(monkeypatch):
+    monkeypatch.setattr(waiting_bytes.of_all, "most", 30_000_000)
+
+    async def story(browser) -> None:
+        first, *others, typist = (browser(address) for address in [CLASS] * 5 + [OTHER])
+        await typist.ask(FRAGMENT)
+        await first.ask()
+        for page in others:
+            for _ in range(10):
+                await page.ask(typed="a" * 3_900_000)
+            assert page.sent.qsize() + page.line.done() >= 7
+            assert waiting_bytes.of_all.total <= 30_000_000
+        assert sum(page.line.done() for page in others) == 2, "two lines of four have room"
+        await first.finish()
+
+    play(story)
+    assert waiting_bytes.of_all.total == 0
+
+
+def test_a_line_that_is_cancelled_while_it_waits_takes_no_turn_from_its_network():
+    async def story(browser) -> None:
+        first, second, third, typist = browser(CLASS), browser(CLASS), browser(CLASS), browser(OTHER)
+        await typist.ask(FRAGMENT)
+        for page in (first, second):
+            await page.ask()
+        for _ in range(page_turns.AHEAD):
+            await second.ask(FRAGMENT)
+        second.line.cancel()
+        await asyncio.wait([second.line])
+        second.line = asyncio.create_task(asyncio.sleep(0))
+        await third.ask()
+        await first.finish()
+        assert third.heard == [PAGE]
 
     play(story)
 
