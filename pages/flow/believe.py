@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analysis import Question
-from pages.flow.request import FLOW, HERE, Request, answers, flow, title, window
+from pages.flow import calculations
+from pages.flow.compose import compose
+from pages.flow.recipes import FLOW
+from pages.flow.request import request_of
+from pages.flow.settings import Settings, Unfollowed
 from ui.believe.panel import panel
 from ui.believe.trial import Trial
+from ui.look import Look
+from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
-from ui.words import say
 
 
-def believe(request: Request) -> list[Picture]:
+def believe(look: Look, settings: Settings) -> Sequence[Picture]:
     """Place the curves of one method's order, with random orders behind it, and the measures of all methods."""
-    answer = answers(request)
+    request = request_of(look, settings)
+    answer = calculations.answers(request)
     if answer is None:
         return []
     if request.token is None:
-        say(HERE, "nothing to follow")
-        return []
+        return mount_all(composed(compose, look, settings, Unfollowed()))
     size = np.asarray(answer["pipes"])
     scores = {method: values for method in request.methods if isinstance(values := answer.get(method), np.ndarray)}
     if FLOW in request.methods:
-        most = flow(request, size)
+        most = calculations.flow(request, size)
         if not isinstance(most, np.ndarray):
             return []
         scores[FLOW] = most
-    question, between = Question(request.model, request.trace, request.position, request.token), window(size)
-    names = request.methods if request.look.beginner else (*request.methods, "leave-one-out")
-    titles, options = {name: title(name) for name in names}, {"token": request.token, "between": between}
-    return panel(Trial(request.look, question, (*request.key, between), scores, titles, request.picture, options))
+    question, between = Question(request.model, request.trace, request.position, request.token), calculations.window(size)
+    names = request.methods if look.beginner else (*request.methods, "leave-one-out")
+    title_of = calculations.titles()
+    titles, options = {name: title_of[name] for name in names}, {"token": request.token, "between": between}
+    return panel(Trial(look, question, (*request.key, between), scores, titles, request.picture, options))

@@ -1,8 +1,9 @@
 """Page "Space": tokens as points that move from layer to layer, one word in several texts, and the vectors of the vocabulary."""
 
-from pathlib import Path
+from collections.abc import Sequence
 
 from pages.space import contexts, further, tokens, vocabulary
+from pages.space.compose import HERE
 from ui import shell, state
 from ui.choices import scope
 from ui.choices.widgets import tabs
@@ -11,17 +12,16 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 
-HERE = Path(__file__).parent
 PARTS = dict(zip(state.SPACE.values, (tokens.draw, contexts.draw, vocabulary.draw), strict=True))
 
 
 def draw(look: Look) -> None:
     above = shell.above()
-    pictures: list[Picture] = []
+    pictures: Sequence[Picture] = ()
     with above:
         part = tabs(state.SPACE, "the part")
     with picture(f"The part “{part}”"):
-        pictures += PARTS[part](HERE, look)
+        pictures = PARTS[part](look)
     with above, picture("“Take it away”"):
         take_away(part, lambda: pictures, further.draw)
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
 
-from pages.space import recipes, scene
+from pages.space import choose
+from pages.space.boards.tokens import KEY
+from pages.space.compose import compose
+from pages.space.settings import Settings, Tokens
 from ui import state
 from ui.choices.widgets import one_of
 from ui.look import Look
+from ui.picture.mount import composed, mount_all, write_beside
 from ui.picture.picture import Picture
-from ui.words import say
 
 
-def draw(folder: Path, look: Look) -> list[Picture]:
-    model, trace = look.model, look.trace
-    colour, pictures = state.COLOUR.default, list[Picture]()
+def draw(look: Look) -> Sequence[Picture]:
+    trace = look.trace
+    colour, arranged = state.COLOUR.default, None
 
     def pick_colour() -> None:
         nonlocal colour
@@ -26,32 +28,18 @@ def draw(folder: Path, look: Look) -> list[Picture]:
     left, right = st.columns([7, 4])
     with left:
         stack = pick_stack(look)
-        chosen = scene.choose(pick_colour)
+        chosen = choose.projection(pick_colour)
         every = trace.target if stack == "decoder" else trace.tokens
-        places = scene.thin_out(look.select(every).places, len(trace.hidden[stack]), chosen)
-        if len(places) < 2:
-            st.info("One token has no place among others: the picture shows how tokens lie beside each other. Type a word.")
-            return []
-        spelled, hidden = look.spell_tokens(every), trace.hidden[stack][:, places]
-        tokens = [spelled[place] for place in places]
-        arranged = scene.arrange((model.info.name, trace.text, look.second, stack, tuple(places)), hidden, chosen)
-        if arranged:
-            names = [token.text for token in tokens]
-            columns: dict[str, Sequence] = {"token": names, "position": places, "part": recipes.word_parts(tokens)}
-            picture = scene.place(
-                "space-view", "Tokens as points", recipes.tokens, (look,), {"stack": stack, "places": places, "colour": colour},
-                chosen, arranged, takes=("model", "trace"), names=names, hidden=hidden, columns=columns,
-                values=recipes.colour_options(colour, tokens, places, hidden)["values"],
-            )  # fmt: skip
-            pictures.append(picture)
+        places = choose.thin_out(look.select(every).places, len(trace.hidden[stack]), chosen)
+        if len(places) > 1:
+            subject = (look.model.info.name, trace.text, look.second, stack, tuple(places))
+            arranged = choose.arrange(subject, trace.hidden[stack][:, places], chosen)
+        settings = Settings(chosen, choose.followed(KEY), colour)
+        board = composed(compose, look, settings, Tokens(stack, places, arranged))
+        mount_all(board, {KEY: choose.follow(KEY)})
     with right:
-        st.markdown("##### In words")
-        say(folder, "tokens", layers=len(hidden) - 1, d=model.info.d_model)
-        if arranged:
-            scene.faith(folder, arranged, chosen)
-            if colour == "Norm" and chosen.measure == "cosine":
-                say(folder, "norm")
-    return pictures
+        write_beside(board)
+    return board.pictures
 
 
 def pick_stack(look: Look) -> str:

@@ -6,7 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
+from threadpoolctl import threadpool_limits
+
 from analysis import head_statistics, inside, logit_attribution, maps, pair
+from analysis.attribution import FOLLOWING
+from analysis.embedding import chance_of_analogy, chance_of_nearest, vectors
 from analysis.lens import lens, translator
 from analysis.patches import Patches
 from analysis.steering import direction
@@ -27,6 +32,12 @@ from pages.change.steer.push import Push
 from pages.change.steer.ready import ready_for
 from pages.change.texts.choose import most_different, places
 from pages.change.texts.comparison import Comparison
+from pages.flow.boards.question import candidates
+from pages.flow.recipes import FLOW, streams_of
+from pages.flow.request import Request, position_of, request_of
+from pages.flow.settings import Followed, Layers, Methods, Streams, Tokens
+from pages.flow.settings import Reading as FlowReading
+from pages.flow.settings import Settings as FlowSettings
 from pages.inside import kept, recipes
 from pages.inside.boards.neurons import TOP as NEURONS
 from pages.inside.boards.neurons import key_of
@@ -42,6 +53,14 @@ from pages.layers.boards.evolution import chosen_key
 from pages.layers.recipes import TOP, over
 from pages.layers.settings import Evolution, Predictions, Reading, Statistics
 from pages.layers.settings import Settings as LayersSettings
+from pages.space import recipes as space
+from pages.space import scene
+from pages.space.contexts import TEXTS, WORD
+from pages.space.settings import Analogy, AnalogyByChance, Arrangement, Choice, Map, Nearest, NearestByChance, Word
+from pages.space.settings import Reading as SpaceReading
+from pages.space.settings import Settings as SpaceSettings
+from pages.space.settings import Tokens as Points
+from pages.space.vocabulary import WORDS
 from ui.look import Look
 
 Sized = TypeVar("Sized")
@@ -174,3 +193,98 @@ def stage_readings(seen: Look, way: inside.Way, stage: str) -> list[InsideReadin
     assert way.fired is not None
     sampled = inside.sampled(seen.model, way.stack, way.layer, way.fired)
     return [Opened(here), Neurons(here, listed, neuron), Firings(here, neuron, sampled)]
+
+
+# ---------------------------------------------------------------- page "Flow"
+
+CHOSEN = {"beginner": 0, "intermediate": 1, "expert": 3}  # how many of the choices of `analysis.Attribution` a level has
+
+
+DEFAULTS = (("fusion", "mean"), ("discard", 0.0), ("residual", 0.5))
+
+
+def followed(seen: Look, view: str, choices: tuple = DEFAULTS) -> list[tuple[FlowSettings, FlowReading]]:
+    """All boards of the page with a view open, which have anything to show."""
+    offered = candidates(seen, position_of(seen))
+    settings = FlowSettings(offered[0].id if offered else None, choices[: CHOSEN[seen.level]])
+    with threadpool_limits(1):  # as in a job
+        reading = FLOWS[view](request_of(seen, settings), settings)
+    sentences = [Followed(offered)] if seen.beginner or not offered else []
+    return [(settings, each) for each in (Tokens(), *sentences, reading)]
+
+
+def side_by_side(request: Request, settings: FlowSettings) -> FlowReading:
+    attribution = request.attribution
+    scores: dict[str, np.ndarray | str] = {}
+    for method in request.methods:
+        try:
+            scores[method] = attribution.flow() if method == FLOW else attribution.scores(method)
+        except ValueError as sentence:
+            scores[method] = str(sentence)
+    if request.token is not None:
+        scores["slopes"] = np.array(sum(matrix.sum() for matrix in attribution.relevance))
+    return Methods(scores)
+
+
+def layer_by_layer(request: Request, settings: FlowSettings) -> FlowReading:
+    attribution, methods = request.attribution, [method for method in request.methods if method != FLOW]
+    if request.token is None:
+        methods = [method for method in methods if method not in FOLLOWING]
+    layers = range(attribution.ways.layers)
+    return Layers(methods, np.array([[attribution.scores(method, layer) for method in methods] for layer in layers]))
+
+
+def streams(request: Request, settings: FlowSettings) -> FlowReading:
+    return Streams(*streams_of(request.attribution, settings.streams_of, settings.least))
+
+
+FLOWS: dict[str, Callable[[Request, FlowSettings], FlowReading]] = {
+    "Side by side": side_by_side,
+    "Layer by layer": layer_by_layer,
+    "Streams": streams,
+}
+
+
+# ---------------------------------------------------------------- page "Space"
+
+
+def spread(seen: Look, part: str, traces: list[Trace]) -> list[tuple[SpaceSettings, SpaceReading]]:
+    """All boards of a part, for whom nothing else is chosen. traces: what the page has read."""
+    with threadpool_limits(1):  # as in a job
+        return [(SpaceSettings(), reading) for reading in SPACES[part](seen, traces)]
+
+
+def arranged(hidden: np.ndarray, chosen: Choice | None = None) -> Arrangement:
+    return scene.arrange(hidden, chosen or Choice(), lambda share, words: None)
+
+
+def points(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
+    stack, hidden = next(iter(seen.trace.hidden.items()))
+    places = seen.select(seen.trace.tokens).places
+    return [Points(stack, places, arranged(hidden[:, places]))]
+
+
+def one_word(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
+    texts, stack = tuple(traces[-len(TEXTS.splitlines()) - 1 :]), next(iter(seen.trace.hidden))
+    assert [trace.text for trace in texts] == [seen.trace.text, *TEXTS.splitlines()]
+    return [Word(WORD, texts, stack, [], arranged(space.word_points(texts, stack, WORD, [])[2]))]
+
+
+def vocabulary(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
+    model, words, terms = seen.model, WORDS.split(), ["king", "man", "woman"]
+    near = space.neighbours(model, word="dog", centred=False, words_only=True)["cosine"].to_numpy()
+    answers = space.answers(model, words=terms, centred=False, words_only=True)["cosine"].to_numpy()
+    return [
+        Map(words, arranged(vectors(model, words)[None])),
+        Nearest("dog"),
+        NearestByChance("dog", near, chance_of_nearest(model, "dog", words_only=True)),
+        Analogy(terms),
+        AnalogyByChance(answers, chance_of_analogy(model, words_only=True)),
+    ]
+
+
+SPACES: dict[str, Callable[[Look, list[Trace]], list[SpaceReading]]] = {
+    "Tokens": points,
+    "One word": one_word,
+    "Vocabulary": vocabulary,
+}

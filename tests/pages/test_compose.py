@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -29,12 +30,36 @@ from pages.change.compose import compose_unfit
 from pages.change.recipes import effects_of
 from pages.change.settings import Ranking, Refused, Switched, Unasked
 from pages.change.settings import Settings as ChangeSettings
+from pages.flow.boards.question import candidates
+from pages.flow.compose import compose as compose_flow
+from pages.flow.request import position_of
+from pages.flow.settings import Followed, Tokens, Unfollowed
+from pages.flow.settings import Settings as FlowSettings
 from pages.inside.compose import compose as compose_inside
 from pages.layers.compose import compose as compose_layers
+from pages.space.boards.tokens import SINGLE
+from pages.space.compose import compose as compose_space
+from pages.space.settings import Choice, Missing
+from pages.space.settings import Settings as SpaceSettings
+from pages.space.settings import Tokens as Points
 from pages.type import compose as typed
 from tests.models.networks import NETWORKS, network, tokenizer
-from tests.pages.opening import open_link
-from tests.pages.readings import EXPERIMENTS, STAGES, TWO, evolution, opened, predicted, predictions, statistics
+from tests.pages.opening import finish, open_link
+from tests.pages.readings import (
+    EXPERIMENTS,
+    FLOWS,
+    SPACES,
+    STAGES,
+    TWO,
+    arranged,
+    evolution,
+    followed,
+    opened,
+    predicted,
+    predictions,
+    spread,
+    statistics,
+)
 from tests.pages.taking import data
 from tests.serving import ROOT
 from ui.look import Choices, Look, look_of
@@ -102,10 +127,18 @@ def assert_mounted(app: AppTest, compose: Callable[[], Board]) -> Board:
     assert set(boards[0].data.values()) <= set(mounted(app))
     places = {"caption": app.caption, "text": app.markdown, "info": app.info, "error": app.error, "code": app.code}
     for note in (*boards[0].beside, *(part for part in boards[0].contents.values() if isinstance(part, Note))):
-        assert note.text in [element.value for element in places[note.kind]]
+        assert note.text.strip() in [element.value for element in places[note.kind]]
+    for picture in (part for part in boards[0].contents.values() if isinstance(part, Picture)):
+        assert figure_data(data(picture.drawn)) in [figure_data(chart.proto.spec) for chart in app.get("plotly_chart")]
     for table in (part for part in boards[0].contents.values() if isinstance(part, Table)):
         assert any(table.rows.equals(element.value) for element in (app.dataframe if table.scrolls else app.table))
     return boards[0]
+
+
+def figure_data(figure: str | bytes) -> dict[str, dict]:
+    """What a figure shows, of its JSON; Streamlit brings a template of its own."""
+    parts = json.loads(figure)
+    return {"data": parts["data"], "layout": {name: value for name, value in parts["layout"].items() if name != "template"}}
 
 
 def content(board: Board) -> dict[str, object]:
@@ -251,6 +284,93 @@ def test_inside_composes_what_a_run_mounts(folders, traces, kind, level, stage):
     seen = look(kind, folders[kind], traces[-1], app, {"level": level})
     for settings, reading in opened(seen, stage, order):
         assert_mounted(app, partial(compose_inside, seen, settings, reading))
+
+
+FOLLOWED = {
+    ("decoder", "expert", "Side by side"), ("encoder", "intermediate", "Streams"),
+    ("encoder-decoder", "beginner", "Layer by layer"), ("our own", "beginner", "Side by side"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "level", "view"), grid(FLOWS, FOLLOWED))
+def test_flow_composes_what_a_run_mounts(folders, traces, kind, level, view):
+    app = open_page("flow", kind, folders[kind], f"level={level}&show={quote_plus(view)}")
+    seen = look(kind, folders[kind], traces[-1], app, {"level": level})
+    for settings, reading in followed(seen, view):
+        assert_mounted(app, partial(compose_flow, seen, settings, reading))
+
+
+def test_flow_composes_all_that_is_chosen(folders, traces):
+    more = "level=expert&token=3&special=false&renormalised=true&fusion=max&discard=0.25&residual=0.75"
+    app = open_page("flow", "our own", "writer", more)
+    seen = look("our own", "writer", traces[-1], app, {"level": "expert", "token": 3, "special": False, "renormalised": True})
+    choices = (("fusion", "max"), ("discard", 0.25), ("residual", 0.75))
+    for settings, reading in followed(seen, "Side by side", choices):
+        assert_mounted(app, partial(compose_flow, seen, settings, reading))
+
+
+def test_flow_without_a_head_follows_attention_alone(folders, traces):
+    folder = str(Path(folders["encoder"]).with_name("headless"))
+    network("BERT without a head").save_pretrained(folder)
+    tokenizer("encoder").save_pretrained(folder)
+    app = open_page("flow", "encoder", folder, "level=expert&show=Which+to+believe")
+    seen = look("encoder", folder, traces[-1], app, {"level": "expert"})
+    for reading in (Tokens(), Followed([]), Unfollowed()):
+        assert_mounted(app, partial(compose_flow, seen, FlowSettings(), reading))
+
+
+def test_flow_says_that_a_token_is_not_covered(folders, traces):
+    app = open_link("flow", f"model={folders['encoder']}&level=intermediate&text={quote_plus(TEXT)}")
+    seen = look("encoder", folders["encoder"], traces[-1], app, {"level": "intermediate"})
+    board = assert_mounted(app, lambda: compose_flow(seen, FlowSettings(), Followed(candidates(seen, position_of(seen)))))
+    assert list(board.contents) == ["flow-not-covered"]
+
+
+def test_flow_of_a_single_token_has_nothing_to_go_back_to(folders, traces):
+    app = open_link("flow", "model=writer&text=")
+    seen = look("our own", "writer", traces[-1], app, {})
+    board = assert_mounted(app, lambda: compose_flow(seen, FlowSettings(), Tokens()))
+    assert list(board.contents) == ["flow-chips", "flow-single"]
+
+
+SPREAD = {
+    ("decoder", "intermediate", "Tokens"), ("encoder-decoder", "beginner", "Tokens"), ("encoder", "expert", "One word"),
+    ("our own", "expert", "Vocabulary"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "level", "part"), grid(SPACES, SPREAD))
+def test_space_composes_what_a_run_mounts(folders, traces, kind, level, part):
+    app = open_page("space", kind, folders[kind], f"level={level}&space={quote_plus(part)}")
+    text = text_of(kind, folders[kind])
+    base = next(trace for trace in reversed(traces) if trace.text == text and bool(trace.target) == (kind == "encoder-decoder"))
+    seen = look(kind, folders[kind], base, app, {"level": level})
+    for settings, reading in spread(seen, part, traces):
+        assert_mounted(app, partial(compose_space, seen, settings, reading))
+
+
+def test_space_composes_all_that_is_chosen(folders, traces):
+    more = "level=expert&colour=Norm&measure=Scaled&dimensions=2-D&special=false&stack=Decoder"
+    app = open_page("space", "encoder-decoder", folders["encoder-decoder"], more)
+    app.session_state["space-view-followed"] = 1
+    app = finish(app.run())
+    choices = {"level": "expert", "special": False}
+    seen = look("encoder-decoder", folders["encoder-decoder"], traces[-1], app, choices)
+    settings = SpaceSettings(Choice(dimensions=2, measure="scaled"), 1, "Norm")
+    places, hidden = seen.select(seen.trace.target).places, seen.trace.hidden["decoder"]
+    reading = Points("decoder", places, arranged(hidden[:, places], settings.chosen))
+    assert_mounted(app, lambda: compose_space(seen, settings, reading))
+
+
+def test_space_says_why_there_is_nothing_to_compare(folders, traces):
+    app = open_link("space", "model=writer&text=")
+    seen = look("our own", "writer", traces[-1], app, {})
+    board = assert_mounted(app, lambda: compose_space(seen, SpaceSettings(), Points("self", [0], None)))
+    assert [note.text for note in board.contents.values()] == [SINGLE] and not board.beside
+    app = open_link("space", "model=writer&space=One+word&text=The+dog")
+    for word in ("zebra", " "):
+        app = finish(app.text_input(key="context-word").set_value(word).run())
+        assert_mounted(app, partial(compose_space, seen, SpaceSettings(), Missing(word)))
 
 
 def test_what_composes_imports_no_streamlit():

@@ -80,7 +80,7 @@ def write_table(table: Table) -> None:
 def place(picture: Picture) -> None:
     """Draw a picture: a view of ours, a Plotly figure, or a page of its own."""
     if isinstance(picture.drawn, View):
-        show(picture.drawn, picture.key, picture.react)
+        show(picture.drawn, picture.key)
     elif isinstance(picture.drawn, str):
         st.iframe(picture.drawn, height=picture.height)
     else:

@@ -83,7 +83,6 @@ class Picture:
     options: dict[str, Any]
     key: str
     numbers: Callable[[], Mapping[str, np.ndarray | Scope | Numbers]]
-    react: Callable[[], None] | None = None
     words: str = field(default="")  # what a caption says beyond model, text and head
     height: int = 0  # pixels of one that is a page of its own (BertViz's)
     title: str = ""  # what it is called where it is no picture of layers and heads; `words` then says what it is of

@@ -1,0 +1,64 @@
+"""Boards of what is asked: the tokens to choose from, and the prediction that is followed at the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pages.flow.settings import Followed
+from ui.look import Look
+from ui.parts import APART
+from ui.picture.board import Draft, Note
+from ui.text import plain
+from viz import Card, Part, token_chips
+from viz.numbers import percent_or_score
+from viz.tokens import named, plain_sign
+
+if TYPE_CHECKING:
+    from models.tokens import Prediction
+
+CHIPS, SINGLE = "flow-chips", "flow-single"
+PREDICTIONS = 10  # that are offered
+
+
+def add_tokens(draft: Draft, position: int) -> None:
+    """Add the tokens to choose from; of a single one, that there is nothing to go back to."""
+    look, trace = draft.look, draft.look.trace
+    if look.apart:
+        draft.contents["flow-apart"] = Note(APART)
+    selection = look.select(trace.read)
+    view = token_chips(selection.tokens, selection.index(position), ids=False, link="" if trace.target else "flow")
+    draft.add_cards(CHIPS, [Card([Part("chips", view)])], "The tokens")
+    if len(trace.tokens) + len(trace.target) == 1:
+        draft.note(SINGLE, "single")
+
+
+def candidates(look: Look, position: int) -> Sequence[Prediction]:
+    """Return the predictions that can be followed at a position, the likeliest first; none where the model predicts nothing."""
+    logits = look.trace.scores_at(position)
+    if logits is None or not is_labelled(look, position):
+        return []
+    return look.model.top(logits, position, PREDICTIONS)
+
+
+def is_labelled(look: Look, position: int) -> bool:
+    """Return whether a position has an output of its own: a classifier reads its label at some positions only."""
+    return not look.model.info.labels or position in look.model.places(look.trace)
+
+
+def add_prediction(draft: Draft, position: int, reading: Followed) -> None:
+    """Say which prediction is followed, or why there is none."""
+    look, model, trace = draft.look, draft.look.model, draft.look.trace
+    if not reading.candidates:
+        if is_labelled(look, position):
+            draft.note("flow-headless", "headless", name=plain(model.info.name))
+        else:
+            read_at = look.spell_tokens(trace.tokens)[look.default_position].text
+            draft.note("flow-not-labelled", "not labelled", token=plain(named(read_at)))
+        return
+    if model.info.mask and not model.info.labels and position not in model.places(trace):
+        draft.note("flow-not-covered", "not covered", mask=plain(model.info.mask))
+    if look.beginner:
+        best = reading.candidates[0]
+        share = percent_or_score(best.probability, best.score)
+        draft.note("flow-follows", "follows", prediction=f"“{plain(named(plain_sign(best.text)))}”", share=share)

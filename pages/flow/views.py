@@ -1,0 +1,77 @@
+"""The views of this page: each waits for what it shows, and places it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from pages.flow import calculations
+from pages.flow.boards.methods import LAYERS
+from pages.flow.boards.streams import TABLE
+from pages.flow.compose import compose
+from pages.flow.recipes import FLOW, ROLLOUT
+from pages.flow.request import request_of
+from pages.flow.settings import Methods, Settings
+from ui import state
+from ui.choices.widgets import one_of
+from ui.look import Look
+from ui.picture.mount import composed, mount, mount_all, write_beside
+from ui.picture.picture import Picture
+from ui.show import picture
+
+STREAMS_OF = (ROLLOUT, "value-weighted rollout")
+
+
+def side_by_side(look: Look, settings: Settings) -> Sequence[Picture]:
+    request = request_of(look, settings)
+    scores = calculations.answers(request)
+    if scores is None:
+        return []
+    size = np.asarray(scores["pipes"])
+    if FLOW in request.methods:
+        with picture(calculations.titles()[FLOW]):
+            if (most := calculations.flow(request, size)) is not None:
+                scores = scores | {FLOW: most}
+    return mount_all(composed(compose, look, settings, Methods(scores, calculations.window(size))))
+
+
+def layer_by_layer(look: Look, settings: Settings) -> Sequence[Picture]:
+    reading = calculations.layers(request_of(look, settings))
+    if reading is None:
+        return []
+    board = composed(compose, look, settings, reading)
+    left, right = st.columns([7, 3])
+    with left:
+        mount(board, LAYERS)
+    with right:
+        write_beside(board)
+    return board.pictures
+
+
+def streams(look: Look, settings: Settings) -> Sequence[Picture]:
+    settings = choose_streams(look, settings)
+    reading = calculations.streams(request_of(look, settings), settings)
+    if reading is None:
+        return []
+    board = composed(compose, look, settings, reading)
+    for key in board.contents:
+        if key != TABLE:
+            mount(board, key)
+    with st.expander("The numbers"):
+        mount(board, TABLE)
+    return board.pictures
+
+
+def choose_streams(look: Look, settings: Settings) -> Settings:
+    """Place the controls of the streams at the levels that have them, and return what is chosen."""
+    if look.beginner:
+        return settings
+    left, right = st.columns(2)
+    method = one_of(
+        state.STREAMS_OF, STREAMS_OF, "", label="Streams of", format_option=calculations.titles().__getitem__, place=left
+    )
+    share = right.slider("From a share of", 0.2, 10.0, 100 * settings.least, 0.2, format="%.1f %%", key=state.STREAMS_FROM.name)
+    return replace(settings, streams_of=method, least=share / 100)

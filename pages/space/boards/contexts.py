@@ -1,0 +1,61 @@
+"""Board "One word": a word in several texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from analysis.projections import prepared
+from pages.space import recipes, scene
+from pages.space.settings import Settings, Word
+from ui.picture.board import Draft, Note
+from ui.text import plain
+from viz.views.space_view import short
+
+KEY = "context-view"
+
+
+def add_missing(draft: Draft, word: str) -> None:
+    """Say why there are no points."""
+    sentence = "Type a word to follow through the texts."
+    if word.strip():
+        sentence = f"“{plain(word)}” is in none of these texts. Write it into one, or choose another word."
+    draft.contents["context-missing"] = Note(sentence, "info")
+
+
+def add(draft: Draft, settings: Settings, reading: Word) -> None:
+    """Add the points, and how alike the places of the word are in the column of words."""
+    word, traces, stack, others, chosen = reading.word, reading.traces, reading.stack, reading.others, settings.chosen
+    names, texts, states = recipes.word_points(traces, stack, word, others)
+    count = len(names) - len(others)
+    numbered = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[:count])]
+    drawing = scene.picture(
+        KEY, f"“{word}” in several texts", recipes.contexts,
+        tuple(replace(draft.look, trace=trace, second="", chosen_token=None) for trace in traces),
+        {"stack": stack, "word": word, "others": others}, settings, reading.arranged, takes=("trace",), names=names,
+        hidden=states, columns={"token": names, "text": texts}, values=numbered + [""] * len(others),
+    )  # fmt: skip
+    draft.add(drawing, KEY)
+    compare(draft, word, numbered, states, chosen.measure, traces[0].attention[stack].numbers[-1])
+    draft.beside += scene.faith(draft, reading.arranged, chosen)
+
+
+def compare(draft: Draft, word: str, names: list[str], states: np.ndarray, measure: str, last: int) -> None:
+    """Say which two places of the word are most alike in all dimensions, and which least, by the measure of the picture. The
+    places of the word are the first of the states. last: the number of the last layer."""
+    if len(names) < 2:
+        draft.say("context single", word=plain(word))
+        return
+    apart = [pdist(layer[: len(names)]) for layer in prepared(states, measure)]  # [layers + 1, pair]
+    pairs = list(combinations(names, 2))
+    near, far = (" and ".join(f"“{plain(name)}”" for name in pairs[i]) for i in (apart[-1].argmin(), apart[-1].argmax()))
+    distances = [1 - layer**2 / 2 for layer in apart] if measure == "cosine" else apart  # √(2 − 2 cos) was the distance
+    ends = sorted((distances[-1].min(), distances[-1].max()), reverse=measure == "cosine")  # the most alike first
+    numbers = dict(zip(("first", "last", "highest", "lowest"), (distances[0].mean(), distances[-1].mean(), *ends), strict=True))
+    draft.say(
+        f"context pairs {measure}", word=plain(word), layer=last, near=near, far=far,
+        **{name: f"{value:.2f}" if measure == "cosine" else f"{value:.3g}" for name, value in numbers.items()},
+    )  # fmt: skip

@@ -1,0 +1,39 @@
+"""Board "Tokens": the tokens of the text, moving from layer to layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.space import recipes, scene
+from pages.space.settings import Settings, Tokens
+from ui.picture.board import Draft, Note
+
+KEY = "space-view"
+SINGLE = "One token has no place among others: the picture shows how tokens lie beside each other. Type a word."
+
+
+def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
+    """Add the points, and what they are in the column of words."""
+    look, trace, stack, places = draft.look, draft.look.trace, reading.stack, reading.places
+    if len(places) < 2:
+        draft.contents["space-single"] = Note(SINGLE, "info")
+        return
+    hidden, chosen = trace.hidden[stack][:, places], settings.chosen
+    if reading.arranged:
+        spelled = look.spell_tokens(trace.target if stack == "decoder" else trace.tokens)
+        tokens = [spelled[place] for place in places]
+        names = [token.text for token in tokens]
+        columns: dict[str, Sequence] = {"token": names, "position": places, "part": recipes.word_parts(tokens)}
+        options = {"stack": stack, "places": places, "colour": settings.colour}
+        values = recipes.colour_options(settings.colour, tokens, places, hidden)["values"]
+        drawing = scene.picture(
+            KEY, "Tokens as points", recipes.tokens, (look,), options, settings, reading.arranged,
+            takes=("model", "trace"), names=names, hidden=hidden, columns=columns, values=values,
+        )  # fmt: skip
+        draft.add(drawing, KEY)
+    draft.beside.append(Note("##### In words", "text"))
+    draft.say("tokens", layers=len(hidden) - 1, d=look.model.info.d_model)
+    if reading.arranged:
+        draft.beside += scene.faith(draft, reading.arranged, chosen)
+        if settings.colour == "Norm" and chosen.measure == "cosine":
+            draft.say("norm")
