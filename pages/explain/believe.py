@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from analysis import Explanation
-from pages.explain.request import TITLES, Request, explain_by_all
+from pages.explain.asked import Request
+from pages.explain.boards.methods import explanations_of
+from pages.explain.compose import compose
+from pages.explain.request import explain_by_all
+from pages.explain.settings import Doubted, Settings
 from ui.believe import panel as shared
-from ui.believe.trial import Trial
+from ui.believe.measuring import measure
+from ui.picture.mount import composed, write_beside
 from ui.picture.picture import Picture
 
 
-def panel(request: Request) -> list[Picture]:
+def panel(request: Request) -> Sequence[Picture]:
     """Place the curves of one method's order, with random orders behind it, and the measures of all methods."""
     if not request.chance:
-        return shared.panel(trial(request, []))
+        return shared.panel(request.trial([]))
     answers = explain_by_all(request)
-    return (
-        []
-        if answers is None
-        else shared.panel(trial(request, [answer for answer in answers.values() if isinstance(answer, Explanation)]))
-    )
+    return [] if answers is None else shared.panel(request.trial(explanations_of(answers)))
 
 
-def doubt(request: Request, explanation: Explanation) -> None:
+def doubt(request: Request, settings: Settings, explanation: Explanation) -> None:
     """Say whether one method does better than chance."""
-    test = trial(request, [explanation])
-    if (evidence := test.measure(finer=False)) is not None:
-        request.say("doubt", **test.facts(evidence, explanation.method))
-
-
-def trial(request: Request, explanations: list[Explanation]) -> Trial:
-    """Return the trial of these explanations."""
-    scores, titles = (
-        {explanation.method: explanation.scores for explanation in explanations},
-        {explanation.method: TITLES[explanation.method] for explanation in explanations},
-    )
-    return Trial(request.look, request.question, request.key, scores, titles, request.picture)
+    evidence = measure(request.trial([explanation]), finer=False)
+    if evidence is not None:
+        write_beside(composed(compose, request.look, settings, Doubted(explanation, evidence)))

@@ -9,15 +9,15 @@ import streamlit as st
 from models.language_model import LanguageModel
 from models.outcomes import ONE
 from models.tokens import Prediction
-from pages.explain.request import HERE
+from pages.explain.asked import chance_of
+from pages.explain.boards.tokens import CHIPS
 from ui import state
 from ui.choices.token import press
 from ui.choices.word import token_of
 from ui.look import Look
-from ui.show import choice, show
+from ui.show import choice
 from ui.text import plain
-from ui.words import say
-from viz import Card, Part, board, percent, token_chips
+from viz import percent
 from viz.numbers import percent_or_score
 from viz.tokens import label, listed, named
 
@@ -25,36 +25,16 @@ PREDICTIONS, LABELS = 20, 500  # in the menus
 ANY = -1  # in place of a token: any other
 
 
-def position(look: Look) -> int:
-    """Return the position that is asked about, among `trace.read`: the selected token, else a mask or the last; of a model with
-    labels, a position that has them."""
-    if look.model.info.labels or look.chosen_token is None or look.chosen_token >= len(look.trace.read):
-        return look.predicted_at
-    return look.chosen_token
-
-
-def chips(look: Look, chosen: int) -> None:
-    """Place the tokens to choose from, where there are several predictions; a second click clears the selection."""
-    labels = look.model.info.labels
-    if labels and not labels.each:
-        return
-    selection = look.select(look.trace.read)
-
-    def react() -> None:
-        press(selection.places[choice("explain-chips")["value"]], look.default_position)
-
-    view = token_chips(selection.tokens, selection.index(chosen), ids=False)
-    show(board([Card([Part("chips", view)])], "The tokens"), "explain-chips", react)
+def select_token(look: Look) -> None:
+    """React to a click on the tokens; a second one clears the selection."""
+    press(look.select(look.trace.read).places[choice(CHIPS)["value"]], look.default_position)
 
 
 def prediction(look: Look, chosen: int) -> tuple[int, int | None]:
     """Return the id of the prediction that is explained, and of the one that it is compared with."""
-    model = look.model
-    logits, labels = look.trace.scores_at(chosen), model.info.labels
+    logits = look.trace.scores_at(chosen)
     assert logits is not None, "it predicts"
-    best = model.top(logits, chosen, LABELS if labels else PREDICTIONS)
-    if model.info.mask and not labels and chosen not in model.places(look.trace):
-        say(HERE, "not covered", mask=plain(model.info.mask))
+    best = look.model.top(logits, chosen, LABELS if look.model.info.labels else PREDICTIONS)
     if look.beginner:
         state.later("intermediate", state.EXPLAIN_WORD, state.EXPLAIN_AGAINST)
         return best[0].id, None
@@ -125,10 +105,3 @@ def spell(model: LanguageModel, token: int) -> str:
     """Return the text of a token for a link."""
     text = model.token_text(token)
     return text.strip() or text
-
-
-def chance_of(look: Look, place: int, token: int) -> float:
-    """Return the probability of a token at a place."""
-    logits = look.trace.scores_at(place)
-    assert logits is not None, "it predicts"
-    return float(look.model.chances(logits)[token])

@@ -1,29 +1,30 @@
 """Page "Explain": which words of the input speak for a prediction, by every method, and how far to trust them."""
 
-from pathlib import Path
+from collections.abc import Sequence
+from functools import partial
 
 from pages.explain import believe, choose, methods, text
-from pages.explain.request import Request
+from pages.explain.asked import position, request_of
+from pages.explain.boards.tokens import APART, CHIPS, HEADLESS, UNCOVERED
+from pages.explain.compose import HERE, compose
+from pages.explain.settings import Asked, Settings, Tokens
 from ui import shell, state
 from ui.choices import scope
 from ui.choices.widgets import tabs
 from ui.look import Look
+from ui.picture.board import Board
+from ui.picture.mount import composed, mount, mount_all
+from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.text import plain
-from ui.words import say
-from viz import percent
 
-HERE = Path(__file__).parent
 PANELS = dict(zip(state.EXPLAIN.values, (text.panel, methods.panel, believe.panel), strict=True))
 
 
 def draw(look: Look) -> None:
-    scope.say_apart(look)
-    position = choose.position(look)
-    choose.chips(look, position)
+    board = composed(compose, look, Settings(), Tokens())
+    place(board, look, APART, CHIPS, HEADLESS)
     if not look.trace.predicts:
-        say(HERE, "headless", name=plain(look.model.info.name))
         return
     view = state.EXPLAIN.values[0]
     above = shell.above()
@@ -32,19 +33,24 @@ def draw(look: Look) -> None:
     else:
         with above:
             view = tabs(state.EXPLAIN, "the view")
-    token, against = choose.prediction(look, position)
-    request, pictures = Request(look, position, token, against), []
+    place(board, look, UNCOVERED)
+    settings = Settings(*choose.prediction(look, position(look)))
+    request = request_of(look, settings)
+    pictures: Sequence[Picture] = ()
+    mount_all(composed(compose, look, settings, Asked()))
     if not request.question.units:
-        say(HERE, "nothing typed")
         return
-    if look.beginner:
-        why = "follows" if not look.model.info.labels else "labels" if request.chance else "number"
-        share = percent(choose.chance_of(look, position, token)) if request.chance else ""
-        say(HERE, why, prediction=plain(request.description), share=share)
     with picture(f"The view “{view}”"):
         pictures = PANELS[view](request)
     with above, picture("“Take it away”"):
         take_away("explain", lambda: pictures)
+
+
+def place(board: Board, look: Look, *keys: str) -> None:
+    """Place what the board has of these keys."""
+    for key in keys:
+        if key in board.contents:
+            mount(board, key, partial(choose.select_token, look) if key == CHIPS else None)
 
 
 scope.side_bar()

@@ -12,6 +12,7 @@ from uuid import uuid4
 from models.generation import Step
 from models.strategy import Strategy
 from pages.generate import memory
+from pages.generate.settings import Beginning, Grown
 from ui import state
 from ui.memory import loaded, visitors
 
@@ -19,16 +20,6 @@ BYTES = 64 * 2**20  # the most that the logits and attention of a visitor's bran
 MOST = 400  # the most tokens of one branch
 NEXT_STEPS = 8  # next steps that are remembered
 ENDS = ("end", "full")  # no token follows a step that ended so
-
-
-class Beginning(NamedTuple):
-    """The beginning of a continuation: the name of the model, the text, an encoder-decoder's answer so far, and whether the text
-    is read as a turn of a chat."""
-
-    name: str
-    text: str
-    target: str = ""
-    chat: bool = False
 
 
 class SavedIds(NamedTuple):
@@ -141,10 +132,21 @@ class Continuation:
 
     @property
     def selected_step(self) -> Step | None:
-        """The step whose scores are on screen: the selected one, the next one, or the last one of a text that has ended."""
-        if self.at is not None and self.at < len(self.steps):
-            return self.steps[self.at]
-        return self.next_step or (self.steps[-1] if self.steps else None)
+        """The step whose scores are on screen (see `Grown`)."""
+        return self.grown().selected_step
+
+    def grown(self) -> Grown:
+        """Return the text as it is now."""
+        following = self._following()  # before the steps: a run may add a token between the two
+        lines = tuple(map(tuple, self.lines))
+        running = self.run is not None
+        return Grown(self.beginning, lines, self.current, self.at, following, self.end_reason, self.why, running)
+
+    def _following(self) -> Step | Exception | None:
+        try:
+            return self.next_step
+        except Exception as error:
+            return error
 
     def go_on(self, strategy: Strategy, id: int | None = None) -> None:
         """Add one token: `id`, or by default the one that the strategy chooses."""
@@ -245,10 +247,3 @@ def visitor_continuation(beginning: Beginning) -> Continuation:
         state.GENERATED.set(continuation)
     memory.keep(visitors.me(), continuation)
     return continuation
-
-
-def chance(steps: Sequence[Step]) -> float:
-    """Return the log-probability, in nats, that the model gives to all of these tokens together, without any control."""
-    from models.decoding import log_softmax
-
-    return float(sum(log_softmax(step.logits)[step.token.id] for step in steps))

@@ -1,39 +1,30 @@
 """Page "Generate": a model continues a text, token by token, and all that decides the next one is on screen."""
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 import models
 from models.strategy import Strategy
-from pages.generate import branches, cache, choose, notices, parts, permalink, run, search, steps, wording
-from pages.generate.continuation import Beginning, Continuation, use
+from pages.generate import cache, choose, notices, parts, permalink, run, search, steps, wording
+from pages.generate.boards.branches import KEY as BRANCHES
+from pages.generate.compose import HERE, compose
+from pages.generate.continuation import Continuation, use
+from pages.generate.settings import Above, Beginning, Branches, CannotGrow, Grown, Settings
 from ui import shell, state
 from ui.choices import boxes, heads, picker
 from ui.look import Look
 from ui.memory import jobs, loaded
-from ui.parts import part
+from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
-from ui.show import choice, picture, show
+from ui.show import choice, picture
 from ui.text import plain
-from ui.words import heading_for, say, words
-from viz import Card, board
-
-HERE = Path(__file__).parent
+from ui.words import heading_for, words
 
 
-def place_board(continuation: Continuation, look: Look, strategy: Strategy, pictures: list[Picture]) -> None:
-    """Place the text, and beside it what comes next, or during a run what chose the last token."""
-    cards = [
-        Card(
-            parts.text_and_rows(continuation, look, pictures),
-            words(HERE, heading_for(HERE, "title text", wording.output_kind(look.model.info))),
-            6,
-        ),
-        Card([part("What comes next", parts.bars, continuation, strategy, look, pictures)], words(HERE, "title bars"), 5),
-    ]
+def place_board(continuation: Continuation, look: Look, settings: Settings, grown: Grown) -> Sequence[Picture]:
+    """Place the text, and beside it what comes next, or during a run what chose the last token. grown: as it is now."""
 
     def react() -> None:
         match choice(parts.BOARD):
@@ -44,18 +35,28 @@ def place_board(continuation: Continuation, look: Look, strategy: Strategy, pict
             case {"part": "bars", "value": {"id": id}} if continuation.end_reason:
                 continuation.branch(len(continuation.steps) - 1, id)
             case {"part": "bars", "value": {"id": id}}:
-                continuation.go_on(strategy, id)
+                continuation.go_on(settings.strategy, id)
 
-    text_board = board(cards, "The text and what comes next", later=["grid_view"])  # the rows come with the second token
-    show(text_board, parts.BOARD, None if continuation.run else react)
+    board = composed(compose, look, settings, grown)
+    return mount_all(board, {} if continuation.run else {parts.BOARD: react})
 
 
-def draw_meanwhile(continuation: Continuation, look: Look, strategy: Strategy) -> None:
+def draw_meanwhile(continuation: Continuation, look: Look, settings: Settings) -> None:
     """Draw the text up to now, during a run."""
-    if strategy.method != "beam" and (continuation.steps or continuation.next_step):
-        return place_board(continuation, look, strategy, [])
+    if settings.strategy.method != "beam" and (continuation.steps or continuation.next_step):
+        place_board(continuation, look, settings, continuation.grown())
+        return
     before, steps = beginning_of(look), continuation.run and continuation.run.into
     st.markdown(f"{plain(before)} **{plain(steps[-1].text.strip()) if steps else '…'}**")
+
+
+def place_branches(continuation: Continuation, look: Look, settings: Settings, grown: Grown) -> Sequence[Picture]:
+    """Place a card for each branch, where there are several; a click on a branch shows it above. grown: as it is now."""
+
+    def react() -> None:
+        continuation.current, continuation.at = int(choice(BRANCHES)["part"].removeprefix("branch ")), None
+
+    return mount_all(composed(compose, look, settings, Branches(grown)), {BRANCHES: react})
 
 
 def open_elsewhere(look: Look, text: str, chat: bool) -> None:
@@ -86,9 +87,8 @@ def beginning_of(look: Look) -> str:
 
 def offer_another_model(look: Look) -> None:
     """Say why this model does not continue a text, and offer one that does."""
-    info, first = look.model.info, models.names()[0]
-    why = "labels" if info.labels else "encoder" if info.kind == "encoder" else "elsewhere" if info.predicts else "headless"
-    st.info(words(HERE, why, name=plain(info.name), mask=plain(info.mask)))
+    first = models.names()[0]
+    mount_all(composed(compose, look, Settings(Strategy()), CannotGrow()))
 
     def switch() -> None:
         state.ask_for_model(first)
@@ -104,58 +104,49 @@ def draw(look: Look) -> None:
     with st.container(key="generate"):
         with st.container():  # also when empty, so that what is below keeps its place
             chat = choose.chat(look)
-        strategy, most = choose.strategy(look)
+        settings = Settings(*choose.strategy(look))
         beginning = Beginning(picker.in_use(), look.trace.text, "" if answer_is_own else look.second, chat)
         shell.by_itself(
-            "generate-grown", lambda: use(beginning, lambda continuation: grow(continuation, look, strategy, most, answer_is_own))
+            "generate-grown", lambda: use(beginning, lambda continuation: grow(continuation, look, settings, answer_is_own))
         )
 
 
-def grow(continuation: Continuation, look: Look, strategy: Strategy, most: int, answer_is_own: bool) -> None:
+def grow(continuation: Continuation, look: Look, settings: Settings, answer_is_own: bool) -> None:
     """Draw the buttons and the text; a click reruns only this part."""
+    strategy, most = settings.strategy, settings.most
     beams = strategy.method == "beam"
     row, above = st.container(key="generate-buttons", horizontal=True, gap="small"), st.container()
     permalink.reopen(continuation, strategy, most)
     with above:  # also when empty, so that what is below keeps its place
-        say_before(continuation, look, strategy, answer_is_own)
+        if not continuation.run:
+            run.show_trouble(continuation)
+        mount_all(composed(compose, look, settings, Above(answer_is_own, bool(continuation.steps))))
 
     def buttons(cancel: Callable[[], None] | None = None) -> None:
         with row:
             run.buttons(continuation, strategy, most, cancel)
 
-    if run.show_run(continuation, buttons, lambda: draw_meanwhile(continuation, look, strategy)):
+    if run.show_run(continuation, buttons, lambda: draw_meanwhile(continuation, look, settings)):
         return
     buttons()
     permalink.keep(continuation, beams)
-    pictures: list[Picture] = []
-    if beams:
-        search.place(continuation, look, strategy, most, pictures)
-    else:
-        body(continuation, look, strategy, pictures)
+    pictures = search.place(continuation, look, settings) if beams else body(continuation, look, settings)
     with st.container(horizontal=True, gap="small"):
         open_elsewhere(look, search.best_text(continuation) if beams else continuation.text, continuation.beginning.chat)
         take_away("generate", lambda: pictures, lambda picture: steps.offer(picture, continuation, look))
 
 
-def say_before(continuation: Continuation, look: Look, strategy: Strategy, answer_is_own: bool) -> None:
-    """Place the notices above the text, also during a run."""
-    if not continuation.run:
-        run.show_trouble(continuation)
-    if answer_is_own and not continuation.steps:
-        say(HERE, "own answer")
-    if look.kind == "encoder" and strategy.method != "beam":
-        say(HERE, "encoder rows")
-
-
-def body(continuation: Continuation, look: Look, strategy: Strategy, pictures: list[Picture]) -> None:
-    """Draw the text with its notices, its branches and its cache."""
+def body(continuation: Continuation, look: Look, settings: Settings) -> Sequence[Picture]:
+    """Draw the text with its notices, its branches and its cache; return what can be taken away."""
     with jobs.place(run.TEXT):
-        place_board(continuation, look, strategy, pictures)
-    notices.place_loop_notice(continuation, look)
-    branches.place(continuation, look, pictures)
+        grown = continuation.grown()
+        pictures = [*place_board(continuation, look, settings, grown)]
+    notices.place_loop_notice(continuation, look, settings)
+    pictures += place_branches(continuation, look, settings, grown)
     if not look.beginner:
         with picture("The cache"):
-            cache.place(continuation, look, pictures)
+            pictures += cache.place(continuation, look, settings, grown)
+    return pictures
 
 
 if state.level() == "beginner":

@@ -2,60 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from models.generation import Step
 from models.strategy import Distribution, Strategy
 from models.tokens import Token
-from pages.generate import notices, recipes, wording
-from pages.generate.continuation import Continuation
+from pages.generate import recipes, wording
+from pages.generate.boards.notices import end_notice
+from pages.generate.settings import Grown, Settings
 from ui.look import Look
-from ui.parts import part
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from ui.words import words
-from viz import Part, percent
+from viz import Card, Part, percent
 from viz.tokens import label, named, plain_sign
 
-HERE = Path(__file__).parent
+if TYPE_CHECKING:
+    from pages.generate.continuation import Continuation
+
 BARS = {"beginner": 6, "intermediate": 8, "expert": 12}
 BOARD = "generate-board"
 
 
-def text_and_rows(continuation: Continuation, look: Look, pictures: list[Picture]) -> list[Part]:
-    """Return the text, and below it a row for each of its tokens. pictures: those of the board, to which these are added."""
-    parts = part("The text", text_part, continuation, look, pictures), part("The rows", rows_part, continuation, look, pictures)
+def add(draft: Draft, settings: Settings, grown: Grown) -> None:
+    """Add the text, and beside it what comes next, or during a run what chose the last token."""
+    title = draft.heading_for("title text", wording.output_kind(draft.look.model.info))
+    cards = [
+        Card(text_and_rows(draft, grown), draft.words(title), 6),
+        Card([draft.part("What comes next", bars, settings.strategy, grown)], draft.words("title bars"), 5),
+    ]
+    draft.add_cards(BOARD, cards, "The text and what comes next", later=["grid_view"])  # the rows come with the second token
+
+
+def add_beam(draft: Draft, settings: Settings, grown: Grown) -> None:
+    """Add the text of one beam, and where the chosen head looked for each of its tokens."""
+    card = Card(text_and_rows(draft, grown), draft.words("title beam", number=settings.beam + 1))
+    draft.add_cards(BOARD, [card], draft.words("title text"))
+
+
+def text_and_rows(draft: Draft, grown: Grown) -> list[Part]:
+    """Return the text, and below it a row for each of its tokens."""
+    parts = draft.part("The text", text_part, grown), draft.part("The rows", rows_part, grown)
     return [piece for piece in parts if piece.view or piece.above]
 
 
-def text_part(continuation: Continuation, look: Look, pictures: list[Picture]) -> Part:
-    """Return the text with all that was said, shaded by where the chosen head looked when a token was chosen. pictures: as
-    above."""
-    text_picture = attention_picture(recipes.text, "The text so far", "text", continuation, look)
-    pictures.append(text_picture)
-    chat = f"\n\n{words(HERE, 'chat')}" if continuation.beginning.chat else ""
-    return text_picture.on_board(words(HERE, "text", head=look.head_name) + chat, notices.end_notice(continuation, look))
+def text_part(draft: Draft, grown: Grown) -> Part:
+    """Return the text with all that was said, shaded by where the chosen head looked when a token was chosen."""
+    look = draft.look
+    text_picture = attention_picture(recipes.text, "The text so far", "text", grown, look)
+    above = draft.words("text", head=look.head_name) + (f"\n\n{draft.words('chat')}" if grown.beginning.chat else "")
+    return draft.picture(text_picture, above, end_notice(draft, grown))
 
 
-def rows_part(continuation: Continuation, look: Look, pictures: list[Picture]) -> Part:
-    """Return a row for each token that was said, once there are two. pictures: as above."""
-    rows_picture = attention_picture(recipes.rows, "Where it looked", "rows", continuation, look)
+def rows_part(draft: Draft, grown: Grown) -> Part:
+    """Return a row for each token that was said, once there are two."""
+    look = draft.look
+    rows_picture = attention_picture(recipes.rows, "Where it looked", "rows", grown, look)
     if len(rows_picture.known["steps"]) < 2:
         return Part("rows", None)
-    pictures.append(rows_picture)
-    return rows_picture.on_board(words(HERE, "rows", head=look.head_name), late=True)
+    return draft.picture(rows_picture, draft.words("rows", head=look.head_name), late=True)
 
 
-def attention_picture(recipe: Any, title: str, name: str, continuation: Continuation, look: Look) -> Picture:
+def attention_picture(recipe: Any, title: str, name: str, grown: Grown, look: Look) -> Picture:
     """Return a picture of where the chosen head looked for each token that was said, and for the next one."""
-    steps, more = steps_with_next(continuation)
+    steps, more = steps_with_next(grown)
     kind = kind_of(steps[-1], look)
     options = {
-        "answer": replay(continuation), "more": more, "kind": kind, "layer": look.layer, "head": look.head,
-        "chosen": chosen_row(continuation, steps), "simple": look.beginner,
+        "answer": replay(grown), "more": more, "kind": kind, "layer": look.layer, "head": look.head,
+        "chosen": chosen_row(grown, steps), "simple": look.beginner,
     }  # fmt: skip
 
     def numbers() -> dict[str, Numbers]:
@@ -71,14 +88,14 @@ def attention_picture(recipe: Any, title: str, name: str, continuation: Continua
     return picture(recipe, look, options, numbers, title, name, look.head_name, steps=steps)
 
 
-def chosen_row(continuation: Continuation, steps: list[Step]) -> int:
+def chosen_row(grown: Grown, steps: Sequence[Step]) -> int:
     """Return the row of the selected step, the last one while none is selected."""
-    return len(steps) - 1 if continuation.at is None or continuation.at >= len(steps) else continuation.at
+    return len(steps) - 1 if grown.at is None or grown.at >= len(steps) else grown.at
 
 
-def steps_with_next(continuation: Continuation) -> tuple[list[Step], bool]:
+def steps_with_next(grown: Grown) -> tuple[list[Step], bool]:
     """Return the steps of the current branch, with the next one where that is known; and whether it is."""
-    next_step, steps = continuation.next_step, list(continuation.steps)  # in this order: a run may add a token between the two
+    next_step, steps = grown.next_step, list(grown.steps)
     return ([*steps, next_step], True) if next_step and next_step.position == len(steps) else (steps, False)
 
 
@@ -87,10 +104,10 @@ def kind_of(step: Step, look: Look) -> str:
     return look.kind if look.kind in step.attention else "cross"
 
 
-def replay(continuation: Continuation, line: list[Step] | None = None) -> dict[str, Any]:
+def replay(grown: Grown | Continuation, line: Sequence[Step] | None = None) -> dict[str, Any]:
     """Return what a notebook needs to have a branch said again, by default the current one."""
-    ids = [step.token.id for step in (continuation.steps if line is None else line)]
-    return {"ids": ids, "target": continuation.beginning.target, "chat": continuation.beginning.chat}
+    ids = [step.token.id for step in (grown.steps if line is None else line)]
+    return {"ids": ids, "target": grown.beginning.target, "chat": grown.beginning.chat}
 
 
 def picture(
@@ -104,36 +121,38 @@ def picture(
 
 def look_at(click: Any, continuation: Continuation, look: Look) -> None:
     """Select the step of a word of the text, or of a row, that was clicked; a second click clears the selection."""
+    grown = continuation.grown()
     if click["part"] == "rows":
-        steps, _ = steps_with_next(continuation)
-        number = recipes.first_row(len(steps), chosen_row(continuation, steps)) + click["value"][0]
+        steps, _ = steps_with_next(grown)
+        number = recipes.first_row(len(steps), chosen_row(grown, steps)) + click["value"][0]
     else:
-        number = step_of(click["value"], continuation, look)
-    continuation.at = None if number in (continuation.at, None) or number >= len(continuation.steps) else number
+        number = step_of(click["value"], grown, look)
+    continuation.at = None if number in (grown.at, None) or number >= len(grown.steps) else number
 
 
-def step_of(position: int, continuation: Continuation, look: Look) -> int | None:
+def step_of(position: int, grown: Grown, look: Look) -> int | None:
     """Return the number of the step at a position of the text; None for what was typed, and for the next token."""
-    steps, more = steps_with_next(continuation)
-    source, decoder_tokens = recipes.encoder_and_decoder_tokens(steps, more, look.trace.text, continuation.beginning.target)
+    steps, more = steps_with_next(grown)
+    source, decoder_tokens = recipes.encoder_and_decoder_tokens(steps, more, look.trace.text, grown.beginning.target)
     leading = source if kind_of(steps[-1], look) == "cross" else []
     front = len(leading)
     groups = recipes.in_text([*leading, *decoder_tokens], look.beginner)[1]
     if position >= len(groups):
         return None
     number = groups[position][-1] - (front + len(decoder_tokens) - len(steps))
-    return number if 0 <= number < len(continuation.steps) else None
+    return number if 0 <= number < len(grown.steps) else None
 
 
-def bars(continuation: Continuation, strategy: Strategy, look: Look, pictures: list[Picture]) -> Part:
-    """Return the likeliest tokens before and after the controls, with those struck out and the chosen one. pictures: as above."""
-    step, past = continuation.selected_step, continuation.at is not None or bool(continuation.end_reason)
+def bars(draft: Draft, strategy: Strategy, grown: Grown) -> Part:
+    """Return the likeliest tokens before and after the controls, with those struck out and the chosen one."""
+    look = draft.look
+    step, past = grown.selected_step, grown.at is not None or bool(grown.end_reason)
     assert step is not None, "something was said, or comes next"
-    growing = continuation.run is not None and any(step is other for other in continuation.steps)
+    growing = grown.running and any(step is other for other in grown.steps)
     scores = replace(step, strategy=strategy).distribution
     chosen, dart = scores.choose(strategy, step.position)
     best = recipes.likeliest_ids(scores, chosen, BARS[look.level])
-    options: dict[str, Any] = {"answer": replay(continuation, continuation.steps[: step.position]), "strategy": asdict(strategy)}
+    options: dict[str, Any] = {"answer": replay(grown, grown.steps[: step.position]), "strategy": asdict(strategy)}
     options |= {"count": BARS[look.level], "percent": not look.beginner}
 
     def numbers() -> dict[str, Numbers]:
@@ -144,16 +163,15 @@ def bars(continuation: Continuation, strategy: Strategy, look: Look, pictures: l
 
     after = f"after “{label(look.spell_tokens(step.tokens[-1:], False)[0].text)}”"
     bars_picture = picture(recipes.bars, look, options, numbers, "What comes next", "bars", after, step=step)
-    pictures.append(bars_picture)
     facts: dict[str, object] = {"token": name_of(look, chosen), "said": name_of(look, step.token.id), "position": step.position}
     facts["by_one"] = wording.step_label(look.model.info)
     facts |= facts_of(scores, strategy, chosen, dart)
-    below = [words(HERE, "drawn" if dart is not None else "taken", **facts)]
+    below: list[str] = [draft.words("drawn" if dart is not None else "taken", **facts)]
     if past and chosen != step.token.id:
-        below.append(words(HERE, "otherwise", **facts))
-    below.append(words(HERE, "controls" if scores.stages else "no controls", **facts))
-    above = words(HERE, "growing" if growing else "past" if past else "next", **facts)
-    return bars_picture.on_board(above, "\n\n".join(filter(None, below)))
+        below.append(draft.words("otherwise", **facts))
+    below.append(draft.words("controls" if scores.stages else "no controls", **facts))
+    above = draft.words("growing" if growing else "past" if past else "next", **facts)
+    return draft.picture(bars_picture, above, "\n\n".join(filter(None, below)))
 
 
 def facts_of(scores: Distribution, strategy: Strategy, chosen: int, dart: float | None) -> dict[str, str]:

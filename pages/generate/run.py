@@ -32,7 +32,7 @@ def buttons(continuation: Continuation, strategy: Strategy, most: int, cancel: C
             cancel()
         continuation.end_run(stopped=True)
 
-    label, icon = ("Stop", ":material/stop:") if busy else (wording.run_label(continuation, beams), ":material/fast_forward:")
+    label, icon = ("Stop", ":material/stop:") if busy else (run_label(continuation, beams), ":material/fast_forward:")
     st.button(
         label, icon=icon, type="primary", key="generate-run", width=WIDTH,
         on_click=stop if busy else lambda: continuation.begin(strategy, most), disabled=ended and not beams and not busy,
@@ -47,6 +47,14 @@ def buttons(continuation: Continuation, strategy: Strategy, most: int, cancel: C
     for label, icon, name, disabled, on_click in row:
         if name != "draw" or strategy.method == "sampling":
             st.button(label, icon=icon, key=f"generate-{name}", disabled=bool(disabled or busy), on_click=on_click)
+
+
+def run_label(continuation: Continuation, beams: bool) -> str:
+    """Return the label of the first button: what the model does with the text, and once it has begun, that it goes on."""
+    steps = continuation.search if beams else continuation.steps
+    if steps or continuation.beginning.target:
+        return wording.CONTINUE
+    return wording.FIRST[wording.output_kind(loaded.info(continuation.beginning.name))]
 
 
 def step_forward(continuation: Continuation, strategy: Strategy, most: int) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from models.language_model import ModelInfo
-from pages.generate.continuation import Continuation
-from ui.memory import loaded
 
 CONTINUE = "Go on"
 FIRST = {"": CONTINUE, "translation": "Translate", "answer": "Answer"}  # the first button while nothing is said
@@ -27,9 +25,3 @@ def heading_case(info: ModelInfo) -> str:
 def step_label(info: ModelInfo) -> str:
     """Return the label of the button for one token. A translation or an answer has no beginning yet to go on from."""
     return "One more token" if output_kind(info) else "Go on by one"
-
-
-def run_label(continuation: Continuation, beams: bool) -> str:
-    """Return the label of the first button: what the model does with the text, and once it has begun, that it goes on."""
-    steps = continuation.search if beams else continuation.steps
-    return CONTINUE if steps or continuation.beginning.target else FIRST[output_kind(loaded.info(continuation.beginning.name))]

@@ -9,18 +9,17 @@ import numpy as np
 import pandas as pd
 
 from analysis import Faithfulness
-from ui import state
-from ui.words import words
+from ui.lexicon.marks import Words
 from viz import percent
 
 HERE = Path(__file__).parent
 VERDICTS = {"better": "better than chance", "worse": "worse than chance", "none": "no verdict"}
 
 
-def areas(evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
+def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
     """A row a method, and one for the random orders; the best of the methods in bold, and a verdict by deletion and insertion,
-    corrected for the number of methods."""
-    simple, drawn = state.level() == "beginner", len(evidence.random)
+    corrected for the number of methods. reader: of the words of this folder."""
+    simple, drawn = reader.level == "beginner", len(evidence.random)
     columns = {
         "Deletion area (small is good)": (lambda order: order.deletion_area, min),
         "Insertion area (large is good)": (lambda order: order.insertion_area, max),
@@ -29,7 +28,7 @@ def areas(evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
     }
     if simple:
         columns = {"Chance of the guess while words are taken away (small is good)": (lambda order: order.deletion_area, min)}
-    methods, at_random = [name for name in titles if name != "leave-one-out"], words(HERE, "at random", orders=drawn)
+    methods, at_random = [name for name in titles if name != "leave-one-out"], reader(HERE, "at random", orders=drawn)
     rows: dict[str, list[str]] = {name: [] for name in (*titles.values(), at_random)}
     for of, best in columns.values():
         top = best(methods, key=lambda name: of(evidence.methods[name]))
@@ -50,12 +49,12 @@ def areas(evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
     return frame
 
 
-def points(evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
-    """Every point of the curves."""
+def points(evidence: Faithfulness, titles: dict[str, str], simple: bool) -> pd.DataFrame:
+    """Every point of the curves. simple: without those of tokens that come."""
     columns: dict[str, Any] = {"Tokens": evidence.random[0].counts}
     for name, title in titles.items():
         columns[f"{title}: gone"] = [percent(chance) for chance in evidence.methods[name].deletion]
-        if state.level() != "beginner":
+        if not simple:
             columns[f"{title}: come"] = [percent(chance) for chance in evidence.methods[name].insertion]
     return pd.DataFrame(columns)
 

@@ -1,4 +1,4 @@
-"""Runs the test of "Which to believe" as a job, after a click if it takes minutes."""
+"""A prediction, the methods whose orders are tried on it, and what words say of the result. Nothing here asks the session."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from analysis import Faithfulness, Question, faithfulness
-from analysis.perturbation import texts_read
-from ui import effort
-from ui.effort import format_duration, is_begun, offer
+from analysis import Faithfulness, Question
+from ui.lexicon.marks import Marked, Words
 from ui.look import Look
-from ui.memory import jobs
 from ui.picture.picture import Picture
 from ui.text import plain
-from ui.words import paragraph, say, words
 from viz import percent
 from viz.tokens import label
 
 HERE = Path(__file__).parent
-LONG = 60.0  # seconds; what takes longer is measured on a grid of steps, and what takes longer even so when somebody asks for it
-LONGEST = 3600.0  # seconds; every step is offered where it takes no longer
 
 
 @dataclass(frozen=True)
@@ -49,34 +43,8 @@ class Trial:
         labels = self.look.model.info.labels
         return labels is None or labels.chances
 
-    def seconds(self, exact: bool) -> float:
-        """About how long the curves take."""
-        units = len(self.question.units)
-        length = self.question.length - (0 if self.question.mask else units / 2)  # what is deleted is half on average
-        return effort.seconds(self.look.model.info, length, texts_read(units, len(self.scores), exact=exact))
-
-    def measure(self, finer: bool = True) -> Faithfulness | None:
-        """The curves, at every step where that is quick or asked for, else on a grid; None while they are under way, or wait
-        for a press. finer: every step is offered where a grid is measured."""
-        keys = {exact: ("faithful", *self.key, tuple(self.scores), exact) for exact in (True, False)}
-        every, fewer = self.seconds(True), self.seconds(False)
-        exact = every <= LONG or is_begun(keys[True])
-        if not exact:
-            if waits := fewer > LONG and not is_begun(keys[False]):
-                say(HERE, "takes long")
-                offer(f"Measure some of the steps ({format_duration(fewer)})", keys[False])
-            if every <= LONGEST and (finer or waits):
-                offer(f"Measure every step ({format_duration(every)})", keys[True])
-            if waits:
-                return None
-        return jobs.result(
-            keys[exact],
-            lambda report: faithfulness(self.question, self.scores, exact=exact, report=report),
-            "Reading changed texts",
-        )
-
-    def facts(self, evidence: Faithfulness, chosen: str) -> dict[str, object]:
-        """What words say of a method's order, its verdict among it, and whether the text saturates."""
+    def facts(self, reader: Words, evidence: Faithfulness, chosen: str) -> dict[str, object]:
+        """What words say of a method's order, its verdict among it, and whether the text saturates. reader: of these words."""
         ours, areas = evidence.methods[chosen], [order.deletion_area for order in evidence.random]
         tokens = [*self.look.trace.tokens, *self.look.trace.target]
         first_tokens = ["“" + label(tokens[evidence.units[i]].text.strip(" ") or " ") + "”" for i in ours.order[:5]]
@@ -89,11 +57,12 @@ class Trial:
             "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"), "luck": f"{evidence.corrected[chosen]:.3f}", "beside": "",
         }  # fmt: skip
         if more := len(evidence.gaps) - len(areas):  # of which the curves are not read, and which count for the verdict
-            values["beside"] = " " + words(HERE, "beside", orders=len(areas), more=more)
+            values["beside"] = " " + reader(HERE, "beside", orders=len(areas), more=more)
         headings = ["no verdict" if evidence.verdict(chosen) == "none" else evidence.verdict(chosen)]
         if evidence.saturates:
             headings.append(f"saturates {evidence.saturates}")
             gone, early, half, left = evidence.middle
             values |= {"gone": gone, "early": percent(early), "half": half, "left_half": percent(left)}
             values |= {"units": len(evidence.units)}
-        return values | {"verdict": paragraph(HERE, *headings, **values)}
+        verdict = [text for heading in headings if (text := reader(HERE, heading, **values))]
+        return values | {"verdict": Marked(" ".join(verdict))}

@@ -14,15 +14,17 @@ from analysis.step_cost import step_cost
 from models import sizes
 from models.errors import Cancelled
 from models.strategy import Strategy
-from pages.generate import notices, recipes, run, search
+from pages.generate import recipes, run
+from pages.generate.boards import notices, search
+from pages.generate.compose import HERE
 from pages.generate.continuation import Beginning, Continuation, Run
 from pages.generate.parts import look_at, step_of, steps_with_next
 from pages.generate.recipes import ROWS, encoder_and_decoder_tokens, first_row, likeliest_ids, numbers_per_token
 from tests.models.test_generate import ours
 from tests.pages.opening import PATIENCE, finish, open_link, said
-from ui import state
 from ui.look import Look
 from ui.memory import loaded
+from ui.picture.board import Draft
 
 TEXT = "The cat sat on the mat"
 LINK = "text=The+cat+sat+on+the+mat"
@@ -354,16 +356,15 @@ def test_a_text_that_goes_round_says_so_and_what_leads_out():
     assert not [box for box in app.info if "goes round in circles" in box.value]
 
 
-def test_the_penalty_that_is_named_leads_out_and_the_word_that_is_named_comes(monkeypatch):
+def test_the_penalty_that_is_named_leads_out_and_the_word_that_is_named_comes():
     """On this text a penalty that changes the second round alone would be 1.07; the first changes at 1.0225 already."""
     writer, text = loaded.model("writer"), "The old man said: I want to"
     steps = list(writer.generate(text, Strategy(), 26))
     solution = way_out(writer, text, steps)
     assert (solution.penalty, solution.tried, solution.original, solution.other) == (1.023, 1, " want", " am")
     assert solution.text.split()[:6] == ["know", "why", "you", "are", "so", "angry."]
-    look = Look(writer, writer.trace(text), level="expert")
-    monkeypatch.setattr(state, "level", lambda: "expert")
-    sentence = notices.describe_loop(escape(steps), solution, look)
+    draft = Draft(HERE, Look(writer, writer.trace(text), level="expert"))
+    sentence = notices.describe_loop(draft, escape(steps), solution)
     assert "**1.023**" in sentence and "“am” in place of “want”" in sentence
 
 

@@ -1,0 +1,86 @@
+"""The comparison of all methods: how far they agree, what each costs, and how much another seed changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis import Explanation, agreement
+from analysis.perturbation import rank_correlation
+from pages.explain import recipes
+from pages.explain.asked import TITLES, Request
+from ui.picture.board import Draft, Note, Table
+from ui.picture.picture import Numbers, Picture
+from ui.text import plain
+from viz.numbers import decimal
+
+KEY, SILENT, COSTS, SPREAD = "agreement", "says nothing", "costs", "spread"
+SEEDS = 5
+
+
+def add(draft: Draft, request: Request, answers: Mapping[str, Explanation | str]) -> None:
+    """Add the square of agreement, below a sentence for each method without an answer."""
+    for method, answer in answers.items():
+        if isinstance(answer, str):
+            sentence = f"{TITLES[method]} says nothing here. {plain(answer)}"
+            draft.contents[f"{SILENT} {method}"] = Note(sentence, "info", ":material/info:")
+    draft.add(square(request, explanations_of(answers)), KEY)
+    draft.say("agreement", units=len(request.question.units))
+
+
+def add_costs(
+    draft: Draft, request: Request, explanations: Sequence[Explanation], spreads: Mapping[str, np.ndarray] | None
+) -> None:
+    """Add a table of cost and spread."""
+    draft.contents[COSTS] = Table(costs(request, explanations, spreads))
+    if spreads is not None:
+        draft.note(SPREAD, "spread", seeds=SEEDS)
+
+
+def explanations_of(answers: Mapping[str, Explanation | str]) -> list[Explanation]:
+    """Return the answers that are explanations."""
+    return [answer for answer in answers.values() if isinstance(answer, Explanation)]
+
+
+def square(request: Request, explanations: list[Explanation]) -> Picture:
+    titles = [TITLES[explanation.method] for explanation in explanations]
+    options = {"methods": [explanation.method for explanation in explanations], "titles": titles}
+
+    def numbers() -> dict[str, Numbers]:
+        ranks = agreement(explanations, request.question.units)
+        scores = np.array([[explanation.scores[i] for i in request.question.units] for explanation in explanations])
+        tokens = [*request.look.trace.tokens, *request.look.trace.target]
+        texts = [tokens[i].text for i in request.question.units]
+        return {
+            "rank correlation": Numbers(ranks, ("method", "other method"), {"method": titles, "other method": titles}),
+            "score": Numbers(scores, ("method", "token"), {"method": titles, "token": texts}, in_csv=False),
+        }
+
+    return request.picture(
+        recipes.agreeing, KEY, "Agreement of the methods", options, numbers=numbers, known={"explanations": explanations}
+    )
+
+
+def costs(request: Request, explanations: Sequence[Explanation], spreads: Mapping[str, np.ndarray] | None) -> pd.DataFrame:
+    """Return a row for each method: what it read, how long that took, its sum, and its spread over seeds."""
+    rows = {}
+    for explanation in explanations:
+        seeds = spreads.get(explanation.method) if spreads else None
+        rows[TITLES[explanation.method]] = [
+            f"{explanation.passes:,}",
+            f"{explanation.seconds:.2g} s",
+            "–" if explanation.difference is None else f"{decimal(explanation.total)} of {decimal(explanation.difference)}",
+            ("–" if spreads is None else "none") if seeds is None else spread_of(seeds[:, request.question.units], request.unit),
+        ]
+    columns = ["Texts read", "Time", f"Sum, of what it should be ({request.unit})", "Spread over seeds"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def spread_of(seeds: np.ndarray, unit: str) -> str:
+    """Return the standard deviation over seeds, a mean over tokens, and the mean rank correlation of every two seeds."""
+    pairs = [rank_correlation(seeds[i], seeds[j]) for i in range(len(seeds)) for j in range(i)]
+    ranks = [pair for pair in pairs if pair is not None]
+    deviation = f"± {decimal(float(seeds.std(axis=0, ddof=1).mean()))} {unit}"
+    return f"{deviation}; rank correlation {np.mean(ranks):.2f}".replace("-", "−") if ranks else deviation

@@ -1,0 +1,97 @@
+"""The text, coloured by one method, with its numbers and its doubts beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis import Explanation, Faithfulness
+from pages.explain import recipes
+from pages.explain.asked import TITLES, Request
+from ui.picture.board import Draft, Table
+from ui.picture.picture import Numbers, Picture
+from ui.text import plain
+from viz.numbers import decimal
+from viz.tokens import label, named
+
+KEY, TABLE = "explain-text", "explain-numbers"
+
+
+def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -> None:
+    """Add the coloured text and its numbers; `beside` says what they are, and how far to trust them."""
+    draft.add(text_picture(request, explanation, alone), KEY)
+    say_method(draft, request, explanation)
+    say(draft, request, "contrast" if request.against is not None else "no contrast", word=plain(request.description))
+    if draft.look.trace.target:
+        draft.say("read twice" if draft.look.model.info.labels else "both sides")
+    say_sums(draft, explanation)
+    draft.contents[TABLE] = Table(table(request, explanation), scrolls=True)
+
+
+def add_doubt(draft: Draft, request: Request, explanation: Explanation, evidence: Faithfulness) -> None:
+    """Say in `beside` whether one method does better than chance."""
+    facts = request.trial([explanation]).facts(draft.reader, evidence, explanation.method)
+    say(draft, request, "doubt", **facts)
+
+
+def say(draft: Draft, request: Request, heading: str, **values: object) -> None:
+    """Say what stands under a heading; what is for covered tokens where a model has them covered, and there are such words."""
+    masked = f"{heading} masked"
+    first, second = (plain(f"“{named(draft.look.outcome(id))}”") for id in (request.token, request.against or 0))
+    kind = "evidence contrast" if request.against is not None else "evidence" if request.chance else "evidence number"
+    evidence = draft.words(kind, word=plain(request.description), first=first, second=second)
+    values |= {"evidence": evidence, "points": draft.words("points") if request.chance else ""}
+    draft.say(masked if request.question.mask and draft.words(masked) else heading, **values)
+
+
+def say_method(draft: Draft, request: Request, explanation: Explanation) -> None:
+    """Say what the numbers are; of Shapley values whether they were enumerated or sampled, and then how sure they are; of
+    gradient × input what the slope is taken against."""
+    errors = explanation.errors([[unit] for unit in request.question.units])
+    say(
+        draft, request,
+        f"method {explanation.method}{f' {explanation.kind}' if explanation.kind in ('enumerated', 'token embedding') else ''}",
+        word=plain(request.description),
+        texts=f"{explanation.passes:,}",
+        error="" if errors is None else f"{decimal(float(errors.max()))} {request.unit}",
+    )  # fmt: skip
+
+
+def say_sums(draft: Draft, explanation: Explanation) -> None:
+    """Say what the numbers sum to, what they should sum to, and what they cost."""
+    cost = {"passes": f"{explanation.passes:,}", "seconds": f"{explanation.seconds:.2g}", "total": decimal(explanation.total)}
+    if explanation.difference is not None:
+        draft.say("sums", **cost, difference=decimal(explanation.difference))
+    draft.say("cost", **cost)
+
+
+def amounts(request: Request, explanation: Explanation) -> tuple[np.ndarray, str]:
+    """Return the number on screen for each token or word, and its unit."""
+    return recipes.amounts(
+        request.look.model, request.look.trace, explanation.scores, request.seen[1],
+        method=explanation.method, position=request.position, token=request.token, simple=request.look.beginner,
+    )  # fmt: skip
+
+
+def text_picture(request: Request, explanation: Explanation, alone: bool) -> Picture:
+    options = {"method": explanation.method, **request.text_options, **({"tokens_alone": True} if alone else {})}
+
+    def numbers() -> dict[str, Numbers]:
+        values, unit = amounts(request, explanation)
+        names = {"token": [token.text for token in request.seen[0]]}
+        arrays = {"per cent" if unit == "%" else unit: Numbers(values, ("token",), names)}
+        errors = explanation.errors(request.seen[1])
+        return arrays if errors is None else arrays | {"standard error": Numbers(errors, ("token",), names)}
+
+    title = f"{TITLES[explanation.method]}{', token embedding only' if alone else ''}"
+    return request.picture(recipes.explained, KEY, title, options, numbers=numbers, known={"scores": explanation.scores})
+
+
+def table(request: Request, explanation: Explanation) -> pd.DataFrame:
+    """Return a row for each token or word, as in the picture, with the standard error of sampled numbers."""
+    values, unit = amounts(request, explanation)
+    names = [label(token.text) for token in request.seen[0]]
+    columns = {"Token": names, unit: [decimal(value) for value in values]}
+    if (errors := explanation.errors(request.seen[1])) is not None:
+        columns["± standard error"] = [decimal(error) for error in errors]
+    return pd.DataFrame(columns)

@@ -1,0 +1,38 @@
+"""The tokens to choose from, and the question in words."""
+
+from __future__ import annotations
+
+from pages.explain.asked import Request, chance_of, position
+from ui.parts import APART as APART_SENTENCE
+from ui.picture.board import Draft, Note
+from ui.text import plain
+from viz import Card, Part, percent, token_chips
+
+APART, CHIPS, HEADLESS, UNCOVERED, QUESTION = "apart", "explain-chips", "headless", "not covered", "question"
+
+
+def add(draft: Draft) -> None:
+    """Add the tokens, where there are several predictions, and why nothing, or not much, can be asked."""
+    look, model = draft.look, draft.look.model
+    place, labels = position(look), model.info.labels
+    if look.apart:
+        draft.contents[APART] = Note(APART_SENTENCE)
+    if not labels or labels.each:
+        selection = look.select(look.trace.read)
+        view = token_chips(selection.tokens, selection.index(place), ids=False)
+        draft.add_cards(CHIPS, [Card([Part("chips", view)])], "The tokens")
+    if not look.trace.predicts:
+        draft.note(HEADLESS, "headless", name=plain(model.info.name))
+    elif model.info.mask and not labels and place not in model.places(look.trace):
+        draft.note(UNCOVERED, "not covered", mask=plain(model.info.mask))
+
+
+def add_question(draft: Draft, request: Request) -> None:
+    """Add a beginner's question in words, or why there is none."""
+    look = draft.look
+    if not request.question.units:
+        draft.note(QUESTION, "nothing typed")
+    elif look.beginner:
+        why = "follows" if not look.model.info.labels else "labels" if request.chance else "number"
+        share = percent(chance_of(look, request.position, request.token)) if request.chance else ""
+        draft.note(QUESTION, why, prediction=plain(request.description), share=share)

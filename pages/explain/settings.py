@@ -1,0 +1,68 @@
+"""Settings of page "Explain", and the answers that its boards show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from analysis import Explanation, Faithfulness
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices that only this page has, as plain values: from the session, or from a message.
+
+    token: the prediction that is explained, None for the likeliest. against: the one that it is compared with, None for any
+    other. tokens_alone: whether a slope is taken against the token embedding alone.
+    """
+
+    token: int | None = None
+    against: int | None = None
+    tokens_alone: bool = False
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens to choose from, and why nothing, or not much, can be asked at the chosen one."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question in words, above the answers."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The answer of one method."""
+
+    explanation: Explanation
+
+
+@dataclass(frozen=True)
+class Doubted:
+    """Whether one method does better than chance."""
+
+    explanation: Explanation
+    evidence: Faithfulness
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """The answer of each method, or a sentence where it has none."""
+
+    answers: Mapping[str, Explanation | str]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each method read for its answer. spreads: the scores with several seeds, by method; None until they are there."""
+
+    explanations: Sequence[Explanation]
+    spreads: Mapping[str, np.ndarray] | None = None
+
+
+Reading = Tokens | Asked | Explained | Doubted | Agreed | Costs

@@ -1,0 +1,147 @@
+"""What page Explain shows of a text is composed without Streamlit: on any thread, to what a run of the page mounts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.explain.asked import TITLES, Request, request_of
+from pages.explain.boards.methods import explanations_of
+from pages.explain.compose import compose
+from pages.explain.settings import Agreed, Asked, Costs, Doubted, Explained, Reading, Settings, Tokens
+from tests.pages.opening import open_link, unmarked
+from tests.pages.test_compose import assert_mounted, folders, grid, look, on_a_plain_thread, open_page, traces  # noqa: F401
+from ui import state
+from ui.believe.compose import compose as compose_trial
+from ui.choices.word import token_of
+from ui.look import Look
+from ui.memory import jobs, loaded
+from ui.picture.board import Board, Table
+from ui.picture.picture import Picture
+from viz.figures.style import on_page
+
+TEXT, METHODS, BELIEVE = state.EXPLAIN.values
+FEW = {("decoder", "beginner", TEXT), ("encoder", "intermediate", TEXT), ("encoder-decoder", "expert", TEXT)}
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> dict[Hashable, Any]:
+    """What the page's jobs gave it, by their keys: a second answer has taken another time."""
+    result, values = jobs.result, dict[Hashable, Any]()
+
+    def keep(key: Hashable, *given: Any, **options: Any) -> Any:
+        if (value := result(key, *given, **options)) is not None:
+            values[key] = value
+        return value
+
+    monkeypatch.setattr(jobs, "result", keep)
+    return values
+
+
+def answer(answers: dict[Hashable, Any], *beginning: Any) -> Any:
+    """The answer of the one job whose key begins so."""
+    (value,) = (value for key, value in answers.items() if isinstance(key, tuple) and key[: len(beginning)] == beginning)
+    return value
+
+
+def assert_drawn(app: AppTest, board: Board) -> None:
+    """A page has the figures of a board."""
+    specs = [figure(json.loads(chart.proto.spec)) for chart in app.get("plotly_chart")]
+    for picture in (part for part in board.contents.values() if isinstance(part, Picture)):
+        assert figure(json.loads(on_page(picture.drawn, dark=False).to_json())) in specs
+
+
+def figure(spec: dict[str, Any]) -> dict[str, Any]:
+    """A figure without its template: Streamlit brings one of its own."""
+    return spec | {"layout": {name: value for name, value in spec["layout"].items() if name != "template"}}
+
+
+def readings(request: Request, view: str, answers: dict[Hashable, Any]) -> Iterator[Reading]:
+    """What the boards of a view show, from what the page's jobs gave."""
+    yield Tokens()
+    if request.look.beginner:
+        yield Asked()
+    if view == TEXT:
+        explanation = answer(answers, *request.key, state.EXPLAIN_BY.default)
+        yield Explained(explanation)
+        if request.look.beginner:
+            yield Doubted(explanation, answer(answers, "faithful", *request.key))
+    if view == METHODS:
+        every = answer(answers, *request.key, "every")
+        yield Agreed(every)
+        yield Costs(explanations_of(every), answer(answers, *request.key, "spread"))
+
+
+@pytest.mark.parametrize(("kind", "level", "view"), grid(state.EXPLAIN.values, FEW))
+def test_explain_composes_what_a_run_mounts(folders, traces, answers, kind, level, view):  # noqa: F811
+    if level == "beginner" and view != TEXT:
+        pytest.skip("beginners have one view")
+    app = open_page("explain", kind, folders[kind], f"level={level}&explain={view.replace(' ', '+')}")
+    seen = look(kind, folders[kind], traces[-1], app, {"level": level})
+    assert_every_board(app, seen, Settings(), view, answers)
+
+
+def assert_every_board(app: AppTest, seen: Look, settings: Settings, view: str, answers: dict[Hashable, Any]) -> None:
+    """The page has every board of a view."""
+    request = request_of(seen, settings)
+    for reading in readings(request, view, answers):
+        if isinstance(reading, Doubted):
+            board = on_a_plain_thread(partial(compose, seen, settings, reading))
+            assert board.beside and {note.text for note in board.beside} <= {caption.value for caption in app.caption}
+        else:
+            assert_drawn(app, assert_mounted(app, partial(compose, seen, settings, reading)))
+    if view == BELIEVE:
+        trial = request.trial(explanations_of(answer(answers, *request.key, "every")))
+        evidence = answer(answers, "faithful", *request.key)
+        chosen = next(iter(trial.scores))
+        board = assert_mounted(app, partial(compose_trial, seen, trial, evidence, chosen))
+        assert_drawn(app, board)
+        (whole,) = tables(board)
+        narrow = tables(compose_trial(replace(seen, narrow=True), trial, evidence, chosen))
+        assert len(narrow) == 3 and pd.concat(narrow, axis=1).equals(whole), "on a telephone"
+
+
+def tables(board: Board) -> list[pd.DataFrame]:
+    """The tables of a board that do not scroll."""
+    return [part.rows for part in board.contents.values() if isinstance(part, Table) and not part.scrolls]
+
+
+@pytest.mark.parametrize("view", [METHODS, BELIEVE])
+def test_explain_composes_what_all_methods_say_of_a_short_text(folders, traces, answers, view):  # noqa: F811
+    link = f"model={folders['decoder']}&text=The+dog+ran&level=expert&explain={view.replace(' ', '+')}"
+    app = open_link("explain", link)
+    seen = look("decoder", folders["decoder"], traces[-1], app, {"level": "expert"})
+    assert_every_board(app, seen, Settings(), view, answers)
+
+
+@pytest.mark.parametrize("view", [TEXT, pytest.param(BELIEVE, marks=pytest.mark.thorough)])
+def test_explain_composes_with_all_that_is_chosen(folders, traces, answers, view):  # noqa: F811
+    """A contrast at a token, by another method, against the token embedding alone, and without special tokens."""
+    model, method = loaded.model(folders["decoder"]), "gradient × input"
+    words = {token: word for word in ("the", "cat", "and", "sat", "on") if (token := token_of(model, word, ())) is not None}
+    first, second = list(words)[:2]
+    chosen = f"explain-word={words[first]}&explain-against={words[second]}&token=3&special=false&explain-tokens=true"
+    more = f"level=expert&explain={view.replace(' ', '+')}&{chosen}&explain-by={TITLES[method]}"
+    app = open_page("explain", "decoder", folders["decoder"], more)
+    assert not app.warned
+    seen = look("decoder", folders["decoder"], traces[-1], app, {"level": "expert", "token": 3, "special": False})
+    settings = Settings(first, second, tokens_alone=view == TEXT)
+    if view == BELIEVE:
+        return assert_every_board(app, seen, settings, view, answers)
+    explanation = answers[(*request_of(seen, settings).key, method, True)]
+    board = assert_mounted(app, partial(compose, seen, settings, Explained(explanation)))
+    assert "embedding alone" in unmarked(board.beside[0].text)
+
+
+def test_explain_says_why_nothing_can_be_asked(folders, traces):  # noqa: F811
+    app = open_link("explain", f"model={folders['decoder']}&level=intermediate&text=")
+    seen = look("decoder", folders["decoder"], traces[-1], app, {"level": "intermediate"})
+    board = assert_mounted(app, partial(compose, seen, Settings(), Asked()))
+    assert not board.data

@@ -1,0 +1,78 @@
+"""The board "Which to believe" of two pages: curves of a method's order among random ones, and the measures of all."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from analysis import Faithfulness
+from ui.believe.tables import areas, points
+from ui.believe.trial import HERE, Trial
+from ui.look import Look
+from ui.picture import falling
+from ui.picture.board import Board, Draft, Table
+from ui.picture.picture import Numbers, Picture
+
+NO_CHANCE, ORDER, CONTRAST, LEAVE, COME = "no chance", "believe", "contrast", "deletion", "insertion"
+STEPS, AREAS, MEASURES, POINTS = "steps", "areas", "measures", "points"
+
+
+def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chosen: str = "") -> Board:
+    """Return what is shown of a trial. It asks no session, so that any thread may call it.
+
+    evidence: the curves; None where there is no chance that could fall. chosen: the method whose order is looked at.
+    """
+    draft = Draft(HERE, look)
+    if evidence is None:
+        draft.note(NO_CHANCE, "no chance")
+        return draft.finished()
+    titles, simple = titles_of(trial, evidence), look.beginner
+    draft.note(ORDER, "believe masked" if trial.question.mask else "believe", **trial.facts(draft.reader, evidence, chosen))
+    if trial.question.against is not None:
+        draft.note(CONTRAST, "contrast")
+    for key, coming in ((LEAVE, False),) if simple else ((LEAVE, False), (COME, True)):
+        draft.add(chart(draft, trial, evidence, chosen, coming), key)
+    draft.note(STEPS, "every step" if evidence.exact else "some steps", **grid(evidence))
+    whole = areas(draft.reader, evidence, titles)
+    cuts = () if not look.narrow else (1,) if simple else (2, 4)  # a telephone has no room for all columns side by side
+    for number, (begin, end) in enumerate(pairwise((0, *cuts, len(whole.columns)))):
+        draft.contents[f"{AREAS} {number}"] = Table(whole.iloc[:, begin:end])
+    draft.note(MEASURES, "measures", orders=len(evidence.random), tries=len(evidence.gaps), units=len(evidence.units))
+    draft.contents[POINTS] = Table(points(evidence, titles, simple), scrolls=True)
+    return draft.finished()
+
+
+def titles_of(trial: Trial, evidence: Faithfulness) -> dict[str, str]:
+    """Return the titles of the methods that were tried."""
+    return {name: title for name, title in trial.titles.items() if name in evidence.methods}
+
+
+def grid(evidence: Faithfulness) -> dict[str, object]:
+    """Which steps were measured, in numbers."""
+    gaps = np.diff(evidence.counts)
+    return {
+        "points": len(gaps), "units": len(evidence.units), "widest": gaps.max(),
+        "dense": int(np.argmax(gaps > 1)) or len(gaps),
+    }  # fmt: skip
+
+
+def chart(draft: Draft, trial: Trial, evidence: Faithfulness, chosen: str, coming: bool) -> Picture:
+    """What the chance of the prediction is while tokens leave the text, or come."""
+    titles, simple = titles_of(trial, evidence), draft.look.beginner
+    options = {
+        "name": chosen, "others": [] if simple else [name for name in titles if name != chosen], "titles": titles,
+        "methods": list(trial.scores), "coming": coming, "exact": evidence.exact,
+        "title": "" if simple else "Insertion" if coming else "Deletion", "across": draft.words("come" if coming else "gone"),
+    }  # fmt: skip
+
+    def numbers() -> dict[str, Numbers]:
+        each = {titles[name]: evidence.methods[name] for name in ([chosen] if simple else titles)}
+        each |= {f"random order {i + 1}": order for i, order in enumerate(evidence.random)}
+        chances = np.array([falling.chances(order, coming) for order in each.values()])
+        return {"probability": Numbers(chances, ("order", "tokens"), {"order": list(each), "tokens": evidence.counts.tolist()})}
+
+    return trial.picture(
+        falling.falling, COME if coming else LEAVE, f"Tokens {'come' if coming else 'leave'} by {titles[chosen]}",
+        options | trial.options, numbers=numbers, known={"evidence": evidence},
+    )  # fmt: skip
