@@ -239,10 +239,14 @@ class Faithfulness:
         """Return how many random orders have at least this method's gap."""
         return int((self.gaps >= self.methods[method].gap).sum())
 
+    def as_far(self, method: str) -> int:
+        """Return how many random orders have a gap as far from 0 as this method's, to either side."""
+        return int((np.abs(self.gaps) >= abs(self.methods[method].gap)).sum())
+
     def chance(self, method: str) -> float:
         """Return the probability that a random order has a gap as far from 0 as this method's, to either side: Monte Carlo p, at
         least 1 / (n + 1). Not corrected for the number of methods."""
-        return float((1 + (np.abs(self.gaps) >= abs(self.methods[method].gap)).sum()) / (1 + len(self.gaps)))
+        return (1 + self.as_far(method)) / (1 + len(self.gaps))
 
     @cached_property
     def corrected(self) -> dict[str, float]:

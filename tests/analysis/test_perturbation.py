@@ -219,6 +219,7 @@ def test_verdicts_are_two_sided_and_corrected_for_the_number_of_methods():
     expected = [4 * 0.01, max(4 * 0.01, 2 * plain[1]), max(2 * plain[1], plain[2]), 4 * 0.01]
     assert [result.corrected[name] for name in gaps] == pytest.approx(expected)
     assert [result.verdict(name) for name in gaps] == ["better", "none", "none", "worse"]
+    assert all(result.as_far(name) > 0 for name in gaps if result.verdict(name) == "none"), "it has a reason that can be read"
     assert result_with({"good": 1.94}, chance).verdict("good") == "better"  # alone it needs no correction
     assert result_with({"best": 9.0}, np.empty(0)).verdict("best") == "none"
 

@@ -53,6 +53,7 @@ class Trial:
             "empty": percent(evidence.empty), "left": percent(ours.deletion_area), "orders": len(areas),
             "median": percent(np.median(areas)), "least": percent(min(areas)), "most": percent(max(areas)),
             "beaten": evidence.beaten(chosen), "ahead": evidence.ahead(chosen), "tries": len(evidence.gaps),
+            "far": evidence.as_far(chosen),
             "methods": "one method" if len(evidence.methods) == 1 else f"{len(evidence.methods)} methods",
             "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"), "luck": f"{evidence.corrected[chosen]:.3f}", "beside": "",
         }  # fmt: skip
