@@ -40,8 +40,14 @@ def facts_of(followed: FollowedNetwork, way: WayOut, source: str, notes: Sequenc
         dtype=str(network.dtype).removeprefix("torch."),
         notes=(*notes, *_notes(followed, counts, labels is not None)),
         labels=labels,
-        languages=tuple(vocabulary.languages) if kind == "encoder-decoder" and not labels else (),
+        languages=_languages(followed) if kind == "encoder-decoder" and not labels else (),
     )
+
+
+def _languages(followed: FollowedNetwork) -> tuple[str, ...]:
+    """Return the languages of the tokenizer that the network has a vector for."""
+    rows = followed.embedding_rows or followed.vocabulary.size
+    return tuple(code for code, id in followed.vocabulary.languages.items() if id < rows)
 
 
 def _notes(followed: FollowedNetwork, counts: Sequence[int], labels: bool) -> list[str]:

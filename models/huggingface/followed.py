@@ -138,6 +138,15 @@ class FollowedNetwork:
 
     # Passes
 
+    def _say_what_is_missing(self, id: int) -> str:
+        """Return a sentence on a token that the tokenizer knows and the network has no vector for."""
+        if code := next((code for code, other in self.vocabulary.languages.items() if other == id), ""):
+            return (
+                f"{self.name} has no vector for the language {quoted(code)}. Choose others, in the menus From and To or, "
+                "in Python, with source_language= and target_language=."
+            )
+        return f"{self.name} has no vector for {quoted(self.vocabulary.text(id)[0])}, which its tokenizer knows. Leave it out."
+
     def forward(
         self, network: nn.Module, recorder: AbstractContextManager[Record], past: int = 0, **inputs: Unpack[Inputs]
     ) -> tuple[Record, Answer]:
@@ -148,8 +157,7 @@ class FollowedNetwork:
         """
         for ids in (inputs["input_ids"], inputs.get("decoder_input_ids")):
             if ids is not None and self.embedding_rows and int(ids.max()) >= self.embedding_rows:
-                word = quoted(self.vocabulary.text(int(ids.max()))[0])
-                raise ValueError(f"{self.name} has no vector for {word}, which its tokenizer knows. Leave it out.")
+                raise ValueError(self._say_what_is_missing(int(ids.max())))
         batch, count = inputs["input_ids"].shape
         inputs["attention_mask"] = torch.ones(batch, past + count, dtype=torch.long, device=self.network.device)
         tap = SoftmaxTap(self.tap_heads, batch) if self.tap_heads else nullcontext()

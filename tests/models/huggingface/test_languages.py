@@ -150,6 +150,21 @@ def test_a_language_that_is_not_there_is_a_sentence(opened):
         models.load("writer").predict("The cat", target_language="fra_Latn")
 
 
+def test_a_language_that_the_network_has_no_vector_for_is_not_offered_and_another_one_is_asked_for(tmp_path):
+    tokenizer = m2m_of_no_language(folder(tmp_path))
+    ids = tokenizer.lang_code_to_id
+    rows = ids["en"]  # English and all that come after it are missing
+    torch.manual_seed(0)
+    network = T.M2M100ForConditionalGeneration(T.M2M100Config(vocab_size=rows, **SMALL, **END))
+    network.save_pretrained(tmp_path / "few")
+    tokenizer.save_pretrained(tmp_path / "few")
+    model = models.load(str(tmp_path / "few"))
+    assert set(model.info.languages) == {code for code, id in ids.items() if id < rows}
+    with pytest.raises(ValueError, match=r"no vector for the language “en”\. Choose others.*source_language="):
+        model.trace("the cat")
+    assert model.trace("the cat", source_language="af", target_language="de").logits.shape[-1] == rows
+
+
 def test_the_sign_of_a_language_is_a_first_word_of_its_own():
     languages = ("fr", "fra_Latn")
     assert language_of("__fr__ le chat", languages) == ("fr", 7) and language_of(" fra_Latn", languages) == ("fra_Latn", 9)
