@@ -109,7 +109,7 @@ export function gather(state, each, most) {
   let room = most;
   while (cut > 0 && counts[cut] <= room) room -= counts[cut--];
   const count = Math.min(total, most);
-  const share = cut > 0 ? room / counts[cut] : 0;
+  const drawnOf = (met) => (cut ? Math.floor((room * met) / counts[cut]) : 0); // of so many of the weakest level; of all, `room`
   const places = new Uint32Array(257);
   for (let value = Math.max(1, cut), next = 0; value < 256; value++) {
     places[value] = next;
@@ -126,7 +126,7 @@ export function gather(state, each, most) {
     const cell = codes[n] - plane * size;
     const value = state.planes[plane].data[cell];
     if (value < cut) continue;
-    if (value === cut && Math.floor(share * (met + 1)) === Math.floor(share * met++)) continue;
+    if (value === cut && drawnOf(met + 1) === drawnOf(met++)) continue;
     const i = places[value]++;
     if (i >= count) continue;
     const row = Math.floor(cell / columns);
