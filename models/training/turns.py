@@ -30,7 +30,7 @@ def stand_back() -> None:
 
 
 class Stepper(Protocol):
-    """What takes turns."""
+    """A training, or anything else that does its work in steps."""
 
     def take_turn(self) -> bool:
         """Do a step; return whether another one is wanted."""

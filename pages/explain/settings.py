@@ -44,7 +44,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class Doubted:
-    """Whether one method does better than chance."""
+    """The faithfulness of one method, compared with random orders."""
 
     explanation: Explanation
     evidence: Faithfulness
@@ -59,7 +59,7 @@ class Agreed:
 
 @dataclass(frozen=True)
 class Costs:
-    """What each method read for its answer. spreads: the scores with several seeds, by method; None until they are there."""
+    """The number of texts that each method read. spreads: the scores with several seeds, by method; None until they are there."""
 
     explanations: Sequence[Explanation]
     spreads: Mapping[str, np.ndarray] | None = None

@@ -1,4 +1,4 @@
-"""What the cache of keys and values costs and saves: its switch, and the measurement."""
+"""The cost and the savings of the cache of keys and values: its switch, and the measurement."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def show_run(continuation: Continuation, place: Callable[[Callable[[], None]], N
 
 
 def as_sentence(error: Exception) -> str:
-    """What stopped the text: a refusal in its own words, anything else as on every page."""
+    """Return why the text stopped: a refusal in its own words, any other error as on every page."""
     return str(error) if isinstance(error, ValueError) else complaint("The text", error, "continued")
 
 

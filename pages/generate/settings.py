@@ -82,7 +82,7 @@ class CannotGrow:
 
 @dataclass(frozen=True)
 class Above:
-    """What stands above the text. own_answer: whether the box holds the model's own answer; begun: whether it has tokens here."""
+    """The words above the text. own_answer: whether the box holds the model's own answer; begun: whether it has tokens here."""
 
     own_answer: bool
     begun: bool

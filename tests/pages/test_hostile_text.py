@@ -98,13 +98,13 @@ LINKS = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """A model with this name, whose vocabulary has the attacks as tokens."""
-    made = tmp_path_factory.mktemp("models") / NAME
+    folder = tmp_path_factory.mktemp("models") / NAME
     words = tokenizer("decoder")
     words.add_tokens([T.AddedToken(text, normalized=False) for text in ATTACKS])
     torch.manual_seed(0)
-    T.GPT2LMHeadModel(T.GPT2Config(**GPT | {"vocab_size": len(words)})).save_pretrained(made)
-    words.save_pretrained(made)
-    return made
+    T.GPT2LMHeadModel(T.GPT2Config(**GPT | {"vocab_size": len(words)})).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
 
 
 @pytest.mark.parametrize(("page", "link"), LINKS)
@@ -229,7 +229,7 @@ def assert_no_formula(picture: Picture, about: Caption) -> None:
     written = files.csv(picture, about).decode("utf-8-sig")
     for separator in ",;\t":
         for row in csv.reader(io.StringIO(written, newline=""), delimiter=separator):
-            assert not [one for one in row if re.match(FORMULA, one) and not re.fullmatch(NUMBER, one)], separator
+            assert not [text for text in row if re.match(FORMULA, text) and not re.fullmatch(NUMBER, text)], separator
 
 
 def test_a_title_of_an_svg_holds_the_attack_as_text():

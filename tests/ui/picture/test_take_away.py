@@ -357,7 +357,7 @@ def test_no_formula_begins_where_a_spreadsheet_of_another_country_ends_a_cell(en
 def test_no_cell_is_a_formula_whatever_separates_cells_and_however_a_token_is_quoted(separator, text):
     line = '0,"{}",1'.format(cell(text).replace('"', '""'))
     for row in reader(io.StringIO(line, newline=""), delimiter=separator):
-        assert not any(re.match(r"\s*[=+\-@]", found) for found in row)
+        assert not any(re.match(r"\s*[=+\-@]", part) for part in row)
 
 
 def test_a_token_as_long_as_a_book_is_cut_where_many_rows_and_cells_have_it(monkeypatch, place):
