@@ -119,12 +119,12 @@ def test_of_words_above_a_picture_three_lines_stand_there_and_the_rest_unfolds(d
 
     page = draw(cards("Short. Two.\n\n" + "One sentence after another. " * 20), width=390)
     more = page.locator("summary:visible")
-    expect(more).to_have_text(["More", "More", "More"])
+    expect(more).to_have_text(["… More", "… More", "… More"])
     clips = page.locator(".words .clip")
     lines = "all => all.slice(0, 3).map((clip) => clip.offsetHeight / parseFloat(getComputedStyle(clip).lineHeight))"
     assert all(lines_seen <= 3.5 for lines_seen in clips.evaluate_all(lines))  # and the room between two paragraphs
     more.first.click()
-    expect(more).to_have_text(["Less", "More", "More"])
+    expect(more).to_have_text(["Less", "… More", "… More"])
     assert clips.evaluate_all(lines)[0] > 10 > 3.5 >= clips.evaluate_all(lines)[1]
     redraw(page, cards("Now it is short."))
     expect(more).to_have_count(1)

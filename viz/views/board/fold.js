@@ -14,7 +14,7 @@ export function makeFold() {
   const arrange = () => {
     const height = node.folds ? heightOf(node.text) : Infinity;
     more.hidden = height === Infinity;
-    name.textContent = more.open ? "Less" : "More";
+    name.textContent = more.open ? "Less" : "… More";
     clip.style.maxHeight = more.hidden || more.open ? "" : `${height}px`;
   };
   node.fold = (folds) => {
