@@ -24,7 +24,7 @@ def place() -> None:
 
 
 def test_every_run_has_pages_of_its_own_and_those_that_are_hidden_are_hidden_there_alone():
-    app = AppTest.from_function(place).run()
+    app = AppTest.from_function(place, default_timeout=60).run()
     assert not app.exception and not any(app.session_state["same"])
     named = {name: of for pages in menu.SECTIONS.values() for name, of in pages.items()}
     for run, hidden in (("first", {"heads", "room"}), ("second", set())):

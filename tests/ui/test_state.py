@@ -55,7 +55,7 @@ def script() -> None:
 
 
 def test_in_a_run_a_key_tells_value_default_and_wish():
-    app = AppTest.from_function(script)
+    app = AppTest.from_function(script, default_timeout=60)
     app.query_params["level"] = "expert"
     app.query_params["shade"] = ["layer", "head"]
     app.query_params["text"] = ""
@@ -81,7 +81,7 @@ def choices() -> None:
 
 
 def test_an_address_has_what_is_chosen_and_no_defaults():
-    app = AppTest.from_function(choices).run()
+    app = AppTest.from_function(choices, default_timeout=60).run()
     assert app.session_state["address"] == {"layer": "L3", "special": "false", "residual": "0.25", "fusion": None}
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from models.training import turns as turns_module
 from models.training.turns import Turns
 
-LONG = 20  # seconds; a test that waits so long has failed
+LONG = 60  # seconds; a test that waits so long has failed
 
 
 class Steps:

@@ -15,7 +15,7 @@ from tests.pages.opening import finish, is_at_work, open_link, press, said
 from ui.look import Look
 from ui.memory import loaded
 
-LONG = 30  # seconds; a test that waits so long has failed
+LONG = 60  # seconds; a test that waits so long has failed
 TEXT = "text=The+dog+saw+the+dog+and+ran"
 CHANGES = "h2.3,c1.0.6.2,e1.1.6,o2.0.6.4,x6.1,r3.1"
 OTHER = "resample=true&change-other=The+cat+saw+the+cat+and+sat"

@@ -19,7 +19,7 @@ from ui.lexicon.marks import sections
 from ui.memory import loaded
 from viz import percent
 
-LONG = 30  # seconds; a test that waits so long has failed
+LONG = 60  # seconds; a test that waits so long has failed
 HERS, HIS = "The girl was tired, so", "The boy was tired, so"
 LINK = "experiment=Two+texts&text=The+girl+was+tired,+so&other-text=The+boy+was+tired,+so"
 READY = [(name, pair) for name in models.names() for pair in pairs.known(models.load(name).info)]

@@ -12,7 +12,7 @@ from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, press, said
 from viz.numbers import decimal
 
-LONG = 30  # seconds; a test that waits so long has failed
+LONG = 60  # seconds; a test that waits so long has failed
 
 
 def ask(text: str, method: str):

@@ -77,7 +77,7 @@ def test_where_the_log_lies_is_told_to_who_sits_at_the_machine_only(monkeypatch,
     monkeypatch.setattr(allowed, "sits_here", lambda: here)
     trainings.logs(KEY).mkdir(parents=True, exist_ok=True)
     training = Training(TASKS["repeat"](length=24), TransformerConfig(**SIZES | {"context": 24}), Budget(rows=1))
-    app = AppTest.from_function(page, args=(KEY, training))
+    app = AppTest.from_function(page, args=(KEY, training), default_timeout=60)
     app.session_state["level"] = "expert"
     app.run()
     assert not app.exception

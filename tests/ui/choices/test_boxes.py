@@ -144,7 +144,7 @@ def test_the_languages_of_a_translator_are_chosen_beside_the_boxes_and_stand_in_
         text, second, _ = write(facts, answers=False)
         st.text(f"{text}|{second}")
 
-    app = AppTest.from_function(page)
+    app = AppTest.from_function(page, default_timeout=60)
     app.query_params["text"], app.query_params["target"] = "the cat", "le chat"
     app.run()
     menus = {menu.label: menu for menu in app.selectbox}

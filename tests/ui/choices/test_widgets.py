@@ -28,7 +28,7 @@ def one_switch() -> None:
 
 @pytest.mark.parametrize(("link", "on"), [({}, True), ({"special": "false"}, False), ({"special": "true"}, True)])
 def test_a_switch_stands_as_its_link_says_and_pages_read_it_by_its_key(link, on):
-    app = AppTest.from_function(one_switch)
+    app = AppTest.from_function(one_switch, default_timeout=60)
     app.query_params.update(link)
     app.run()
     assert app.toggle[0].value is on and app.session_state["special"] is on

@@ -425,7 +425,7 @@ def test_a_question_that_the_model_before_cannot_be_asked_waits_while_the_step_s
         panel.ask(lesson, 4, lesson.steps[3].question, "filler")
 
     loaded.model("filler")
-    app = AppTest.from_function(script)
+    app = AppTest.from_function(script, default_timeout=60)
     app.session_state["loads"] = loads
     app.run(timeout=60)
     assert not app.exception

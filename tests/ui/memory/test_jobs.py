@@ -20,7 +20,7 @@ from models.training.turns import NICE, stand_back
 from ui.memory import bounds, jobs
 from ui.memory.jobs import AWAY, ERRORS_STAY, PATIENCE, Jobs, size_of
 
-LONG = 20  # seconds; a test that waits so long has failed
+LONG = 60  # seconds; a test that waits so long has failed
 gates: list[threading.Event] = []  # of the works of one test
 
 

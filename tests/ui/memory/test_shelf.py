@@ -16,7 +16,7 @@ from models.progress import Progress
 from ui.memory import addresses
 from ui.memory.shelf import OF_NETWORK, PATIENCE, Shelf
 
-LONG = 10  # seconds; a test that waits so long has failed
+LONG = 60  # seconds; a test that waits so long has failed
 
 
 class Fake:

@@ -219,7 +219,7 @@ def test_a_line_that_is_cancelled_while_it_waits_takes_no_turn_from_its_network(
 
 @pytest.mark.parametrize("leaves", [False, True])
 def test_a_run_that_does_not_end_and_that_of_a_browser_that_has_left_keep_nobody_waiting_for_ever(monkeypatch, leaves):
-    monkeypatch.setattr(page_turns, "LONGEST", 0.05)
+    monkeypatch.setattr(page_turns, "LONGEST", 1.0)
 
     async def story(browser) -> None:
         first, second, typist = browser(CLASS), browser(CLASS), browser(OTHER)
