@@ -31,10 +31,11 @@ from benchmarks.protocol import Visitor
 from tests.serving import ROOT, Server, serve
 from ui import state
 
+KEYS = {key.name: key for key in state.linked_keys()}
 PARTS: dict[str, state.Key | None] = {
-    "type": None, "attention": state.VIEW, "layers": state.PART, "flow": state.SHOW, "space": state.SPACE, "inside": None,
-    "generate": state.GENERATE_METHOD, "explain": state.EXPLAIN, "change": state.EXPERIMENT, "heads": state.HEADS_PART,
-    "build": None, "train": None, "lessons": None,
+    "type": None, "attention": KEYS["view"], "layers": KEYS["part"], "flow": KEYS["show"], "space": KEYS["space"],
+    "inside": None, "generate": KEYS["generate-method"], "explain": KEYS["explain"], "change": KEYS["experiment"],
+    "heads": KEYS["heads-part"], "build": None, "train": None, "lessons": None,
 }  # fmt: skip
 LESSONS = tuple(sorted(file.stem for file in (ROOT / "lessons").glob("*.md")))
 TEXTS = {

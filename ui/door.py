@@ -47,9 +47,8 @@ def open_step(here: str) -> None:
             state.forget(key)
         else:
             key.pop()
-    state.GENERATED.pop()
-    state.CHANGES_BEFORE.pop()
-    state.FAVOURITES_NEXT.pop()  # of a model that was opened where no head is chosen
+    for key in state.keys_cleared_by_step():
+        key.pop()
     for key in (state.TEXT, state.TARGET):
         boxes.change(key, link.pop(key.name, key.default))
     state.LESSON_MODEL.pop()

@@ -1,15 +1,21 @@
 """The choices of a visitor, and the link that opens them again.
 
-Here stands every key of the session and of an address, with its default and, where they do not depend on model or text, the
-values that it may have. Choices are placed by `ui.choices.widgets`, which tells of nonsense in a link.
+A key is a name in the session and, where it is linked, in the address, with its default and, where they do not depend on model
+or text, the values that it may have. Here stand the mechanism and the keys that pages share; the keys of one page stand in
+`pages/<page>/state.py`, and every page understands all of them in an address. Choices are placed by `ui.choices.widgets`, which
+tells of nonsense in a link.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -29,12 +35,15 @@ _ABSENT: Any = object()
 @dataclass(frozen=True)
 class Key(Generic[T]):
     """One thing that is known of a visitor. name: in the session, and where it is `linked` in the address too; values: those
-    that it may have, () for any, or where they depend on model or text."""
+    that it may have, () for any, or where they depend on model or text; led: whether a class is led to it though no link says it;
+    cleared_by_step: whether a lesson's step drops it though no link says it."""
 
     name: str
     default: T
     values: tuple[T, ...] = ()
     linked: bool = False
+    led: bool = False
+    cleared_by_step: bool = False
 
     def get(self) -> T:
         value: T = _value(self.name, self.default)
@@ -64,6 +73,23 @@ class Key(Generic[T]):
     def of(self, fact: str) -> Key[Any]:
         """Return a key for another fact about the same choice."""
         return Key(f"{self.name}-{fact}", None)
+
+
+members: dict[str, Any] = {}  # the keys of families that anybody has met, by name, with their defaults
+
+
+@dataclass(frozen=True)
+class Family:
+    """Choices that have a name for each field of something. prefix: begins their names; numbers: whether each is a number."""
+
+    prefix: str
+    numbers: bool = False
+
+    def key(self, field: str, default: Any = None) -> Key[Any]:
+        """Return the key of a field."""
+        name = f"{self.prefix}{field}"
+        members[name] = default
+        return link(name, default=default)
 
 
 def _value(name: str, other: Any) -> Any:
@@ -102,7 +128,7 @@ def of_visit(visit: AppSession, key: Key[T]) -> T:
 LEVELS = ("beginner", "intermediate", "expert")
 DEFAULT_TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
 LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
-NOTHING = "nothing"
+PAGES = Path(__file__).parent.parent / "pages"
 
 
 def link(name: str, *values: str, default: Any = None) -> Key[Any]:
@@ -138,25 +164,15 @@ LESSON_MODEL = Key("lesson-model", "")  # that a step asks for, until it reads t
 LESSON_LANGUAGE = link("language", default="en")
 LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is
 LESSON_FINISHED: Key[tuple[str, ...]] = Key("lesson-finished", ())  # also those that are begun again
-LESSON_COURSE = Key("lesson-course", "")  # from the card of which one a lesson was begun last
 
-# Words of the field: where on the page each stands first, and which are looked for in the list of all
+# Words of the field: where on the page each stands first; and the part of page "Lessons" that lists them all
 EXPLAINED: Key[dict[str, str] | None] = Key("explained", None)
-LEARN, WORD_SOUGHT = link("learn", "Lessons", "Words to know"), link("sought", default="")
+LEARN = link("learn", "Lessons", "Words to know")
 
 # A room in which others follow
 ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
-ROOM_KEY, ROOM_WRITTEN = Key("room-key", ""), Key("room-written", "")  # of who leads it; a code that is typed
+ROOM_KEY = Key("room-key", "")  # of who leads it
 ROOM_TROUBLE = Key("room-trouble", "")  # why there is no seat
-ROOM_NOTES = Key("room-notes-shown", False)  # whether who leads sees what the class is not to see
-ROOM_RIGHT = Key("room-right", "")
-ROOM_ASK, ROOM_KIND, ROOM_CHOICES = Key("room-ask", ""), Key("room-kind", "choices"), Key("room-choices", "")
-ROOM_MODEL, ROOM_PAGES, ROOM_FIXED_LEVEL, ROOM_FIXED_MODEL = (
-    Key("room-model", ""),
-    Key[Any]("room-pages", ()),
-    Key("room-fixed-level", False),
-    Key("room-fixed-model", False),
-)
 
 # The text boxes
 EXAMPLE, COVERED, SAID, OFFERED = (
@@ -172,160 +188,23 @@ IN_USE, VISITOR, LISTED = Key("in-use", ""), Key("visitor", ""), Key[tuple[str, 
 MODEL_CAME = Key("model-came", False)  # whether a model that the visitor asked for has been here
 CHOOSE, RECENT, OPENED = Key[Any]("choose", None), Key[Any]("recent", ()), Key[Any]("linked", None)
 JOB, CHANGED, TROUBLE, ABOUT = Key[Any]("job", None), Key("changed", False), Key("trouble", ""), Key[Any]("about", None)
-FAVOURITES_NEXT, ANY_NAME = Key[Any]("favourites-next", ()), Key("any-name", "")
+FAVOURITES_NEXT = Key[Any]("favourites-next", (), cleared_by_step=True)  # of a model that was opened where no head is chosen
+ANY_NAME = Key("any-name", "")
+OTHER_MODEL, OTHER_TOKENIZER = link("other-model"), link("other-tokenizer")  # beside it, for a comparison
 
 # What the server keeps for a visitor
 LOOKER, CANCELLED, TRAINING = Key("looker", ""), Key[Any]("cancelled", None), Key("training", "")
 TRAINING_LEFT = Key("training-left", "")  # what the server has let go of it, as a sentence
 
-# Type
-TEMPERATURE, BAR_COUNT = link("temperature", default=1.0), link("bars", default=10)
-
-# Attention
-VIEW = link("view", "Head", "Reading", "Model", "Query-key", "Heatmap", "BertViz")
-SHADE = link("shade", "head", "layer", "all heads", "rollout", "entropy", "surprise")
-ORDER = link("order", "layer", "similarity", "pattern", "entropy", "distance", "previous", "first", "induction")
-ONLY = link("only", "all", "token before", "first token", "itself", "earlier copies")
-HEAT = link("heat", "one head", "all heads")
-COMPARE = link("compare", NOTHING, "head", "layer", "text", "model")
-OTHER_LAYER, OTHER_HEAD, OTHER_MODEL, OTHER_TEXT = (
-    link("other-layer"), link("other-head"), link("other-model"), link("other-text", default=""),
-)  # fmt: skip
-OTHER_JOB, OTHER_TROUBLE, OTHER_HAD = Key[Any]("other-job", None), Key("other-trouble", ""), Key[Any]("other-had", None)
-QUERY, HEADS_ON, WINDOW = Key[Any]("query", None), Key[Any]("heads-on", (None, [])), Key[Any]("window", None)
-KEPT_KEY: Key[int | None] = Key("kept-key", None)  # the token whose lines are shown by who looks at it
-
-# Layers
-PART = link("part", "Evolution", "Statistics", "Lens")
-MOVIE = link("movie", "mean of heads", "one head")
-LENS = link("lens", "logit lens", "tuned lens", default="tuned lens")
-LENS_COLOUR = link("lens-colour", "probability", "rank of the answer", "distance to the answer")
-LENS_WINDOW, LENS_LAYER, LENS_TEXT, LENS_TRAINING = (
-    Key[Any]("lens-window", None), Key[Any]("lens-layer", None), Key("lens-text", ""), Key[Any]("lens-training", None),
-)  # fmt: skip
-PAIR_KEY, LAYERS_HEAD, LAYERS_OPEN = Key[Any]("pair-key", (None, None)), Key("layers-head", (-1, -1)), Key("layers-open", False)
-
-# Flow
-SHOW = link("show", "Side by side", "Layer by layer", "Streams", "Which to believe")
-FUSION, DISCARD, RESIDUAL = link("fusion", "mean", "max", "min"), link("discard", default=0.0), link("residual", default=0.5)
-FLOW_WINDOW, BEGUN, BELIEVE = Key[Any]("flow-window", None), Key[Any]("begun", None), Key("believe", "")
-STREAMS_OF, STREAMS_FROM, FOLLOW = Key("streams-of", "rollout"), Key("streams-from", 1.0), Key[Any]("follow", None)
-
-# Explain
-EXPLAIN = link("explain", "The words", "Methods", "Which to believe")
-EXPLAIN_BY = link(
-    "explain-by", "leave-one-out", "gradient × input", "integrated gradients", "lime", "shap", "sampled shap",
-    "attention × gradient", "rollout",
-)  # fmt: skip
-EXPLAIN_WORD, EXPLAIN_AGAINST = link("explain-word"), link("explain-against")
-EXPLAIN_TOKENS = link("explain-tokens", default=False)  # gradient × input of the token embedding alone
-
-# Space
-SPACE = link("space", "Tokens", "One word", "Vocabulary")
-PROJECTION, DIMENSIONS = link("projection", "PCA", "t-SNE", "UMAP"), link("dimensions", "3-D", "2-D")
-MEASURE, COLOUR = link("measure", "Cosine", "Scaled", "Raw"), link("colour", "Position", "Token", "Part of word", "Norm")
-STACK = link("stack")
-PERPLEXITY, PROJECTION_SEED, EVERY_TOKEN = Key("perplexity", 30), Key("projection-seed", 0), Key("every-token", False)
-CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", ""), Key("context-all", False)
-VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
-NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)
-
-# Inside
-PIECE_WORD, OTHER_TOKENIZER = link("word"), link("other-tokenizer")
-NEURON: Key[str | None] = link("neuron")
-STAGE, CELL, TRAIL, BLOCK = (link(name, default="") for name in ("stage", "cell", "trail", "block"))
-INSIDE_TEXT = link("inside-text", "The answer", "Your text")  # which of two a beginner follows
-INSIDE_COLUMNS = Key[Any]("inside-columns", None)
-WORD_ORDER, ORDER_SEED = link("word-order", default=""), link("order-seed", default=0)
-
-# Generate
-GENERATING = "generate-"  # begins the names of the numbers by which the next token is chosen
-FAMILIES = ("build-", "train-", GENERATING)  # of choices that have a name for each field of something
-GENERATE_METHOD = link("generate-method", "Draw by dice", "Always the likeliest", "Beams")
-TRANSLATE_METHOD = link("translate-method", "Always the likeliest", "Draw by dice", "Beams")
-GENERATE_CHAT = link("generate-chat", default=True)
-GENERATE_CACHE, GENERATED = link("generate-cache", default=False), Key[Any]("generated", None)
-GENERATE_OWN, GENERATE_SAID, GENERATE_BRANCH, GENERATE_AT, GENERATE_SEARCHED = (
-    link("generate-own", default=False), link("generate-said", default=""), link("generate-branch", default=0),
-    link("generate-at", default=""), link("generate-searched", default=0),
-)  # fmt: skip
-GENERATE_BEAM = link("generate-beam", default=1)
-
-# Change
-EXPERIMENT = link("experiment", "Switch off", "Two texts", "What wrote it", "Circuit", "Steer")
-CHANGES, TRY_ALL = link("changes", default=""), link("try-all", default=False)
-CHANGES_BEFORE = Key[Any]("changes-before", ())
-TRY_LINES, ALL_HEADS, RESAMPLE = (
-    link("try-lines", default=False),
-    link("all-heads", default=False),
-    link("resample", default=False),
-)
-CHANGE_OTHER, ROW_QUERY, ROW_AS = link("change-other", default=""), Key("row-query", 0), Key("row-as", "even")
-
-STEER, STEER_METHOD = link("steer", default=None), link("steer-method", "Always the likeliest", "Draw by dice")
-STEER_STRENGTH, STEER_LAYER, STEER_SEED = link("steer-strength"), link("steer-layer"), link("steer-seed", default=0)
-STEER_WITH, STEER_WITHOUT = link("steer-with", default=""), link("steer-without", default="")
-TEXTS_PART = link("texts-part", "stream", "attention", "feed-forward", "heads")
-TEXTS_INTO = link("texts-into", "first into second", "second into first")
-TEXTS_MEASURE = link("texts-measure", "logit difference", "probability", "KL")
-TEXTS_KIND = link("texts-kind", "encoder", "decoder", "cross")
-TEXTS_PLACE, TEXTS_ANSWER, TEXTS_AGAINST = link("texts-place"), link("texts-answer"), link("texts-against")
-TEXTS_CELL, TEXTS_ALL = link("texts-cell", default=""), link("texts-all", default=False)
-TEXTS_TRIED, PAIR = Key[Any]("texts-tried", None), Key[Any]("texts-pair", None)
-
-CHANGE_WORD, CHANGE_AGAINST, WROTE_CELL = link("change-word"), link("change-against"), link("wrote-cell")
-CIRCUIT_KEEP, CIRCUIT_FILL = link("circuit-keep", default=80), link("circuit-fill", "their mean", "zeros", "another text")
-CIRCUIT_OTHER = link("circuit-other", default="")
-
-# Heads
-HEADS_LABEL = link(
-    "heads-label", "every label", "token before", "itself", "token after", "first token", "separators", "earlier copies",
-    "induction", "earlier names", "along the source",
-)  # fmt: skip
-HEADS_BY = link("heads-by", "layer", *HEADS_LABEL.values[1:], "positions")
-HEADS_PART = link("heads-part", "Labels", "Importance", "Stand-ins", "Weights")
-HEADS_TEXT = link("heads-text", "sample texts", "your text")
-HEADS_ALIKE = link("heads-alike", "what they write", "where they look", "what is lost without both")
-HEADS_WAY = link("heads-way", "keys", "queries", "values")
-HEADS_WORTH = link("heads-worth", "measured", "by its slope", "layer")
-HEADS_OPEN = Key("heads-open", "")
-
-# Build
-BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")
-COST_OF = Key("cost-of", "parameters", ("parameters", "operations", "activations"))
-
-# Train
-TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "Text")
-TRAIN_LOG = link("train-log", default=False)
-CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient")
-TRAIN_STARTED = Key("start-training", False)  # whether “Start” was pressed, until the training has begun
-TRAINED_AT, TRAIN_HEAD = Key[Any]("trained-at", None), Key[Any]("train-head", None)
+# What several pages show, or open another page with
+VIEW = link("view", "Head", "Reading", "Model", "Query-key", "Heatmap", "BertViz")  # of page "Attention"
+KEPT_KEY: Key[int | None] = Key("kept-key", None, led=True)  # the token whose lines are shown by who looks at it
+OTHER_TEXT = link("other-text", default="")
+BELIEVE = Key("believe", "")
+BEGUN = Key[Any]("begun", None)  # the long work that was asked for
 
 # A picture that is taken away
 TAKEN_COLOURS = Key("taken-colours", "screen", ("screen", "light", "dark"))
-
-
-members: dict[str, Any] = {}  # the choices of these three families that anybody has met, by name, with their defaults
-
-
-def member(name: str, default: Any = None) -> Key[Any]:
-    members[name] = default
-    return link(name, default=default)
-
-
-def build_key(name: str) -> Key[Any]:
-    """A part or a size of the transformer that is put together on page "Build": a field of `TransformerConfig`."""
-    return member(f"build-{name}")
-
-
-def train_key(name: str) -> Key[Any]:
-    """A part, a size or a number of the training that is begun on page "Train"."""
-    return member(f"train-{name}")
-
-
-def generate_key(name: str, default: float) -> Key[Any]:
-    """A number by which the next token is chosen on page "Generate"."""
-    return member(f"{GENERATING}{name}", default)
 
 
 def taken_key(key: str) -> Key[Any]:
@@ -333,9 +212,9 @@ def taken_key(key: str) -> Key[Any]:
     return Key(f"taken-{key}", None)
 
 
-def followed_key(view: str) -> Key[Any]:
-    """The token that is followed in a view of page "Space"."""
-    return Key(f"{view}-followed", None)
+def answer_key(lesson: str, step: int, answer: Any) -> Key[Any]:
+    """Return the key for what is answered at a step of a lesson. answer: the one that was given before, if any."""
+    return Key(f"lesson-answer-{lesson}-{step}", answer)
 
 
 def level() -> str:
@@ -389,9 +268,33 @@ def take_linked_value(key: Key[Any]) -> str | None:
     return None if JOB.get() else LINK.get()[1].pop(key.name, None)
 
 
+@cache
+def declarations() -> tuple[ModuleType, ...]:
+    """Return the modules that declare keys: this one, and the state module of each page. Pages import this module, so it finds
+    theirs by their folders, when an address is read for the first time."""
+    above = __name__.removesuffix("ui.state")  # "" in the folder, and the package's name in the wheel
+    pages = sorted(file.parent.name for file in PAGES.glob("*/state.py"))
+    return sys.modules[__name__], *(import_module(f"{above}pages.{page}.state") for page in pages)
+
+
+def declared(kind: type[U]) -> list[U]:
+    """Return all that is declared of a kind: keys or families."""
+    return [value for module in declarations() for value in vars(module).values() if isinstance(value, kind)]
+
+
 def linked_keys() -> list[Key[Any]]:
     """Every choice that has a name of its own in an address."""
-    return [key for key in globals().values() if isinstance(key, Key) and key.linked]
+    return [key for key in declared(Key) if key.linked]
+
+
+def keys_cleared_by_step() -> list[Key[Any]]:
+    """Return the keys that no link says and a lesson's step drops."""
+    return [key for key in declared(Key) if key.cleared_by_step]
+
+
+def family_of(name: str) -> Family | None:
+    """Return the family that a name belongs to; None for a name of its own."""
+    return next((family for family in declared(Family) if name.startswith(family.prefix)), None)
 
 
 def without_defaults(link: dict[str, str]) -> dict[str, str]:
@@ -402,16 +305,13 @@ def without_defaults(link: dict[str, str]) -> dict[str, str]:
 
 
 def numbered_keys() -> list[Key[Any]]:
-    """Those choices of a family (`build_key`, `train_key`, `generate_key`) that the session has."""
+    """Those choices of a family that the session has."""
     others = {key.name for key in linked_keys()}
-    names = (name for name in map(str, st.session_state) if name.startswith(FAMILIES) and name not in others)
+    names = (name for name in map(str, st.session_state) if name not in others and family_of(name))
     return [link(name, default=members.get(name)) for name in names]
 
 
 OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not taken over as they are
-
-
-LED = (HEADS_ON, KEPT_KEY)  # that no link says, and a class is led to
 
 
 def chosen() -> dict[str, Any]:
@@ -419,15 +319,15 @@ def chosen() -> dict[str, Any]:
     the texts."""
     run = get_script_run_ctx(suppress_warning=True)
     look = partial(_value_in, run.session_state._state) if run else st.session_state.get  # for all names, which are a hundred
-    names = _names().union(members, (key.name for key in LED)).difference(key.name for key in OWN)
+    names = _led_names().union(members).difference(key.name for key in OWN)
     values = {name: look(name, _ABSENT) for name in names}
     return {name: value for name, value in values.items() if value is not _ABSENT}
 
 
 @cache
-def _names() -> frozenset[str]:
-    """The names of `linked_keys`."""
-    return frozenset(key.name for key in linked_keys())
+def _led_names() -> frozenset[str]:
+    """Return the names of all that a class is led to, besides the members of families."""
+    return frozenset(key.name for key in declared(Key) if key.linked or key.led)
 
 
 def choose(values: dict[str, Any], anew: bool = False, now: dict[str, Any] | None = None) -> None:
@@ -464,7 +364,7 @@ def take(page: str, link: dict[str, str]) -> None:
             key.set(value == "true")
         elif isinstance(key.default, int | float):
             key.set(type(key.default)(value))
-        elif name.startswith(FAMILIES):
+        elif family_of(name):
             key.set(as_number(value))
     LINK.set((page, link))
 

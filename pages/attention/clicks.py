@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pages.attention import state as page_state
 from pages.attention.window import MAP, Window, sides, valid
 from ui import state
 from ui.choices import heads
@@ -14,7 +15,7 @@ def on_lines(look: Look) -> None:
     seen = look.scope
     match choice("head-view"):
         case {"heads": on}:
-            state.HEADS_ON.set((look.head, on))
+            page_state.HEADS_ON.set((look.head, on))
         case {"token": ["from", position]}:
             keep(seen.queries.groups[position][0])
         case {"token": ["to", position]}:
@@ -40,7 +41,7 @@ def on_numbers(look: Look) -> None:
 
 def on_map(look: Look) -> None:
     if valid(window := choice(MAP), counts := sides(look)):
-        state.WINDOW.set(Window(tuple(window), look.kind, counts))
+        page_state.WINDOW.set(Window(tuple(window), look.kind, counts))
 
 
 REACTIONS = {"head-view": on_lines, "reading-view": on_text, "model-view": on_thumbnail, "query-key-view": on_numbers}

@@ -12,6 +12,7 @@ import streamlit as st
 
 from analysis.comparison import Common, compare
 from pages.attention import recipes
+from pages.attention import state as page_state
 from ui import state
 from ui.choices import boxes, picker
 from ui.choices.widgets import one_of
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from models.language_model import ModelInfo
     from ui.memory.shelf import Job
 
-WAYS = state.COMPARE.values
-NOTHING = state.NOTHING
+WAYS = page_state.COMPARE.values
+NOTHING = page_state.NOTHING
 EASY = (NOTHING, "text", "model")  # the comparisons for beginners, who choose no heads
 LISTED = 5  # the largest differences in words
 HELP = "Puts the attention of another text, or of another model, beside this one, and shows where the two differ."
@@ -40,7 +41,7 @@ HELP = "Puts the attention of another text, or of another model, beside this one
 def switch(look: Look) -> str:
     """Place the switch, and return what to compare with; the choice is in the link."""
     ways = EASY if look.beginner else WAYS
-    way = one_of(state.COMPARE, WAYS, "the comparison", label="Compare with", offered=ways, on_change=begin, help=HELP)
+    way = one_of(page_state.COMPARE, WAYS, "the comparison", label="Compare with", offered=ways, on_change=begin, help=HELP)
     if way != "model":
         leave()
     return way
@@ -48,7 +49,7 @@ def switch(look: Look) -> str:
 
 def chosen_way(look: Look) -> str:
     """Return what to compare with, before the switch is placed; on the first run of a page that is the choice of the link."""
-    way = state.COMPARE.get() if state.COMPARE.is_set else state.COMPARE.in_address
+    way = page_state.COMPARE.get() if page_state.COMPARE.is_set else page_state.COMPARE.in_address
     return str(way) if way in (EASY if look.beginner else WAYS) else NOTHING
 
 
@@ -64,7 +65,7 @@ def reads_another(look: Look) -> bool:
 
 def begin() -> None:
     """Fill the second text with a copy of the first, in which the user changes a word."""
-    if state.COMPARE.get() == "text" and not state.box_text(state.OTHER_TEXT):
+    if page_state.COMPARE.get() == "text" and not state.box_text(state.OTHER_TEXT):
         boxes.change(state.OTHER_TEXT, state.box_text(state.TEXT))
 
 
@@ -97,15 +98,17 @@ def other_head(look: Look) -> Look:
     """Return the look at any head of the same model and kind of attention."""
     attention = look.attention
     left, right = st.columns(2)
-    layer = number_menu(left, state.OTHER_LAYER, "The other layer", attention.numbers, look.layer)
-    head = number_menu(right, state.OTHER_HEAD, "The other head", range(attention.heads), (look.head + 1) % attention.heads)
+    layer = number_menu(left, page_state.OTHER_LAYER, "The other layer", attention.numbers, look.layer)
+    head = number_menu(right, page_state.OTHER_HEAD, "The other head", range(attention.heads), (look.head + 1) % attention.heads)
     return look.at(layer, head)
 
 
 def other_layer(look: Look) -> Look:
     """Return the look at another layer, all its heads together: heads of different layers have only their number in common."""
     numbers = look.attention.numbers
-    return look.at(number_menu(st, state.OTHER_LAYER, "The other layer", numbers, (look.layer + 1) % len(numbers)), look.head)
+    return look.at(
+        number_menu(st, page_state.OTHER_LAYER, "The other layer", numbers, (look.layer + 1) % len(numbers)), look.head
+    )
 
 
 def other_text(look: Look) -> Look | None:
@@ -132,8 +135,8 @@ def other_model(look: Look) -> Look | None:
     layer, head = first.layer, first.head
     if not look.beginner:
         left, right = st.columns(2)
-        layer = number_menu(left, state.OTHER_LAYER, "Its layer", layers, layer)
-        head = number_menu(right, state.OTHER_HEAD, "Its head", heads, head)
+        layer = number_menu(left, page_state.OTHER_LAYER, "Its layer", layers, layer)
+        head = number_menu(right, page_state.OTHER_HEAD, "Its head", heads, head)
     both_read_it = info.kind == own.kind and (info.kind == "encoder-decoder" or info.pairs)
     return read_beside(look, name, look.trace.text, look.second if both_read_it else "", kind, (layer, head))
 
@@ -194,7 +197,7 @@ def ask_for_model(own_name: str) -> str:
         return ""
     if name in loaded.shelf:
         leave()
-        state.OTHER_HAD.set((own_name, name))
+        page_state.OTHER_HAD.set((own_name, name))
         return name
     load(own_name, name)
     return ""
@@ -202,36 +205,36 @@ def ask_for_model(own_name: str) -> str:
 
 def load(own_name: str, name: str) -> None:
     """Have a model loaded in the background, with its progress on screen. A failed load is not tried again by itself."""
-    job: Job | None = state.OTHER_JOB.get()
+    job: Job | None = page_state.OTHER_JOB.get()
     if job and job.name != name:
         leave()
         job = None
     if job and job.done:
         leave()
-        state.OTHER_TROUBLE.set(job.error or "")
-    if trouble := state.OTHER_TROUBLE.get():
+        page_state.OTHER_TROUBLE.set(job.error or "")
+    if trouble := page_state.OTHER_TROUBLE.get():
         st.warning(
             plain(f"The model “{display_name(name)}” could not be opened. {trouble}"), icon=":material/deployed_code_alert:"
         )
         st.button("Try again", on_click=ask_again, key="other-again")
         return
-    if state.OTHER_HAD.get() == (own_name, name):  # it was here and had to leave: the two may not fit together
+    if page_state.OTHER_HAD.get() == (own_name, name):  # it was here and had to leave: the two may not fit together
         st.info("The other model was removed from memory, because somebody else opened another one.")
         st.button("Load it again", on_click=ask_again, key="other-again")
         return
-    state.OTHER_JOB.set(loaded.shelf.ask(name, visitor()))
-    picker.wait_for(state.OTHER_JOB, visitor())
+    page_state.OTHER_JOB.set(loaded.shelf.ask(name, visitor()))
+    picker.wait_for(page_state.OTHER_JOB, visitor())
 
 
 def ask_again() -> None:
     """Forget that the other model could not be loaded, or had to leave."""
-    state.OTHER_TROUBLE.pop()
-    state.OTHER_HAD.pop()
+    page_state.OTHER_TROUBLE.pop()
+    page_state.OTHER_HAD.pop()
 
 
 def leave() -> None:
     """Stop waiting for the other model."""
-    if job := state.OTHER_JOB.pop():
+    if job := page_state.OTHER_JOB.pop():
         loaded.shelf.leave(job, visitor())
 
 
@@ -247,7 +250,7 @@ def place_words(folder: Path, comparison: Picture) -> None:
     both = compare(first.scope, second.scope, comparison.options["heads"], comparison.options["same_text"])
     facts = {"first": plain(comparison.options["names"][0]), "second": plain(comparison.options["names"][1])}
     facts["moved"] = percent(both.moved)
-    say(folder, f"compare {state.COMPARE.get()}", **facts)
+    say(folder, f"compare {page_state.COMPARE.get()}", **facts)
     if largest := both.largest(LISTED):
         say(folder, "compare largest")
         st.caption("\n".join(f"- {sentence}" for sentence in (line(both, *at) for at in largest)))

@@ -19,6 +19,7 @@ from models.scratch.config import (
     SCORES,
     TransformerConfig,
 )
+from pages.build import state as page_state
 from ui import state
 from ui.choices.widgets import number, one_of, switch
 from ui.device import is_phone
@@ -60,7 +61,7 @@ def config() -> TransformerConfig:
     """Place the controls, and return the transformer that they describe. Errors: ValueError, a sentence, where they do not
     fit."""
     if state.level() == "beginner":
-        state.later("intermediate", *(state.build_key(name) for name in DEFAULTS if name not in SIMPLE))
+        state.later("intermediate", *(page_state.build_key(name) for name in DEFAULTS if name not in SIMPLE))
         return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
     parts = {}
     for place, (group, names) in enumerate(GROUPS.items()):
@@ -74,12 +75,12 @@ def config() -> TransformerConfig:
 
 def _widget(name: str) -> Any:
     value = _place_control(name)
-    state.keep(state.build_key(name), value, DEFAULTS[name])
+    state.keep(page_state.build_key(name), value, DEFAULTS[name])
     return value
 
 
 def _place_control(name: str) -> Any:
-    key, default, title = state.build_key(name), DEFAULTS[name], NAMES[name]
+    key, default, title = page_state.build_key(name), DEFAULTS[name], NAMES[name]
     if state.level() == "beginner":
         title = title.removesuffix(" (d_model)")
     if name in CHOICES:

@@ -6,7 +6,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages.build import choose, parts
-from ui import shell, state
+from pages.build import state as page_state
+from ui import shell
 from ui.choices.widgets import tabs
 from ui.look import Look
 from ui.picture.take_away import take_away
@@ -41,7 +42,7 @@ def draw(look: Look) -> None:
     with right:
         above, pictures = shell.above(), []
         with above:
-            part = tabs(state.BUILD, "the part", SIMPLE if look.beginner else None)
+            part = tabs(page_state.BUILD, "the part", SIMPLE if look.beginner else None)
         if config is None:
             st.info("These parts do not fit together yet. The sentence by the parts says why.")
             return

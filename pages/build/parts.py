@@ -16,6 +16,7 @@ from analysis.scaling import scaling
 from models.scratch.config import TransformerConfig
 from models.sizes import count, size
 from pages.build import recipes
+from pages.build import state as page_state
 from ui import state
 from ui.choices.widgets import one_of
 from ui.memory import jobs
@@ -97,7 +98,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     else:
         measured = jobs.result(("cost", config, n, m), lambda report: cost.measure(config, n, m), "Building and measuring it")
     offered = tuple(OF)[:2] if state.level() == "beginner" else tuple(OF)
-    quantity = one_of(state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
+    quantity = one_of(page_state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
     st.table(_table(parts, measured, OF[quantity]), border="horizontal")
     weights = size(cost.scores_bytes(config, n))
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.change import changes, chosen
+from pages.change import state as page_state
 from pages.change.boards.switching import DIALS
 from ui import state
 from ui.choices import boxes, widgets
@@ -32,21 +33,21 @@ def place_switches(folder: Path, look: Look, predicts: bool) -> bool:
     """Place the switches for what is tried, and further ways to change something, at the levels that have them. Returns whether
     every line is tried."""
     with st.container(key="change-ways", horizontal=True, vertical_alignment="center", gap="small"):
-        switch(folder, state.TRY_ALL, "try all", predicts)
+        switch(folder, page_state.TRY_ALL, "try all", predicts)
         if look.beginner:
-            state.later("intermediate", state.TRY_LINES, state.RESAMPLE)
+            state.later("intermediate", page_state.TRY_LINES, page_state.RESAMPLE)
             return False
-        tries = switch(folder, state.TRY_LINES, "try lines", predicts)
+        tries = switch(folder, page_state.TRY_LINES, "try lines", predicts)
         if tries:
-            switch(folder, state.ALL_HEADS, "all heads")
+            switch(folder, page_state.ALL_HEADS, "all heads")
         if look.model.info.queries:
-            switch(folder, state.RESAMPLE, "resample")
+            switch(folder, page_state.RESAMPLE, "resample")
             place = st.popover(words(folder, "row"), key="change-row", on_change="rerun")
             if place.open:
                 with place:
                     row(folder, look)
-    if state.RESAMPLE.get() and look.model.info.queries:
-        boxes.one_line(state.CHANGE_OTHER, words(folder, "other"), "The same text with one word changed …", labelled=True)
+    if page_state.RESAMPLE.get() and look.model.info.queries:
+        boxes.one_line(page_state.CHANGE_OTHER, words(folder, "other"), "The same text with one word changed …", labelled=True)
     return tries
 
 
@@ -57,8 +58,10 @@ def row(folder: Path, look: Look) -> None:
     ]
     others = [f"as in H{head}" for head in range(look.attention.heads) if head != look.head]
     say(folder, "row is", head=look.head_name)
-    query = one_of(state.ROW_QUERY, range(len(queries)), "", label="From (query)", menu=True, format_option=lambda i: queries[i])
-    by = one_of(state.ROW_AS, ("even", *others), "", label="Its row", menu=True)
+    query = one_of(
+        page_state.ROW_QUERY, range(len(queries)), "", label="From (query)", menu=True, format_option=lambda i: queries[i]
+    )
+    by = one_of(page_state.ROW_AS, ("even", *others), "", label="Its row", menu=True)
     as_in = None if by == "even" else int(by.removeprefix("as in H"))
     st.button(
         "Replace it",

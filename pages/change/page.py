@@ -7,13 +7,14 @@ from contextlib import ExitStack
 
 import streamlit as st
 
+from pages.change import state as page_state
 from pages.change import switching
 from pages.change.circuit import panel as circuit
 from pages.change.compose import HERE
 from pages.change.steer import panel as steer
 from pages.change.texts import panel as texts
 from pages.change.wrote import panel as wrote
-from ui import shell, state
+from ui import shell
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
 from ui.look import Look
@@ -40,7 +41,7 @@ def draw(look: Look) -> None:
     above = shell.above()
     offered = OFFERED[look.level]
     with above:
-        experiment = tabs(state.EXPERIMENT, "the experiment", offered)
+        experiment = tabs(page_state.EXPERIMENT, "the experiment", offered)
     waiting = ExitStack()
     with st.container():  # also where it holds nothing: what follows keeps its place
         if experiment not in drawn:

@@ -10,6 +10,7 @@ from models.language_model import softmax
 from models.tokens import Prediction
 from models.trace import Trace
 from pages.change import figures
+from pages.change import state as page_state
 from pages.change.asked import Question
 from ui import state
 from ui.look import Look
@@ -41,13 +42,13 @@ def ask(look: Look, trace: Trace) -> Question:
     assert logits is not None, "it predicts there"
     best = look.model.top(logits, position, PREDICTIONS)
     if look.beginner:  # votes for one word alone say little: what is added to all words changes no chance
-        state.later("intermediate", state.CHANGE_WORD, state.CHANGE_AGAINST)
+        state.later("intermediate", page_state.CHANGE_WORD, page_state.CHANGE_AGAINST)
         return Question(look, trace, position, best[0].id, best[1].id if len(best) > 1 else None)
     left, right = st.columns(2)
     with left:
-        token = pick(look, trace, position, state.CHANGE_WORD, words(HERE, "question word"), best, best[0].id)
+        token = pick(look, trace, position, page_state.CHANGE_WORD, words(HERE, "question word"), best, best[0].id)
     with right:
-        against = pick(look, trace, position, state.CHANGE_AGAINST, words(HERE, "question against"), best, ANY)
+        against = pick(look, trace, position, page_state.CHANGE_AGAINST, words(HERE, "question against"), best, ANY)
     if against == token:
         st.info(f"“{plain(named(look.model.token_text(token)))}” cannot be compared with itself, so the page explains it alone.")
     return Question(look, trace, position, token, None if against in (ANY, token) else against)

@@ -11,10 +11,10 @@ import numpy as np
 
 from analysis import edge_effects
 from pages.change import baseline, changes, choose, chosen, figures, reading, recipes
+from pages.change import state as page_state
 from pages.change.boards.switching import KEY, LINES, longest
 from pages.change.compose import HERE, compose, compose_unfit
 from pages.change.settings import Settings, Switched
-from ui import state
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.mount import composed, mount_all
@@ -45,7 +45,7 @@ def react(look: Look, settings: Settings) -> None:
 
 def effects(look: Look, position: int | None) -> np.ndarray | None:
     """Return the effect of each part; None unless it is switched on, or while the parts are being tried."""
-    if position is None or not state.TRY_ALL.get():
+    if position is None or not page_state.TRY_ALL.get():
         return None
     subject = (look.model.info.name, look.trace.text, look.second, look.kind, position)
 
@@ -57,7 +57,7 @@ def effects(look: Look, position: int | None) -> np.ndarray | None:
 
 def all_heads() -> bool:
     """Return whether a line is cut in all heads of all layers."""
-    return bool(state.ALL_HEADS.get())
+    return bool(page_state.ALL_HEADS.get())
 
 
 def lines(look: Look, position: int | None) -> np.ndarray | None:
@@ -84,9 +84,9 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     with picture("The effect of each part"):
         part_effects = effects(look, position)
     with picture("The place among all heads"):
-        ranking = baseline.rank(look, changed, position, bool(state.TRY_ALL.get()))
+        ranking = baseline.rank(look, changed, position, bool(page_state.TRY_ALL.get()))
     with picture("The effect of each line"):
         line_effects = lines(look, position) if tries_lines else None
-    settings = Settings(tuple(current), bool(state.CHANGES_BEFORE.get()), tries_lines, all_heads())
+    settings = Settings(tuple(current), bool(page_state.CHANGES_BEFORE.get()), tries_lines, all_heads())
     board = composed(compose, look, settings, Switched(changed, part_effects, ranking, line_effects))
     return mount_all(board, {KEY: partial(react, look, settings)})

@@ -9,6 +9,7 @@ import streamlit as st
 from models.language_model import LanguageModel
 from models.outcomes import ONE
 from models.tokens import Prediction
+from pages.explain import state as page_state
 from pages.explain.asked import chance_of
 from pages.explain.boards.tokens import CHIPS
 from ui import state
@@ -36,13 +37,13 @@ def prediction(look: Look, chosen: int) -> tuple[int, int | None]:
     assert logits is not None, "it predicts"
     best = look.model.top(logits, chosen, LABELS if look.model.info.labels else PREDICTIONS)
     if look.beginner:
-        state.later("intermediate", state.EXPLAIN_WORD, state.EXPLAIN_AGAINST)
+        state.later("intermediate", page_state.EXPLAIN_WORD, page_state.EXPLAIN_AGAINST)
         return best[0].id, None
     left, right = st.columns(2)
     with left:
-        token = pick(look, chosen, state.EXPLAIN_WORD, "Why", best)
+        token = pick(look, chosen, page_state.EXPLAIN_WORD, "Why", best)
     with right:
-        against = pick(look, chosen, state.EXPLAIN_AGAINST, "Rather than", best, token)
+        against = pick(look, chosen, page_state.EXPLAIN_AGAINST, "Rather than", best, token)
     return token, None if against == ANY else against
 
 

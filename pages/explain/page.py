@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from pages.explain import believe, choose, methods, text
+from pages.explain import state as page_state
 from pages.explain.asked import position, request_of
 from pages.explain.boards.tokens import APART, CHIPS, HEADLESS, UNCOVERED
 from pages.explain.compose import HERE, compose
@@ -18,7 +19,7 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 
-PANELS = dict(zip(state.EXPLAIN.values, (text.panel, methods.panel, believe.panel), strict=True))
+PANELS = dict(zip(page_state.EXPLAIN.values, (text.panel, methods.panel, believe.panel), strict=True))
 
 
 def draw(look: Look) -> None:
@@ -26,13 +27,13 @@ def draw(look: Look) -> None:
     place(board, look, APART, CHIPS, HEADLESS)
     if not look.trace.predicts:
         return
-    view = state.EXPLAIN.values[0]
+    view = page_state.EXPLAIN.values[0]
     above = shell.above()
     if look.beginner:
-        state.later("intermediate", state.EXPLAIN)
+        state.later("intermediate", page_state.EXPLAIN)
     else:
         with above:
-            view = tabs(state.EXPLAIN, "the view")
+            view = tabs(page_state.EXPLAIN, "the view")
     place(board, look, UNCOVERED)
     settings = Settings(*choose.prediction(look, position(look)))
     request = request_of(look, settings)

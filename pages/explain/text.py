@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.explaining import SLOPES
 from analysis.slopes import adds_to_tokens
+from pages.explain import state as page_state
 from pages.explain.asked import TITLES, Request
 from pages.explain.believe import doubt
 from pages.explain.boards.text import KEY, TABLE
@@ -24,14 +25,16 @@ from ui.words import words
 
 def panel(request: Request) -> Sequence[Picture]:
     """Place the coloured text, and beside it what the numbers are and how far to trust them."""
-    method = state.EXPLAIN_BY.default
+    method = page_state.EXPLAIN_BY.default
     if request.look.beginner:
-        state.later("intermediate", state.EXPLAIN_BY, state.EXPLAIN_TOKENS)
+        state.later("intermediate", page_state.EXPLAIN_BY, page_state.EXPLAIN_TOKENS)
     else:
-        if (link_name := state.EXPLAIN_BY.in_address or "") in TITLES:
-            state.take_as(state.EXPLAIN_BY, link_name)  # by the name that it has in a lesson
-        method = one_of(state.EXPLAIN_BY, state.EXPLAIN_BY.values, "the method", menu=True, format_option=TITLES.__getitem__)
-        state.keep(state.EXPLAIN_BY, TITLES[method], TITLES[state.EXPLAIN_BY.default])
+        if (link_name := page_state.EXPLAIN_BY.in_address or "") in TITLES:
+            state.take_as(page_state.EXPLAIN_BY, link_name)  # by the name that it has in a lesson
+        method = one_of(
+            page_state.EXPLAIN_BY, page_state.EXPLAIN_BY.values, "the method", menu=True, format_option=TITLES.__getitem__
+        )
+        state.keep(page_state.EXPLAIN_BY, TITLES[method], TITLES[page_state.EXPLAIN_BY.default])
     alone = method == SLOPES[0] and ask_tokens_alone(request)
     explanation = explain_by(request, method, alone)
     if explanation is None:
@@ -56,6 +59,6 @@ def ask_tokens_alone(request: Request) -> bool:
     that."""
     if not adds_to_tokens(request.question):
         return False
-    alone = switch(state.EXPLAIN_TOKENS, words(HERE, "token switch"))
-    state.keep(state.EXPLAIN_TOKENS, alone, False)
+    alone = switch(page_state.EXPLAIN_TOKENS, words(HERE, "token switch"))
+    state.keep(page_state.EXPLAIN_TOKENS, alone, False)
     return alone

@@ -9,11 +9,11 @@ import streamlit as st
 
 from analysis.attribution import FOLLOWING, METHODS
 from pages.flow import recipes, scores
+from pages.flow import state as page_state
 from pages.flow.compose import HERE
 from pages.flow.recipes import FLOW
 from pages.flow.request import Request, title
 from pages.flow.settings import Layers, Settings, Streams
-from ui import state
 from ui.memory import jobs
 from ui.words import words
 
@@ -35,7 +35,7 @@ def answers(request: Request) -> dict[str, np.ndarray | str] | None:
 
 def window(size: np.ndarray) -> int | None:
     """Return the number of tokens between which attention flow is calculated, where all would take long."""
-    return state.FLOW_WINDOW.get() or None if np.prod(size, dtype=float) * A_PIPE > LONG else None
+    return page_state.FLOW_WINDOW.get() or None if np.prod(size, dtype=float) * A_PIPE > LONG else None
 
 
 def flow(request: Request, size: np.ndarray) -> np.ndarray | str | None:
@@ -47,7 +47,7 @@ def flow(request: Request, size: np.ndarray) -> np.ndarray | str | None:
         labels = {0: f"all {tokens:,} tokens: about {seconds:,.0f} seconds"}
         chosen = st.selectbox(
             "Attention flow between", choices, 1, lambda count: labels.get(count, f"the nearest {count} tokens"),
-            key=state.FLOW_WINDOW.name,
+            key=page_state.FLOW_WINDOW.name,
             help=f"Between all {tokens:,} tokens there are {pipe_count:,} pipes, which are looked at once a token.",
         )  # fmt: skip
         most = chosen or None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.flow import state as page_state
 from pages.flow.boards.question import CHIPS
-from ui import state
 from ui.choices.token import press
 from ui.look import Look
 from ui.show import choice
@@ -34,5 +34,5 @@ def token(look: Look, position: int, candidates: Sequence[Prediction]) -> int | 
         for candidate in candidates
     }
     return st.selectbox(
-        "Follow the prediction", list(names), 0, names.__getitem__, key=state.FOLLOW.of(str(hash((position, *names)))).name
+        "Follow the prediction", list(names), 0, names.__getitem__, key=page_state.FOLLOW.of(str(hash((position, *names)))).name
     )

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages.flow import choose
+from pages.flow import state as page_state
 from pages.flow.believe import believe
 from pages.flow.boards.question import CHIPS, SINGLE, candidates
 from pages.flow.compose import HERE, compose
@@ -22,28 +23,28 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 
-VIEWS = dict(zip(state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))
+VIEWS = dict(zip(page_state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))
 
 
 def controls() -> Settings:
     """Place the controls of how heads are fused and layers followed back in the side bar, at the levels that have them."""
     if state.level() != "expert":
-        state.later("expert", state.DISCARD, state.RESIDUAL)
+        state.later("expert", page_state.DISCARD, page_state.RESIDUAL)
     if state.level() == "beginner":
-        state.later("intermediate", state.FUSION)
+        state.later("intermediate", page_state.FUSION)
         return Settings()
     with st.sidebar:
         fusion = one_of(
-            state.FUSION, state.FUSION.values, "heads of a layer as one by", label="Heads of a layer, as one", menu=True
+            page_state.FUSION, page_state.FUSION.values, "heads of a layer as one by", label="Heads of a layer, as one", menu=True
         )
         if state.level() != "expert":
             return Settings(choices=(("fusion", fusion),))
         discard = slider(
-            state.DISCARD, "Discard", 0.0, 0.95, 0.05,
+            page_state.DISCARD, "Discard", 0.0, 0.95, 0.05,
             help="In rollout and flow, this share of the keys that a query sees counts as 0, the weakest ones.",
         )  # fmt: skip
         residual = slider(
-            state.RESIDUAL, "Residual", 0.0, 1.0, 0.05,
+            page_state.RESIDUAL, "Residual", 0.0, 1.0, 0.05,
             help="The share r of the residual connection in rollout and flow: r · I + (1 − r) · A.",
         )  # fmt: skip
     return Settings(choices=(("fusion", fusion), ("discard", discard), ("residual", residual)))
@@ -58,7 +59,7 @@ def draw(look: Look) -> None:
     with left:
         above = shell.above()
     with above:
-        view = tabs(state.SHOW, "the view")
+        view = tabs(page_state.SHOW, "the view")
     with right:
         chosen = replace(settings, token=follow(look))
     pictures: Sequence[Picture] = ()

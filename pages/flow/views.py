@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 
 from pages.flow import calculations
+from pages.flow import state as page_state
 from pages.flow.boards.methods import LAYERS
 from pages.flow.boards.streams import TABLE
 from pages.flow.compose import compose
 from pages.flow.recipes import FLOW, ROLLOUT
 from pages.flow.request import request_of
 from pages.flow.settings import Methods, Settings
-from ui import state
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.picture.mount import composed, mount, mount_all, write_beside
@@ -71,7 +71,9 @@ def choose_streams(look: Look, settings: Settings) -> Settings:
         return settings
     left, right = st.columns(2)
     method = one_of(
-        state.STREAMS_OF, STREAMS_OF, "", label="Streams of", format_option=calculations.titles().__getitem__, place=left
+        page_state.STREAMS_OF, STREAMS_OF, "", label="Streams of", format_option=calculations.titles().__getitem__, place=left
     )
-    share = right.slider("From a share of", 0.2, 10.0, 100 * settings.least, 0.2, format="%.1f %%", key=state.STREAMS_FROM.name)
+    share = right.slider(
+        "From a share of", 0.2, 10.0, 100 * settings.least, 0.2, format="%.1f %%", key=page_state.STREAMS_FROM.name
+    )
     return replace(settings, streams_of=method, least=share / 100)

@@ -13,6 +13,7 @@ from analysis.step_cost import StepCost, step_cost
 from analysis.step_time import Speeds, StepTime, speeds
 from models.language_model import LanguageModel
 from models.strategy import Strategy
+from pages.generate import state as page_state
 from pages.generate.boards.cache import BOXES, TABLE, last_step
 from pages.generate.compose import HERE, compose
 from pages.generate.continuation import Continuation
@@ -36,8 +37,8 @@ _step_costs: WeakKeyDictionary[LanguageModel, dict[int, StepCost]] = WeakKeyDict
 def place(continuation: Continuation, look: Look, settings: Settings, grown: Grown) -> Sequence[Picture]:
     """Place a switch, and below it boxes, bytes, operations and milliseconds; return what can be taken away. grown: as
     it is now."""
-    on = switch(state.GENERATE_CACHE, words(HERE, "cache switch"))
-    state.keep(state.GENERATE_CACHE, on, False)
+    on = switch(page_state.GENERATE_CACHE, words(HERE, "cache switch"))
+    state.keep(page_state.GENERATE_CACHE, on, False)
     if not on:
         return []
     step, board = last_step(grown), composed(compose, look, settings, Cached(grown))

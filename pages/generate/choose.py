@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from models.strategy import Strategy
+from pages.generate import state as page_state
 from ui import state
 from ui.choices.widgets import number, slider, switch, tabs
 from ui.look import Look
@@ -86,14 +87,14 @@ def strategy(look: Look) -> tuple[Strategy, int]:
 
     A control that the level does not have keeps its default. A translation is not drawn by dice unless somebody wants it.
     """
-    key = state.GENERATE_METHOD if look.model.info.kind == "decoder" else state.TRANSLATE_METHOD
+    key = page_state.GENERATE_METHOD if look.model.info.kind == "decoder" else page_state.TRANSLATE_METHOD
     with st.container(key="generate-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         labels = [label for label in key.values if label in SIMPLE] if look.beginner else None
         method = METHODS[tabs(key, "the way of choosing", labels)]
         values = {name: _place_control(name, control) for name, control in CONTROLS.items() if _is_here(control, method)}
     for name, control in CONTROLS.items():
         if state.LEVELS.index(control.first) > state.LEVELS.index(look.level):
-            state.later(control.first, state.generate_key(name, control.default))
+            state.later(control.first, page_state.generate_key(name, control.default))
     fields: dict[str, Any] = {FIELDS[name]: value for name, value in values.items() if name in FIELDS}
     fields["top_k"] = fields.get("top_k") or None
     return Strategy(method, **fields), int(values.get("tokens", CONTROLS["tokens"].default))
@@ -104,7 +105,7 @@ def _is_here(control: Control, method: str) -> bool:
 
 
 def _place_control(name: str, control: Control) -> float:
-    key = state.generate_key(name, control.default)
+    key = page_state.generate_key(name, control.default)
     label = control.plain if control.plain and state.level() == "beginner" else control.label
     options: dict[str, Any] = {"help": control.help, "width": WIDTH}
     if control.slides:
@@ -119,8 +120,8 @@ def chat(look: Look) -> bool:
     """Place the switch of a model that can chat, and return whether the text is read as a turn of a chat."""
     if not look.model.chats:
         return False
-    on = switch(state.GENERATE_CHAT, words(HERE, "chat switch"), value=True, help=words(HERE, "chat help"))
-    state.keep(state.GENERATE_CHAT, on, True)
+    on = switch(page_state.GENERATE_CHAT, words(HERE, "chat switch"), value=True, help=words(HERE, "chat help"))
+    state.keep(page_state.GENERATE_CHAT, on, True)
     try:
         return on and bool(look.model.as_chat(look.trace.text))
     except ValueError as error:
@@ -130,6 +131,6 @@ def chat(look: Look) -> bool:
 
 def draw_again() -> None:
     """Choose the next seed."""
-    key = state.generate_key("seed", 0)
+    key = page_state.generate_key("seed", 0)
     key.set((key.get() + 1) % int(CONTROLS["seed"].most))
     state.run_whole_page_next()

@@ -12,8 +12,8 @@ from uuid import uuid4
 from models.generation import Step
 from models.strategy import Strategy
 from pages.generate import memory
+from pages.generate import state as page_state
 from pages.generate.settings import Beginning, Grown
-from ui import state
 from ui.memory import loaded, visitors
 
 BYTES = 64 * 2**20  # the most that the logits and attention of a visitor's branches may take
@@ -239,11 +239,11 @@ def use(beginning: Beginning, draw: Callable[[Continuation], None]) -> None:
 
 def visitor_continuation(beginning: Beginning) -> Continuation:
     """Return this visitor's continuation of that text; that of another text is dropped."""
-    continuation = state.GENERATED.get()
+    continuation = page_state.GENERATED.get()
     if continuation is None or continuation.beginning != beginning:
         if continuation:
             continuation.end_run(stopped=True)
         continuation = Continuation(beginning)
-        state.GENERATED.set(continuation)
+        page_state.GENERATED.set(continuation)
     memory.keep(visitors.me(), continuation)
     return continuation

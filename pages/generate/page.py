@@ -7,6 +7,7 @@ import streamlit as st
 import models
 from models.strategy import Strategy
 from pages.generate import cache, choose, notices, parts, permalink, run, search, steps, wording
+from pages.generate import state as page_state
 from pages.generate.boards.branches import KEY as BRANCHES
 from pages.generate.compose import HERE, compose
 from pages.generate.continuation import Continuation, use
@@ -70,7 +71,7 @@ def open_elsewhere(look: Look, text: str, chat: bool) -> None:
         if has_target:
             state.SAID.set(whole)
         if chat:  # the box has all of the turn now
-            state.GENERATE_CHAT.set(False)
+            page_state.GENERATE_CHAT.set(False)
         state.run_whole_page_next()
         state.DONE.set(words(HERE, heading_for(HERE, "opened", wording.output_kind(look.model.info))))
 
@@ -150,6 +151,6 @@ def body(continuation: Continuation, look: Look, settings: Settings) -> Sequence
 
 
 if state.level() == "beginner":
-    state.later("intermediate", state.GENERATE_CACHE)
+    state.later("intermediate", page_state.GENERATE_CACHE)
 heads.side_bar(picker.in_use())
 shell.live(HERE, draw, answers=False, purpose=heading_for(HERE, "purpose", wording.heading_case(loaded.info(picker.in_use()))))

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from models.strategy import Strategy
+from pages.generate import state as page_state
 from pages.generate.continuation import MOST, Continuation
 from ui import state
 from ui.text import number_below
@@ -22,14 +23,14 @@ Lines = list[tuple[int, tuple[int, ...]]]  # of each branch, how many ids of the
 def own_answer(second: str) -> bool:
     """Return whether the answer in the box is the model's own, which the page then begins again; keep that in the link."""
     link_value = (
-        None if state.JOB.get() else state.take_linked_value(state.GENERATE_OWN)
+        None if state.JOB.get() else state.take_linked_value(page_state.GENERATE_OWN)
     )  # not while the model of the link still loads
     if link_value == "true":
         state.SAID.set(second)
     elif link_value not in (None, "false"):
-        state.complain(state.GENERATE_OWN, link_value, "an own answer to be")
+        state.complain(page_state.GENERATE_OWN, link_value, "an own answer to be")
     own = bool(second) and second == state.SAID.get()
-    state.keep(state.GENERATE_OWN, own, False)
+    state.keep(page_state.GENERATE_OWN, own, False)
     return own
 
 
@@ -38,9 +39,9 @@ def reopen(continuation: Continuation, strategy: Strategy, most: int) -> None:
     if state.JOB.get():  # the model that the link asks for is still loading
         return
     branches, branch, searched = map(
-        state.take_linked_value, (state.GENERATE_SAID, state.GENERATE_BRANCH, state.GENERATE_SEARCHED)
+        state.take_linked_value, (page_state.GENERATE_SAID, page_state.GENERATE_BRANCH, page_state.GENERATE_SEARCHED)
     )
-    at, counts = state.take_linked_value(state.GENERATE_AT), [len(line) for line in continuation.lines]
+    at, counts = state.take_linked_value(page_state.GENERATE_AT), [len(line) for line in continuation.lines]
     if saved_ids := continuation.saved_ids:  # dropped, because the room was full
         continuation.saved_ids, searched = None, searched or str(saved_ids.reached or "")
         if any(saved_ids.lines):
@@ -50,14 +51,14 @@ def reopen(continuation: Continuation, strategy: Strategy, most: int) -> None:
         try:
             lines = decode(branches)
         except ValueError:
-            return state.complain(state.GENERATE_SAID, branches, "a continuation")
+            return state.complain(page_state.GENERATE_SAID, branches, "a continuation")
         continuation.say_again(lines, Strategy() if strategy.method == "beam" else strategy)
         counts = [shared + len(ids) for shared, ids in lines]
-    if (number := number_of(state.GENERATE_BRANCH, branch, len(counts), "the branch")) is not None:
+    if (number := number_of(page_state.GENERATE_BRANCH, branch, len(counts), "the branch")) is not None:
         continuation.current = number
-    if (number := number_of(state.GENERATE_AT, at, counts[continuation.current], "the token")) is not None:
+    if (number := number_of(page_state.GENERATE_AT, at, counts[continuation.current], "the token")) is not None:
         continuation.at = number
-    number = number_of(state.GENERATE_SEARCHED, searched, SEARCHED, "the step of a search")
+    number = number_of(page_state.GENERATE_SEARCHED, searched, SEARCHED, "the step of a search")
     if number is not None and strategy.method == "beam" and continuation.run is None:
         continuation.begin(strategy, most)
         continuation.reached = number
@@ -75,10 +76,10 @@ def keep(continuation: Continuation, beams: bool) -> None:
     """Keep in the address what is on screen, unless the text before it is too long for an address."""
     text, current = encode([[step.token.id for step in line] for line in continuation.lines], continuation.current)
     fits = len(continuation.beginning.text) <= state.LINKED
-    state.keep(state.GENERATE_SAID, text if fits else "", "")
-    state.keep(state.GENERATE_BRANCH, current if fits else 0, 0)
-    state.keep(state.GENERATE_AT, "" if continuation.at is None or not fits or beams else str(continuation.at), "")
-    state.keep(state.GENERATE_SEARCHED, continuation.reached if fits and beams else 0, 0)
+    state.keep(page_state.GENERATE_SAID, text if fits else "", "")
+    state.keep(page_state.GENERATE_BRANCH, current if fits else 0, 0)
+    state.keep(page_state.GENERATE_AT, "" if continuation.at is None or not fits or beams else str(continuation.at), "")
+    state.keep(page_state.GENERATE_SEARCHED, continuation.reached if fits and beams else 0, 0)
 
 
 def encode(lines: Sequence[Sequence[int]], current: int) -> tuple[str, int]:

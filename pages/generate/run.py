@@ -10,8 +10,8 @@ import streamlit as st
 from models.language_model import LanguageModel
 from models.strategy import Strategy
 from pages.generate import choose, wording
+from pages.generate import state as page_state
 from pages.generate.continuation import BYTES, Beginning, Continuation, Run, size
-from ui import state
 from ui.memory import jobs, loaded
 from ui.parts import complaint
 from ui.text import plain
@@ -78,7 +78,7 @@ def step_back(continuation: Continuation, beams: bool) -> None:
 
 
 def start_over() -> None:
-    state.GENERATED.pop()
+    page_state.GENERATED.pop()
 
 
 def show_run(continuation: Continuation, place: Callable[[Callable[[], None]], None], meanwhile: Callable[[], None]) -> bool:

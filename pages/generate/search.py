@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.generate import choose, parts, run
+from pages.generate import state as page_state
 from pages.generate.boards.search import ANSWERS
 from pages.generate.compose import compose
 from pages.generate.continuation import Continuation
@@ -33,8 +34,10 @@ def place(continuation: Continuation, look: Look, settings: Settings) -> Sequenc
     searched = Searched(continuation.beginning, step, continuation.reached, ended)
     mount_all(composed(compose, look, settings, Searching(searched)))
     numbers = range(1, len(searched.search.answers) + 1)
-    beam = one_of(state.GENERATE_BEAM, numbers, "the beam", label="Beam that is looked at", menu=True, width=choose.WIDTH) - 1
-    state.keep(state.GENERATE_BEAM, beam + 1, 1)
+    beam = (
+        one_of(page_state.GENERATE_BEAM, numbers, "the beam", label="Beam that is looked at", menu=True, width=choose.WIDTH) - 1
+    )
+    state.keep(page_state.GENERATE_BEAM, beam + 1, 1)
     settings = replace(settings, beam=beam)
     pictures = [*mount_all(composed(compose, look, settings, Tree(searched)))]
     with picture("The beam"):

@@ -7,6 +7,7 @@ import streamlit as st
 
 from analysis.composition import WAYS, HeadWeights, head_weights
 from pages.heads import recipes
+from pages.heads import state as page_state
 from pages.heads.corpus import HERE
 from ui import state
 from ui.choices import heads
@@ -44,8 +45,8 @@ def panel(look: Look) -> list[Picture]:
 
 def composition_square(look: Look, weights: HeadWeights, names: list[str]) -> Picture:
     """Draw which heads read which earlier ones, by the chosen way."""
-    way = one_of(state.HEADS_WAY, state.HEADS_WAY.values, "the composition", label="Reads earlier heads by its")
-    state.keep(state.HEADS_WAY, way, state.HEADS_WAY.values[0])
+    way = one_of(page_state.HEADS_WAY, page_state.HEADS_WAY.values, "the composition", label="Reads earlier heads by its")
+    state.keep(page_state.HEADS_WAY, way, page_state.HEADS_WAY.values[0])
     values = weights.composition[WAYS.index(way)]
     numbers = Numbers(values.astype(np.float32), ("head", "earlier head"), {"head": names, "earlier head": names})
     drawing = Picture(

@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.importance import TEXTS, held_out
 from analysis.samples import Fit, Unspelt, fit, pieces_of
+from pages.heads import state as page_state
 from ui import effort, state
 from ui.choices.widgets import one_of
 from ui.look import Look
@@ -22,7 +23,7 @@ from viz import percent
 HERE = Path(__file__).parent
 LONG = 60.0  # seconds; what takes longer waits for a click
 LENGTH = 40  # tokens of a sample text, about
-SAMPLE, OWN = state.HEADS_TEXT.values
+SAMPLE, OWN = page_state.HEADS_TEXT.values
 
 T = TypeVar("T")
 
@@ -85,10 +86,11 @@ def choose_corpus(look: Look, predicts: bool = True) -> Corpus | None:
     both = info.kind == "encoder-decoder"
     shipped = not predicts or not both or info.name == "translator"
     chosen = one_of(
-        state.HEADS_TEXT, state.HEADS_TEXT.values, "the texts", offered=(SAMPLE, OWN) if shipped else (OWN,), label="Measured on",
+        page_state.HEADS_TEXT, page_state.HEADS_TEXT.values, "the texts", offered=(SAMPLE, OWN) if shipped else (OWN,),
+        label="Measured on",
         help="The texts that the model reads while every head is measured. Another text may show other heads at work.",
     )  # fmt: skip
-    state.keep(state.HEADS_TEXT, chosen, SAMPLE)
+    state.keep(page_state.HEADS_TEXT, chosen, SAMPLE)
     if chosen == SAMPLE:
         return sample_corpus(look, predicts)
     if both and not look.second.strip() and (predicts or look.kind != "encoder"):

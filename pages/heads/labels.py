@@ -12,6 +12,7 @@ import streamlit as st
 from analysis import head_labels
 from analysis.labels import SEEDS
 from pages.heads import recipes, why
+from pages.heads import state as page_state
 from pages.heads.corpus import HERE, Corpus
 from pages.heads.naming import EVERY, NAMED, WRITTEN
 from ui import state
@@ -52,8 +53,10 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
     look = corpus.look
     names = {name: title for name, title in WRITTEN.items() if name in table}
     labels = [EVERY, *(title for name, title in names.items() if name != "positional")]
-    chosen_label = one_of(state.HEADS_LABEL, state.HEADS_LABEL.values, "the label", offered=labels, menu=True, width=220)
-    state.keep(state.HEADS_LABEL, chosen_label, EVERY)
+    chosen_label = one_of(
+        page_state.HEADS_LABEL, page_state.HEADS_LABEL.values, "the label", offered=labels, menu=True, width=220
+    )
+    state.keep(page_state.HEADS_LABEL, chosen_label, EVERY)
     options = {"name": NAMED.get(chosen_label, ""), "chosen": (look.layer, look.head)} | shared_options(corpus, names)
     drawing = Picture(
         recipes.labels_board, (look,), options, "heads-board", partial(numbers_of, table, names),
@@ -75,9 +78,11 @@ def shared_options(corpus: Corpus, names: dict[str, str]) -> dict[str, Any]:
 def every_score(corpus: Corpus, table: pd.DataFrame, names: dict[str, str], only: str) -> list[Picture]:
     """Draw the scores of all heads, or of those with the chosen label, in an order; a click chooses a head."""
     st.markdown("##### Every score")
-    order = [state.HEADS_BY.values[0], *names.values()]
-    by = one_of(state.HEADS_BY, state.HEADS_BY.values, "the order", offered=order, menu=True, label="Sorted by", width=220)
-    state.keep(state.HEADS_BY, by, order[0])
+    order = [page_state.HEADS_BY.values[0], *names.values()]
+    by = one_of(
+        page_state.HEADS_BY, page_state.HEADS_BY.values, "the order", offered=order, menu=True, label="Sorted by", width=220
+    )
+    state.keep(page_state.HEADS_BY, by, order[0])
     rows = recipes.filter_heads(table, NAMED.get(by, ""), only)
     if rows.empty:
         say(HERE, "no such head", label=WRITTEN[only])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ui import state
+from pages.heads import state as page_state
 
 SCORES = ("previous", "current", "next", "first", "separator", "duplicate", "induction", "name", "alignment")
-WRITTEN = dict(zip(SCORES, state.HEADS_LABEL.values[1:], strict=True)) | {"positional": "positions"}
+WRITTEN = dict(zip(SCORES, page_state.HEADS_LABEL.values[1:], strict=True)) | {"positional": "positions"}
 NAMED = {written: name for name, written in WRITTEN.items()}
-EVERY = state.HEADS_LABEL.values[0]
+EVERY = page_state.HEADS_LABEL.values[0]

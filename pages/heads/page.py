@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.heads import byweights, labels, standins, why, worth
+from pages.heads import state as page_state
 from pages.heads.corpus import choose_corpus, sample_corpus
 from ui import shell, state
 from ui.choices import heads, picker
@@ -23,9 +24,16 @@ FEW = 5  # heads that a beginner meets
 def draw(look: Look) -> None:
     why.follow()
     if look.beginner:
-        state.later("intermediate", state.HEADS_PART, state.HEADS_LABEL, state.HEADS_TEXT, state.HEADS_WORTH, state.HEADS_ALIKE)
+        state.later(
+            "intermediate",
+            page_state.HEADS_PART,
+            page_state.HEADS_LABEL,
+            page_state.HEADS_TEXT,
+            page_state.HEADS_WORTH,
+            page_state.HEADS_ALIKE,
+        )
     if look.level != "expert":
-        state.later("expert", state.HEADS_BY, state.HEADS_WAY)
+        state.later("expert", page_state.HEADS_BY, page_state.HEADS_WAY)
     pictures: list[Picture] = []
     above = shell.above()
     with picture("This page"):
@@ -65,7 +73,7 @@ def meet(look: Look, table: pd.DataFrame) -> list[Picture]:
 def draw_part(look: Look, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
     """Draw the chosen part of the page."""
     with above:
-        part = tabs(state.HEADS_PART, "the part", state.HEADS_PART.values[: 4 if look.level == "expert" else 3])
+        part = tabs(page_state.HEADS_PART, "the part", page_state.HEADS_PART.values[: 4 if look.level == "expert" else 3])
     if part == "Weights":
         return byweights.panel(look)
     corpus = choose_corpus(look, predicts=part != "Labels")

@@ -10,6 +10,7 @@ import numpy as np
 from analysis.importance import TEXTS, Importance, head_importance
 from analysis.redundancy import FEW, MOST, Together, head_likeness, lost_together
 from pages.heads import recipes
+from pages.heads import state as page_state
 from pages.heads.corpus import HERE, Corpus
 from ui import state
 from ui.choices import heads
@@ -21,13 +22,13 @@ from ui.show import choice, show
 from ui.words import say
 from viz import percent
 
-WRITE, LOOK, TOGETHER = state.HEADS_ALIKE.values
+WRITE, LOOK, TOGETHER = page_state.HEADS_ALIKE.values
 
 
 def panel(corpus: Corpus) -> list[Picture]:
     """Draw the square of heads by heads, and say what it shows."""
-    by = one_of(state.HEADS_ALIKE, state.HEADS_ALIKE.values, "the likeness", label="Compared by")
-    state.keep(state.HEADS_ALIKE, by, WRITE)
+    by = one_of(page_state.HEADS_ALIKE, page_state.HEADS_ALIKE.values, "the likeness", label="Compared by")
+    state.keep(page_state.HEADS_ALIKE, by, WRITE)
     return together(corpus) if by == TOGETHER else alike(corpus, "outputs" if by == WRITE else "maps")
 
 

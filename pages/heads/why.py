@@ -11,6 +11,7 @@ import streamlit as st
 from analysis import head_examples
 from analysis.labels import Example
 from pages.heads import recipes
+from pages.heads import state as page_state
 from pages.heads.corpus import Corpus
 from pages.heads.naming import WRITTEN
 from ui import state
@@ -33,7 +34,7 @@ COUNT = 3  # examples of a label
 
 def follow() -> None:
     """Open the view or the page that was chosen. Call this first in a run."""
-    if where := state.HEADS_OPEN.pop():
+    if where := page_state.HEADS_OPEN.pop():
         if where in state.VIEW.values:
             state.VIEW.set(where)
         open_page(ELSEWHERE.get(where, "attention"))
@@ -41,7 +42,7 @@ def follow() -> None:
 
 def open_head(layer: int, head: int, where: str) -> None:
     heads.choose(layer, head)
-    state.HEADS_OPEN.set(where)
+    page_state.HEADS_OPEN.set(where)
 
 
 def draw(corpus: Corpus, table: pd.DataFrame, wanted: str = "") -> list[Picture]:

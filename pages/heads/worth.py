@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.importance import ORDERS, POINTS, Importance, Pruning, head_importance, prune
 from models.sizes import count
 from pages.heads import recipes
+from pages.heads import state as page_state
 from pages.heads.corpus import HERE, Corpus
 from pages.heads.naming import WRITTEN
 from ui import state
@@ -23,7 +24,11 @@ from ui.words import say, words
 from viz import percent
 
 COLUMNS = {"effect": "measured", "gradient": "by its slope"}
-BY = {"effect": state.HEADS_WORTH.values[0], "gradient": state.HEADS_WORTH.values[1], "": state.HEADS_WORTH.values[2]}
+BY = {
+    "effect": page_state.HEADS_WORTH.values[0],
+    "gradient": page_state.HEADS_WORTH.values[1],
+    "": page_state.HEADS_WORTH.values[2],
+}
 
 
 def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
@@ -67,8 +72,8 @@ def facts(importance: Importance, corpus: Corpus) -> dict[str, str]:
 def in_numbers(look: Look, importance: Importance, options: dict) -> Picture:
     """Draw a row for each head, in the chosen order. A click chooses the head."""
     st.markdown("##### In numbers")
-    by = one_of(state.HEADS_WORTH, state.HEADS_WORTH.values, "the order", menu=True, label="Sorted by", width=220)
-    state.keep(state.HEADS_WORTH, by, state.HEADS_WORTH.values[0])
+    by = one_of(page_state.HEADS_WORTH, page_state.HEADS_WORTH.values, "the order", menu=True, label="Sorted by", width=220)
+    state.keep(page_state.HEADS_WORTH, by, page_state.HEADS_WORTH.values[0])
     name = {title: column for column, title in BY.items()}[by]
     order = recipes.sorted_by(importance.table, name)
     drawing = Picture(

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pages.inside import state as page_state
 from pages.inside.spots import Selection, Spot, indices
 from ui import state
 from ui.choices import heads
@@ -24,13 +25,18 @@ def text(look: Look) -> Look:
     attention in the side bar."""
     if look.kind == "self" or not look.beginner:
         return look
-    if (state.linked_value(state.BLOCK) or state.BLOCK.get()).startswith("encoder"):  # a number of it is looked at
-        state.INSIDE_TEXT.set(state.INSIDE_TEXT.values[1])
+    if (state.linked_value(page_state.BLOCK) or page_state.BLOCK.get()).startswith("encoder"):  # a number of it is looked at
+        page_state.INSIDE_TEXT.set(page_state.INSIDE_TEXT.values[1])
     chosen = one_of(
-        state.INSIDE_TEXT, state.INSIDE_TEXT.values, "the text that is followed", label="Follow", wrap=False, on_change=reset
+        page_state.INSIDE_TEXT,
+        page_state.INSIDE_TEXT.values,
+        "the text that is followed",
+        label="Follow",
+        wrap=False,
+        on_change=reset,
     )
-    state.keep(state.INSIDE_TEXT, chosen, state.INSIDE_TEXT.default)
-    return replace(look, kind="encoder") if chosen == state.INSIDE_TEXT.values[1] else look
+    state.keep(page_state.INSIDE_TEXT, chosen, page_state.INSIDE_TEXT.default)
+    return replace(look, kind="encoder") if chosen == page_state.INSIDE_TEXT.values[1] else look
 
 
 def follow_label(look: Look) -> Look:
@@ -42,7 +48,7 @@ def follow_label(look: Look) -> Look:
 
 def reset() -> None:
     """Forget the block and the token, which belong to another text."""
-    state.BLOCK.set("")
+    page_state.BLOCK.set("")
     keep(None)
 
 
@@ -50,24 +56,24 @@ def block(look: Look) -> tuple[str, int]:
     """Return the stack and the layer whose block is shown: those that are chosen; for a beginner, who chooses none, those that a
     number was followed to."""
     stack = "decoder" if look.kind == "cross" else look.kind
-    if (link := state.take_linked_value(state.BLOCK)) is not None:
-        state.BLOCK.set(link)
-    match = re.fullmatch(r"([a-z]+)(\d{1,9})", state.BLOCK.get()) if look.beginner else None
+    if (link := state.take_linked_value(page_state.BLOCK)) is not None:
+        page_state.BLOCK.set(link)
+    match = re.fullmatch(r"([a-z]+)(\d{1,9})", page_state.BLOCK.get()) if look.beginner else None
     stacks = {name: look.trace.attention[name].layers for name in look.trace.attention if name != "cross"}
     if match and int(match[2]) < stacks.get(match[1], 0):
-        state.keep(state.BLOCK, state.BLOCK.get(), "")
+        state.keep(page_state.BLOCK, page_state.BLOCK.get(), "")
         return match[1], int(match[2])
     if link and look.beginner:
-        state.complain(state.BLOCK, link, "the block")
-    state.BLOCK.set("")
-    state.keep(state.BLOCK, "", "")
+        state.complain(page_state.BLOCK, link, "the block")
+    page_state.BLOCK.set("")
+    state.keep(page_state.BLOCK, "", "")
     return stack, look.layer
 
 
 def selection(shapes: Mapping[str, Sequence[int]], others: Sequence[str] = ()) -> Selection:
     """Return what is chosen. shapes: of the stages' arrays; others: stages without numbers. What a link asks for in vain is
     reported; what another text or model no longer has is dropped."""
-    for key, meaning in ((state.STAGE, "the stage"), (state.CELL, "the number at"), (state.TRAIL, "the trail")):
+    for key, meaning in ((page_state.STAGE, "the stage"), (page_state.CELL, "the number at"), (page_state.TRAIL, "the trail")):
         if (link := state.take_linked_value(key)) is not None:
             key.set(link)
             if not _fits(key, shapes, others):
@@ -75,13 +81,13 @@ def selection(shapes: Mapping[str, Sequence[int]], others: Sequence[str] = ()) -
         if not _fits(key, shapes, others):
             key.set(key.default)
         state.keep(key, key.get(), key.default)
-    return Selection(state.STAGE.get(), indices(state.CELL.get()), tuple(filter(None, map(Spot.read, _trail()))))
+    return Selection(page_state.STAGE.get(), indices(page_state.CELL.get()), tuple(filter(None, map(Spot.read, _trail()))))
 
 
 def toggle(stage: str) -> None:
     """Open a stage, or close it when it is open."""
-    state.BLOCK.set("")
-    _open("" if stage == state.STAGE.get() else stage, (), ())
+    page_state.BLOCK.set("")
+    _open("" if stage == page_state.STAGE.get() else stage, (), ())
 
 
 def look_at(stage: str, index: tuple[int, ...]) -> None:
@@ -106,9 +112,9 @@ def _go(look: Look, to: Spot, trail: Sequence[Spot]) -> None:
         return
     layer = look.layer if to.layer is None else to.layer
     if look.beginner:
-        state.BLOCK.set(f"{to.stack}{layer}")
+        page_state.BLOCK.set(f"{to.stack}{layer}")
         if look.kind != "self":
-            state.INSIDE_TEXT.set(state.INSIDE_TEXT.values[to.stack == "encoder"])
+            page_state.INSIDE_TEXT.set(page_state.INSIDE_TEXT.values[to.stack == "encoder"])
     elif (to.stack, layer) != block(look):
         if to.stack != block(look)[0]:
             state.ATTENTION.set(to.stack.capitalize())
@@ -116,23 +122,23 @@ def _go(look: Look, to: Spot, trail: Sequence[Spot]) -> None:
 
 
 def _open(stage: str, index: Sequence[int], trail: Sequence[Spot]) -> None:
-    state.STAGE.set(stage)
-    state.CELL.set(".".join(map(str, index)))
-    state.TRAIL.set(AFTER.join(map(str, trail)))
+    page_state.STAGE.set(stage)
+    page_state.CELL.set(".".join(map(str, index)))
+    page_state.TRAIL.set(AFTER.join(map(str, trail)))
 
 
 def _trail() -> list[str]:
-    return [part for part in state.TRAIL.get().split(AFTER) if part]
+    return [part for part in page_state.TRAIL.get().split(AFTER) if part]
 
 
 def _fits(key: state.Key[str], shapes: Mapping[str, Sequence[int]], others: Sequence[str]) -> bool:
     value = key.get()
     if not value:
         return True
-    if key is state.STAGE:
+    if key is page_state.STAGE:
         return value in shapes or value in others
-    if key is state.CELL:
-        return _within(indices(value), shapes.get(state.STAGE.get()))
+    if key is page_state.CELL:
+        return _within(indices(value), shapes.get(page_state.STAGE.get()))
     return all(map(Spot.read, _trail()))
 
 

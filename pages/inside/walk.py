@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis import inside
 from pages.inside import choose, detail, kept, naming, recipes
+from pages.inside import state as page_state
 from pages.inside.opened import COLUMNS, OpenStage, last_around
 from pages.inside.spots import Spot
 from ui import state
@@ -19,13 +20,13 @@ def current_way(look: Look) -> inside.Way:
     """Return the way of this text through the block that is looked at; it is followed once per visitor."""
     stack, layer = choose.block(look)
     count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
-    stage = state.linked_value(state.STAGE) or state.STAGE.get()
+    stage = state.linked_value(page_state.STAGE) or page_state.STAGE.get()
     return kept.way(visitors.me(), look.model, look.trace, stack, layer, min(look.token, count - 1), stage)
 
 
 def last_column(count: int, at: int) -> int:
     """Place a slider for the last of the numbers that are shown of a row, and return it. at: the number that is explained."""
-    key = state.INSIDE_COLUMNS.of(f"{count}-{at}")
+    key = page_state.INSIDE_COLUMNS.of(f"{count}-{at}")
     return st.slider(
         "Numbers up to", COLUMNS, count, last_around(count, at), key=key.name, help=f"{COLUMNS} of {count:,} are shown at a time."
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from analysis import maps, pair
 from pages.layers import heads, recipes
+from pages.layers import state as page_state
 from pages.layers.boards.evolution import KEY, chosen_key, plays_one_head
 from pages.layers.compose import compose
 from pages.layers.settings import Evolution, Settings
@@ -27,7 +28,7 @@ from viz.views.grid_view.layers import pair_of_cell
 
 def draw(look: Look) -> Sequence[Picture]:
     heads.follow()
-    settings = Settings(pair_key=state.PAIR_KEY.get(), clicked=state.LAYERS_HEAD.get())
+    settings = Settings(pair_key=page_state.PAIR_KEY.get(), clicked=page_state.LAYERS_HEAD.get())
     reading = None
     if len(look.attention.keys) > 1:
         settings, reading = _read(look, settings)
@@ -63,9 +64,9 @@ def _read(look: Look, settings: Settings) -> tuple[Settings, Evolution | None]:
 def _choose_film(look: Look) -> bool:
     """Return whether the maps of the chosen head are to be played."""
     if look.beginner:
-        state.later("intermediate", state.MOVIE)
+        state.later("intermediate", page_state.MOVIE)
         return False
-    return one_of(state.MOVIE, state.MOVIE.values, "the film of", label="Play") == "one head"
+    return one_of(page_state.MOVIE, page_state.MOVIE.values, "the film of", label="Play") == "one head"
 
 
 def _react(look: Look, settings: Settings, reading: Evolution) -> None:
@@ -90,4 +91,4 @@ def _film_of(reading: Evolution) -> np.ndarray:
 
 
 def _keep(look: Look, key: int) -> None:
-    state.PAIR_KEY.set((key, look.attention.keys[key].id))
+    page_state.PAIR_KEY.set((key, look.attention.keys[key].id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pages.layers import state as page_state
 from ui import state
 from ui.choices import heads
 from ui.serving.leaving import open_page
@@ -9,14 +10,14 @@ from ui.serving.leaving import open_page
 
 def open_head(layer: int, head: int) -> None:
     """Remember the clicked head for `Settings.clicked`; above the level beginner choose it, so that `follow` opens it."""
-    state.LAYERS_HEAD.set((int(layer), int(head)))
+    page_state.LAYERS_HEAD.set((int(layer), int(head)))
     if state.level() != "beginner":
         heads.choose(int(layer), int(head))
-        state.LAYERS_OPEN.set(True)
+        page_state.LAYERS_OPEN.set(True)
 
 
 def follow() -> None:
     """Open page "Attention" if a head was clicked. Call this first in a run."""
-    if state.LAYERS_OPEN.pop():
+    if page_state.LAYERS_OPEN.pop():
         state.VIEW.set("Head")
         open_page("attention")

@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.lens import lens, translator
 from pages.layers import lens_training, recipes
+from pages.layers import state as page_state
 from pages.layers.boards.lens import KEY
 from pages.layers.compose import compose
 from pages.layers.settings import Predictions, Settings
@@ -26,8 +27,8 @@ from ui.words import say
 from viz.views.grid_view.layers import LENS
 
 HERE = Path(__file__).parent
-KINDS = state.LENS.values
-COLOURS = dict(zip(state.LENS_COLOUR.values, LENS, strict=True))
+KINDS = page_state.LENS.values
+COLOURS = dict(zip(page_state.LENS_COLOUR.values, LENS, strict=True))
 WINDOW = 48  # positions that are shown at a time
 LENS_HELP = (
     "The logit lens reads each layer as if it were the last one. The tuned lens first translates the layer with a small helper, "
@@ -62,7 +63,7 @@ def draw(look: Look) -> Sequence[Picture]:
     )
     if predictions is None:
         return []
-    settings = Settings(lens_layer=state.LENS_LAYER.get(), colour=colour)
+    settings = Settings(lens_layer=page_state.LENS_LAYER.get(), colour=colour)
     board = composed(compose, look, settings, Predictions(tuple(positions), predictions, translate is not None))
     mount(board, KEY, partial(_react, positions))
     return board.pictures
@@ -72,10 +73,10 @@ def _react(positions: list[int]) -> None:
     """React to a click on the board."""
     match choice(KEY):
         case {"part": "lens", "value": [row, place]}:
-            state.LENS_LAYER.set(row)
+            page_state.LENS_LAYER.set(row)
             keep(positions[place])
         case {"part": "layers" | "answer", "value": [row, _]}:
-            state.LENS_LAYER.set(row)
+            page_state.LENS_LAYER.set(row)
 
 
 def _choose(look: Look, tuned: bool) -> tuple[str, str]:
@@ -85,11 +86,13 @@ def _choose(look: Look, tuned: bool) -> tuple[str, str]:
         return kind, colour
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if tuned:
-            kind = one_of(state.LENS, KINDS, "the lens", label="Look through", default=state.LENS.default, help=LENS_HELP)
+            kind = one_of(
+                page_state.LENS, KINDS, "the lens", label="Look through", default=page_state.LENS.default, help=LENS_HELP
+            )
         if look.beginner:
-            state.later("intermediate", state.LENS_COLOUR)
+            state.later("intermediate", page_state.LENS_COLOUR)
         else:
-            by = one_of(state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", help=COLOUR_HELP)
+            by = one_of(page_state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", help=COLOUR_HELP)
             colour = COLOURS[by]
     return kind, colour
 
@@ -99,7 +102,7 @@ def _window(positions: list[int]) -> list[int]:
     if len(positions) <= WINDOW:
         return positions
     last = st.slider(
-        "Positions up to", WINDOW, len(positions), len(positions), key=state.LENS_WINDOW.name, persist_state="session",
+        "Positions up to", WINDOW, len(positions), len(positions), key=page_state.LENS_WINDOW.name, persist_state="session",
         help=f"{WINDOW} positions are shown at a time.",
     )  # fmt: skip
     return positions[last - WINDOW : last]

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from models import tuned_lens
-from ui import state
+from pages.layers import state as page_state
 from ui.choices import boxes
 from ui.memory import jobs
 from ui.memory.jobs import Report
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
     """Offer to train a lens for these weights; show the progress of a training; return the lens when there is one."""
-    weights, request = mine(model), state.LENS_TRAINING.get()
+    weights, request = mine(model), page_state.LENS_TRAINING.get()
     if request is None or request[0] != weights:
         with st.expander("Train a tuned lens for this model", icon=":material/tune:"):
             say(here, "lens train")
             empty = "Empty: the story that comes with Headlight"
             most = boxes.character_limit()
-            own = st.text_area("Your own text to learn from", key=state.LENS_TEXT.name, placeholder=empty, max_chars=most)
+            own = st.text_area("Your own text to learn from", key=page_state.LENS_TEXT.name, placeholder=empty, max_chars=most)
             st.button("Train it", on_click=ask, args=(weights, (own or "")[:most]), key="lens-train")
         return None
     text = request[1].strip() or tuned_lens.SAMPLE.read_text(encoding="utf-8")
@@ -39,12 +39,12 @@ def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
         return jobs.result(key, lambda report: train(model, text, report), "Training a tuned lens")
     except ValueError as error:
         st.warning(plain(str(error)), icon=":material/tune:")
-        st.button("Choose another text", on_click=state.LENS_TRAINING.pop, key="lens-again")
+        st.button("Choose another text", on_click=page_state.LENS_TRAINING.pop, key="lens-again")
         return None
 
 
 def ask(weights: str, text: str) -> None:
-    state.LENS_TRAINING.set((weights, text))
+    page_state.LENS_TRAINING.set((weights, text))
 
 
 def train(model: LanguageModel, text: str, report: Report) -> tuned_lens.TunedLens:

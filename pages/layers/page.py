@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from pages.layers import evolution, lens, statistics
+from pages.layers import state as page_state
 from pages.layers.compose import HERE
-from ui import shell, state
+from ui import shell
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
 from ui.look import Look
@@ -12,14 +13,14 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 
-PARTS = dict(zip(state.PART.values, (evolution.draw, statistics.draw, lens.draw), strict=True))
+PARTS = dict(zip(page_state.PART.values, (evolution.draw, statistics.draw, lens.draw), strict=True))
 
 
 def draw(look: Look) -> None:
     above = shell.above()
     pictures: Sequence[Picture] = ()
     with above:
-        part = tabs(state.PART, "the part")
+        part = tabs(page_state.PART, "the part")
     with picture(f"The part “{part}”"):
         pictures = PARTS[part](look)
     with above, picture("“Take it away”"):

@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis import head_divergence, head_statistics
 from pages.layers import heads
+from pages.layers import state as page_state
 from pages.layers.boards.statistics import ALIKE, KEY, MAP
 from pages.layers.compose import compose
 from pages.layers.settings import Likeness, Settings, Statistics
@@ -21,7 +22,7 @@ from ui.show import choice, picture, show_chart
 
 def draw(look: Look) -> Sequence[Picture]:
     heads.follow()
-    settings, attention = Settings(clicked=state.LAYERS_HEAD.get()), look.attention
+    settings, attention = Settings(clicked=page_state.LAYERS_HEAD.get()), look.attention
     subject = (look.model.info.name, look.trace.text, look.second, look.kind)
     reading = None
     if len(attention.keys) > 1:

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from models.errors import FileError
+from pages.lessons import state as page_state
 from pages.lessons import wordlist
 from ui import document, shell, state
 from ui.choices.widgets import one_of, tabs
@@ -42,7 +43,7 @@ def list_lessons(language: str) -> None:
     say(HERE, "how")
     document.keep_lessons(course.saved_progress(), lambda: course.bring_back(state.selection(document.KEPT).kept))
     try:
-        for each in sorted(files.courses(), key=lambda listed: listed.name != state.LESSON_COURSE.get()):
+        for each in sorted(files.courses(), key=lambda listed: listed.name != page_state.LESSON_COURSE.get()):
             course_card(each, lessons, language)
     except FileError as error:
         st.error(plain(str(error)), icon=":material/report:")
@@ -81,7 +82,7 @@ def course_card(each: Course, lessons: dict[str, Lesson], language: str) -> None
     named = [lessons.get(f"{language}/{name}" if language else name, lessons.get(name)) for name in each.lessons]
     numbered = [(number, lesson) for number, lesson in enumerate(named, 1) if lesson]
     ahead = [(number, lesson) for number, lesson in numbered if not course.is_finished(lesson)]
-    elsewhere = state.LESSON_COURSE.get() not in ("", each.name)  # another course goes on, which may have the same lessons
+    elsewhere = page_state.LESSON_COURSE.get() not in ("", each.name)  # another course goes on, which may have the same lessons
     facts = f"{each.minutes} minutes · {len(each.lessons)} lessons"
     if done := len(numbered) - len(ahead):
         facts += f" · {done} finished" if ahead else " · all finished"
@@ -108,7 +109,7 @@ def lesson_button(each: Course, number: int, lesson: Lesson, comes_next: bool) -
 
 def begin_of(each: Course, lesson: Lesson) -> None:
     """Begin a lesson of a course, or go on with it."""
-    state.LESSON_COURSE.set(each.name)
+    page_state.LESSON_COURSE.set(each.name)
     course.begin(lesson, course.last_step(lesson) or 1)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from models.errors import FileError
+from pages.lessons import state as page_state
 from ui import state
 from ui.lexicon import files, payload
 from ui.lexicon.files import LEVELS, Entry
@@ -21,10 +22,10 @@ def draw(language: str) -> None:
     """Draw the search box and the list of words. language: of the sentences, "" for that of the pages."""
     say(HERE, "words")
     sought = st.text_input(
-        words(HERE, "look for"), key=state.WORD_SOUGHT.name, bind="query-params", live="80ms", icon=":material/search:",
+        words(HERE, "look for"), key=page_state.WORD_SOUGHT.name, bind="query-params", live="80ms", icon=":material/search:",
         width=320, max_chars=LONGEST,
     )  # fmt: skip
-    state.keep(state.WORD_SOUGHT, sought, "")
+    state.keep(page_state.WORD_SOUGHT, sought, "")
     try:
         entries = files.entries(language or files.FIRST)
     except FileError as error:

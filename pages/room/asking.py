@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.room import notes
+from pages.room import state as page_state
 from ui import state
 from ui.lessons import panel
 from ui.lessons.files import Step
@@ -44,25 +45,27 @@ def show(folder: Path, mine: Seat) -> None:
             "Ask the question of this step", key="room-ask-step", icon=":material/school:", on_click=ask_step, args=(mine, step)
         )
     say(folder, "ask")
-    st.text_input("The question", key=state.ROOM_ASK.name, max_chars=400)
-    kind = st.segmented_control("Kind of answer", KINDS, default=KINDS[0], required=True, key=state.ROOM_KIND.name)
+    st.text_input("The question", key=page_state.ROOM_ASK.name, max_chars=400)
+    kind = st.segmented_control("Kind of answer", KINDS, default=KINDS[0], required=True, key=page_state.ROOM_KIND.name)
     if kind == KINDS[0]:
-        st.text_area("The choices, one in a line", key=state.ROOM_CHOICES.name, height=110, max_chars=3000)
-    st.text_input("The right answer, only for your table", key=state.ROOM_RIGHT.name, max_chars=200)
-    st.selectbox("The model’s answer, shown beside the others", list(MODEL), key=state.ROOM_MODEL.name)
+        st.text_area("The choices, one in a line", key=page_state.ROOM_CHOICES.name, height=110, max_chars=3000)
+    st.text_input("The right answer, only for your table", key=page_state.ROOM_RIGHT.name, max_chars=200)
+    st.selectbox("The model’s answer, shown beside the others", list(MODEL), key=page_state.ROOM_MODEL.name)
     st.button("Ask", key="room-ask-now", icon=":material/campaign:", type="primary", on_click=ask, args=(mine,))
 
 
 def ask(mine: Seat) -> None:
-    words, kind = state.ROOM_ASK.get(), state.ROOM_KIND.get() or KINDS[0]
-    choices = tuple(state.ROOM_CHOICES.get().splitlines())
+    words, kind = page_state.ROOM_ASK.get(), page_state.ROOM_KIND.get() or KINDS[0]
+    choices = tuple(page_state.ROOM_CHOICES.get().splitlines())
     try:
-        mine.room.ask(words, kind, choices, own_answer(mine, MODEL[state.ROOM_MODEL.get() or "nothing"]), state.ROOM_RIGHT.get())
+        mine.room.ask(
+            words, kind, choices, own_answer(mine, MODEL[page_state.ROOM_MODEL.get() or "nothing"]), page_state.ROOM_RIGHT.get()
+        )
     except RoomError as error:
         st.toast(plain(str(error)), icon=":material/info:")
         return
-    state.ROOM_ASK.set("")
-    state.ROOM_RIGHT.set("")
+    page_state.ROOM_ASK.set("")
+    page_state.ROOM_RIGHT.set("")
 
 
 def own_answer(mine: Seat, name: str) -> str:

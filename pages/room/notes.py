@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.answers import Answer
 from models.errors import FileError
+from pages.room import state as page_state
 from ui import state
 from ui.lessons import course, files, panel
 from ui.lessons.files import Lesson, Step
@@ -53,7 +54,7 @@ def show(folder: Path, mine: Seat) -> None:
                 on_click=go,
                 args=(mine, number + 1),
             )
-        if st.toggle("Show my notes and the answer", key=state.ROOM_NOTES.name, persist_state="session"):
+        if st.toggle("Show my notes and the answer", key=page_state.ROOM_NOTES.name, persist_state="session"):
             say(folder, "notes")
             st.markdown(step.words)
             if step.question:

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.room import asking, code, files, notes
+from pages.room import state as page_state
 from ui import shell, state
 from ui.choices import picker
 from ui.menu import TITLES
@@ -54,15 +55,15 @@ def begin() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         say(HERE, "join")
-        st.text_input("The code of the room", key=state.ROOM_WRITTEN.name, on_change=join, autocomplete="off")
+        st.text_input("The code of the room", key=page_state.ROOM_WRITTEN.name, on_change=join, autocomplete="off")
     with right:
         say(HERE, "open")
         st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=seat.open_here)
 
 
 def join() -> None:
-    state.ROOM.set("".join(state.ROOM_WRITTEN.get()[:TYPED].upper().split()))
-    state.ROOM_WRITTEN.set("")
+    state.ROOM.set("".join(page_state.ROOM_WRITTEN.get()[:TYPED].upper().split()))
+    page_state.ROOM_WRITTEN.set("")
     state.run_whole_page_next()
 
 
@@ -71,8 +72,8 @@ def fix(mine: Seat) -> None:
     level, model = state.level(), picker.in_use()
     with st.container(horizontal=True, gap="medium"):
         for key, name, value in (
-            (state.ROOM_FIXED_LEVEL, state.LEVEL.name, level),
-            (state.ROOM_FIXED_MODEL, state.MODEL.name, str((mine.room.at or {}).get("model", model))),
+            (page_state.ROOM_FIXED_LEVEL, state.LEVEL.name, level),
+            (page_state.ROOM_FIXED_MODEL, state.MODEL.name, str((mine.room.at or {}).get("model", model))),
         ):
             fixed = mine.room.fixed.get(name)
             key.set(fixed is not None)
@@ -92,16 +93,16 @@ def choose_pages(mine: Seat) -> None:
     """Which pages the class finds in its menu."""
     names = [name for name in TITLES if name != seat.OWN_PAGE]
     hidden = mine.room.fixed.get(seat.HIDDEN, ())
-    state.ROOM_PAGES.set([name for name in names if name not in hidden])
+    page_state.ROOM_PAGES.set([name for name in names if name not in hidden])
     say(HERE, "pages")
     st.pills(
         "Pages in the menu of the class", names, selection_mode="multi", format_func=TITLES.__getitem__, wrap=True,
-        key=state.ROOM_PAGES.name, label_visibility="collapsed", on_change=hide, args=(mine, names),
+        key=page_state.ROOM_PAGES.name, label_visibility="collapsed", on_change=hide, args=(mine, names),
     )  # fmt: skip
 
 
 def hide(mine: Seat, names: list[str]) -> None:
-    chosen = state.ROOM_PAGES.get() or ()
+    chosen = page_state.ROOM_PAGES.get() or ()
     mine.room.fix(**{seat.HIDDEN: [name for name in names if name not in chosen] or None})
 
 

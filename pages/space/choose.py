@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.projections import MEASURES, umap_installed
 from pages.space import scene
+from pages.space import state as page_state
 from pages.space.scene import NAMES
 from pages.space.settings import Arrangement, Choice
 from ui import state
@@ -16,8 +17,8 @@ from ui.choices.widgets import one_of
 from ui.memory.jobs import result
 from ui.show import choice
 
-DIMENSIONS = dict(zip(state.DIMENSIONS.values, (3, 2), strict=True))
-DISTANCES = dict(zip(state.MEASURE.values, MEASURES, strict=True))
+DIMENSIONS = dict(zip(page_state.DIMENSIONS.values, (3, 2), strict=True))
+DISTANCES = dict(zip(page_state.MEASURE.values, MEASURES, strict=True))
 MOST = 2600  # points that t-SNE and UMAP arrange unless somebody asks for all: some seconds
 HOW = (
     "How far two vectors are from each other: in the picture, for the nearest tokens, and in the numbers. Cosine: by "
@@ -30,23 +31,25 @@ def projection(extra: Callable[[], None] = lambda: None, one_layer: bool = False
     """Draw the pickers of a projection. extra: places another picker in the same row. one_layer: there is only one layer, and
     distance is by cosine, as everywhere in the part about the vocabulary."""
     if state.level() == "beginner":
-        state.later("intermediate", state.PROJECTION, state.DIMENSIONS, state.MEASURE, state.COLOUR)
+        state.later("intermediate", page_state.PROJECTION, page_state.DIMENSIONS, page_state.MEASURE, page_state.COLOUR)
         return Choice()
     offered = {key: name for key, name in NAMES.items() if key != "umap" or umap_installed()}
     measure = MEASURES[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="space-choices"):
-        name = one_of(state.PROJECTION, tuple(offered.values()), "the projection")
-        dimensions = DIMENSIONS[one_of(state.DIMENSIONS, tuple(DIMENSIONS), "the dimensions")]
+        name = one_of(page_state.PROJECTION, tuple(offered.values()), "the projection")
+        dimensions = DIMENSIONS[one_of(page_state.DIMENSIONS, tuple(DIMENSIONS), "the dimensions")]
         if not one_layer:
-            measure = DISTANCES[one_of(state.MEASURE, tuple(DISTANCES), "the distance", help=HOW)]
+            measure = DISTANCES[one_of(page_state.MEASURE, tuple(DISTANCES), "the distance", help=HOW)]
         extra()
     method = next(key for key in offered if offered[key] == name)
     perplexity, seed = 30.0, 0
     if state.level() == "expert" and method != "pca":
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             label = "Perplexity" if method == "t-sne" else "Neighbours"
-            perplexity = st.slider(label, 2, 100, 30, key=state.PERPLEXITY.name, persist_state="session", width=240)
-            seed = int(st.number_input("Seed", 0, 10_000, 0, key=state.PROJECTION_SEED.name, persist_state="session", width=120))
+            perplexity = st.slider(label, 2, 100, 30, key=page_state.PERPLEXITY.name, persist_state="session", width=240)
+            seed = int(
+                st.number_input("Seed", 0, 10_000, 0, key=page_state.PROJECTION_SEED.name, persist_state="session", width=120)
+            )
     return Choice(method, dimensions, measure, float(perplexity), seed)
 
 
@@ -59,7 +62,7 @@ def thin_out(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
     total = f"{len(places) * layers:,}"
     every = st.toggle(
         f"All {len(places):,} tokens",
-        key=state.EVERY_TOKEN.name,
+        key=page_state.EVERY_TOKEN.name,
         help=f"{len(places):,} tokens × {layers} layers are {total} points.",
     )
     if every:
@@ -82,9 +85,9 @@ def arrange(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arrangement | 
 
 def followed(view: str) -> int | None:
     """Return the point that is followed in a view. It stays chosen while the text is edited."""
-    return state.followed_key(view).get()
+    return page_state.followed_key(view).get()
 
 
 def follow(view: str) -> Callable[[], None]:
     """Return what a click on a point of a view does."""
-    return lambda: state.followed_key(view).set(choice(view))
+    return lambda: page_state.followed_key(view).set(choice(view))

@@ -9,10 +9,10 @@ import streamlit as st
 
 from analysis import occurrences
 from pages.space import choose, recipes
+from pages.space import state as page_state
 from pages.space.boards.contexts import KEY
 from pages.space.compose import HERE, compose
 from pages.space.settings import Choice, Missing, Settings, Word
-from ui import state
 from ui.choices import boxes
 from ui.look import Look
 from ui.memory import loaded
@@ -40,12 +40,14 @@ def draw(look: Look) -> Sequence[Picture]:
     left, right = st.columns([7, 4])
     with right:
         say(HERE, "contexts")
-        word = st.text_input("The word", WORD, key=state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
+        word = st.text_input("The word", WORD, key=page_state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
         most = boxes.character_limit()
         typed = st.text_area(
-            "Texts, one a line", TEXTS[:most], key=state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
+            "Texts, one a line", TEXTS[:most], key=page_state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
         )[:most]
-        whole = st.toggle("All tokens of these texts", key=state.CONTEXT_ALL.name, help="Also show the other tokens, in grey.")
+        whole = st.toggle(
+            "All tokens of these texts", key=page_state.CONTEXT_ALL.name, help="Also show the other tokens, in grey."
+        )
     texts = list(dict.fromkeys(text.strip() for text in [trace.text, *typed.splitlines()] if text.strip()))
     if len(texts) > MOST:
         right.caption(f"Only the first {MOST} of {len(texts)} texts are read.")

@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from analysis.projector import layer_rows, projector_files
+from pages.space import state as page_state
 from pages.space.recipes import axis_names
 from pages.space.scene import Points
-from ui import state
 from ui.memory.jobs import Report, result
 from ui.picture.caption import caption
 from ui.picture.picture import Picture
@@ -33,7 +33,7 @@ def draw(picture: Picture) -> None:
             return
         save("PNG of each layer", lambda: pictures(drawing), f"{about.stem}-layers.zip", "application/zip")
         if st.button("Make a GIF", key=f"gif {picture.key}", help="The points moving through all layers. It takes some seconds."):
-            state.GIF.set(hash(fingerprint(drawing)))
+            page_state.GIF.set(hash(fingerprint(drawing)))
     offer_gif(drawing, f"{about.stem}.gif")
 
 
@@ -64,7 +64,7 @@ def fingerprint(drawing: dict[str, Any]) -> tuple:
 def offer_gif(drawing: dict[str, Any], file: str) -> None:
     """Offer the GIF once it was asked for, because drawing it takes seconds."""
     key = fingerprint(drawing)
-    if state.GIF.get() != hash(key):
+    if page_state.GIF.get() != hash(key):
         return
 
     def work(report: Report) -> bytes:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from pages.space import contexts, further, tokens, vocabulary
+from pages.space import state as page_state
 from pages.space.compose import HERE
-from ui import shell, state
+from ui import shell
 from ui.choices import scope
 from ui.choices.widgets import tabs
 from ui.look import Look
@@ -12,14 +13,14 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 
-PARTS = dict(zip(state.SPACE.values, (tokens.draw, contexts.draw, vocabulary.draw), strict=True))
+PARTS = dict(zip(page_state.SPACE.values, (tokens.draw, contexts.draw, vocabulary.draw), strict=True))
 
 
 def draw(look: Look) -> None:
     above = shell.above()
     pictures: Sequence[Picture] = ()
     with above:
-        part = tabs(state.SPACE, "the part")
+        part = tabs(page_state.SPACE, "the part")
     with picture(f"The part “{part}”"):
         pictures = PARTS[part](look)
     with above, picture("“Take it away”"):

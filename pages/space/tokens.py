@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.space import choose
+from pages.space import state as page_state
 from pages.space.boards.tokens import KEY
 from pages.space.compose import compose
 from pages.space.settings import Settings, Tokens
-from ui import state
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.picture.mount import composed, mount_all, write_beside
@@ -19,11 +19,11 @@ from ui.picture.picture import Picture
 
 def draw(look: Look) -> Sequence[Picture]:
     trace = look.trace
-    colour, arranged = state.COLOUR.default, None
+    colour, arranged = page_state.COLOUR.default, None
 
     def pick_colour() -> None:
         nonlocal colour
-        colour = one_of(state.COLOUR, state.COLOUR.values, "the colour")
+        colour = one_of(page_state.COLOUR, page_state.COLOUR.values, "the colour")
 
     left, right = st.columns([7, 4])
     with left:
@@ -47,4 +47,4 @@ def pick_stack(look: Look) -> str:
     stacks = tuple(look.trace.hidden)
     if len(stacks) == 1 or look.beginner:
         return stacks[0]
-    return one_of(state.STACK, [name.capitalize() for name in stacks], "the stack").lower()
+    return one_of(page_state.STACK, [name.capitalize() for name in stacks], "the stack").lower()

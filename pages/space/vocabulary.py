@@ -9,10 +9,10 @@ import streamlit as st
 
 from analysis.embedding import chance_of_analogy, chance_of_nearest, vectors
 from pages.space import choose
+from pages.space import state as page_state
 from pages.space.boards.vocabulary import ANALOGY, MAP, NEAREST
 from pages.space.compose import HERE, compose
 from pages.space.settings import Analogy, AnalogyByChance, Map, Nearest, NearestByChance, Settings
-from ui import state
 from ui.choices import boxes
 from ui.look import Look
 from ui.memory import jobs
@@ -37,7 +37,7 @@ def draw(look: Look) -> Sequence[Picture]:
     with left:
         most = boxes.character_limit()
         typed = st.text_input(
-            "Words, any list", WORDS[:most], key=state.VOCABULARY.name, persist_state="session", live="300ms", max_chars=most
+            "Words, any list", WORDS[:most], key=page_state.VOCABULARY.name, persist_state="session", live="300ms", max_chars=most
         )
         words = list(dict.fromkeys(filter(None, re.split(r"[,;\s]+", (typed or "")[:most]))))
         if len(words) > MOST:
@@ -58,9 +58,9 @@ def pick_settings(look: Look) -> Settings:
     centred = False
     if not look.beginner:
         with st.container(horizontal=True):
-            centred = st.toggle("Subtract the mean", key=state.CENTRED.name, persist_state="session", help=MEAN)
-            st.toggle("Parts of words too", key=state.WORD_PARTS.name, persist_state="session", help=PARTS)
-    return Settings(centred=centred, words_only=not state.WORD_PARTS.get())
+            centred = st.toggle("Subtract the mean", key=page_state.CENTRED.name, persist_state="session", help=MEAN)
+            st.toggle("Parts of words too", key=page_state.WORD_PARTS.name, persist_state="session", help=PARTS)
+    return Settings(centred=centred, words_only=not page_state.WORD_PARTS.get())
 
 
 def map_of(look: Look, words: list[str], settings: Settings) -> Sequence[Picture]:
@@ -78,7 +78,7 @@ def map_of(look: Look, words: list[str], settings: Settings) -> Sequence[Picture
 def neighbours(look: Look, settings: Settings) -> Sequence[Picture]:
     st.markdown("##### Nearest words")
     say(HERE, "nearest", vocabulary=f"{look.model.info.vocabulary:,}")
-    text = st.text_input("Nearest to", "dog", key=state.NEAREST_TO.name, persist_state="session", live="300ms", max_chars=60)
+    text = st.text_input("Nearest to", "dog", key=page_state.NEAREST_TO.name, persist_state="session", live="300ms", max_chars=60)
     if not (text and text.strip()):
         return []
     board, choices = composed(compose, look, settings, Nearest(text)), (settings.centred, settings.words_only)
@@ -99,7 +99,9 @@ def relation(look: Look, settings: Settings) -> Sequence[Picture]:
     terms: list[str] = []
     places = zip(st.columns(3, gap="small"), ("From", "take away", "and add"), ("king", "man", "woman"), "abc", strict=True)
     for column, name, start, key in places:
-        box = column.text_input(name, start, key=state.ANALOGY.of(key).name, persist_state="session", live="300ms", max_chars=60)
+        box = column.text_input(
+            name, start, key=page_state.ANALOGY.of(key).name, persist_state="session", live="300ms", max_chars=60
+        )
         terms.append((box or "").strip())
     if not all(terms):
         return []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from pages.train import state as page_state
 from ui import state
 from ui.choices.widgets import number, one_of
 
@@ -56,7 +57,7 @@ MOST_SNAPSHOTS = 100
 
 def task(disabled: bool) -> str:
     """Return the task that is to be learned."""
-    return one_of(state.TRAIN_TASK, state.TRAIN_TASK.values, "the task", menu=True, disabled=disabled).lower()
+    return one_of(page_state.TRAIN_TASK, page_state.TRAIN_TASK.values, "the task", menu=True, disabled=disabled).lower()
 
 
 def numbers(disabled: bool) -> tuple[dict, dict]:
@@ -67,7 +68,7 @@ def numbers(disabled: bool) -> tuple[dict, dict]:
     here = [*sizes, *learning]
     for level, (more, numbers) in LEVELS.items():
         new = [name for name in (*more, *numbers) if name not in here]
-        state.later(level, *(state.train_key(name) for name in new))
+        state.later(level, *(page_state.train_key(name) for name in new))
         here += new
     chosen = _numbers(SIZES, sizes, disabled)
     budget = _numbers(LEARNING, learning, disabled)
@@ -115,12 +116,12 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
         default: Any = DEFAULTS.get(name, getattr(Budget, name, None))
         with columns[i % len(columns)]:
             chosen[name] = number(
-                state.train_key(name), setting.title, setting.least, setting.most, default, setting.step, disabled=disabled,
+                page_state.train_key(name), setting.title, setting.least, setting.most, default, setting.step, disabled=disabled,
                 help=setting.help, format="%g" if name == "rate" else None,
             )  # fmt: skip
-        state.keep(state.train_key(name), chosen[name], default)
+        state.keep(page_state.train_key(name), chosen[name], default)
     return chosen
 
 
 def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool) -> str:
-    return one_of(state.train_key(name), names, f"the {title.lower()}", label=title, menu=True, disabled=disabled)
+    return one_of(page_state.train_key(name), names, f"the {title.lower()}", label=title, menu=True, disabled=disabled)

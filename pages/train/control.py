@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.train import state as page_state
 from ui import state
 from ui.choices.widgets import switch
 from ui.memory import trainings
@@ -22,28 +23,28 @@ def log_switch() -> bool:
     """Draw the switch for a TensorBoard log, and return whether it is on."""
     if state.level() == "beginner":
         return False
-    return switch(state.TRAIN_LOG, "TensorBoard log", help="Writes scalars, histograms, the graph and the embedding.")
+    return switch(page_state.TRAIN_LOG, "TensorBoard log", help="Writes scalars, histograms, the graph and the embedding.")
 
 
 def begin(plan: Plan | None, log: bool) -> None:
     """Draw the button that starts the planned training; say what is wrong where it cannot be trained."""
     st.button(
         "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start",
-        on_click=state.TRAIN_STARTED.set, args=(True,),  # a run that is cut off before it comes here leaves that to the next one
+        on_click=page_state.TRAIN_STARTED.set, args=(True,),  # a run that is cut off before this leaves that to the next
     )  # fmt: skip
-    if not state.TRAIN_STARTED.get() or plan is None:
+    if not page_state.TRAIN_STARTED.get() or plan is None:
         return
     from models.training.live import Training
 
     name = trainings.new_name()
-    state.TRAINED_AT.set(None)
+    page_state.TRAINED_AT.set(None)
     try:
         task, config, budget = plan
         training = Training(task, config, budget, watch=new_log(name, task.name)) if log else Training(task, config, budget)
         trainings.keep(name, training)
         start(training)  # at once: where there is no more room, one that is paused would make place for the next newcomer
     except ValueError as error:
-        state.TRAIN_STARTED.set(False)
+        page_state.TRAIN_STARTED.set(False)
         st.error(plain(str(error)), icon=":material/report:")
         return
     st.rerun()
@@ -51,9 +52,9 @@ def begin(plan: Plan | None, log: bool) -> None:
 
 def start(training: Training) -> None:
     """Start a training that was asked for, in this run or in one before that was cut off."""
-    if state.TRAIN_STARTED.get():
+    if page_state.TRAIN_STARTED.get():
         training.start()
-        state.TRAIN_STARTED.set(False)
+        page_state.TRAIN_STARTED.set(False)
 
 
 def new_log(name: str, task: str) -> TensorBoardLog:

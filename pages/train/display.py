@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from pages.train import recipes
+from pages.train import state as page_state
 from pages.train.control import describe
 from ui import shell, state
 from ui.choices.widgets import tabs
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from models.training.live import Snapshot, Training
     from pages.train.choose import Plan
 
-SIMPLE = state.CURVES.values[:2]
+SIMPLE = page_state.CURVES.values[:2]
 Lines = dict[str, tuple[Sequence[float], Sequence[float]]]  # the steps and the values of each
 
 
@@ -62,7 +63,7 @@ def example(task: str, question: str, answer: str, guess: bytes = b"") -> str:
 def picture(here: Path, training: Training) -> None:
     above = shell.above()
     with above:
-        look = tabs(state.CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
+        look = tabs(page_state.CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
     slot = st.container()
     snapshot = at_step(training)
     pictures = [curves(training, look, snapshot.step)]
@@ -88,12 +89,12 @@ def at_step(training: Training) -> Snapshot:
     goes_on = training.state in ("running", "paused")
     steps = [*range(0, last, every), last] if goes_on else [snapshot.step for snapshot in snapshots]
     newest = len(snapshots) - 1
-    at = state.TRAINED_AT.get()
+    at = page_state.TRAINED_AT.get()
     at = newest if at is None else min(at, newest)
 
     def move() -> None:
         to = choice("trained-time")
-        state.TRAINED_AT.set(None if to is None or to >= len(training.snapshots) - 1 else int(to))
+        page_state.TRAINED_AT.set(None if to is None or to >= len(training.snapshots) - 1 else int(to))
 
     if len(steps) > 1:
         show(time_slider([f"step {step}" for step in steps], newest, at, "Step that is shown"), "trained-time", move)
@@ -153,11 +154,11 @@ def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
     layers, count = snapshot.entropy.shape
     newest = training.snapshots[-1]
     layer, head = first = place(newest.induction) or place(newest.previous) or (0, 0)
-    if chosen := state.TRAIN_HEAD.get():
+    if chosen := page_state.TRAIN_HEAD.get():
         layer, head = chosen if chosen[0] < layers and chosen[1] < count else first
 
     def react() -> None:
-        state.TRAIN_HEAD.set(tuple(choice("trained-heads") or ()))
+        page_state.TRAIN_HEAD.set(tuple(choice("trained-heads") or ()))
 
     notes = [[note(snapshot, i, j) for j in range(count)] for i in range(layers)]
     maps, texts, of = snapshot.attention.astype(np.float32), signs(training.read), f"step {snapshot.step}, {describe(training)}"

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.type import answer, welcome
+from pages.type import state as page_state
 from pages.type.clicks import react
 from pages.type.compose import Settings, compose
 from ui import shell, state
@@ -25,13 +26,13 @@ def controls() -> Settings:
     temperature, bars = 1.0, BARS[state.level()]
     with st.sidebar:
         if state.level() == "beginner":
-            state.later("intermediate", state.TEMPERATURE)
+            state.later("intermediate", page_state.TEMPERATURE)
         else:
-            temperature = slider(state.TEMPERATURE, "Temperature", 0.1, 3.0, 0.1)
+            temperature = slider(page_state.TEMPERATURE, "Temperature", 0.1, 3.0, 0.1)
         if state.level() != "expert":
-            state.later("expert", state.BAR_COUNT)
+            state.later("expert", page_state.BAR_COUNT)
         else:
-            bars = int(slider(state.BAR_COUNT, "Predictions", 5, 50, 1))
+            bars = int(slider(page_state.BAR_COUNT, "Predictions", 5, 50, 1))
     return Settings(temperature, bars)
 
 

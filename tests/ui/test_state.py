@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +13,9 @@ from hypothesis import strategies as st
 from streamlit.runtime.state import SessionState
 from streamlit.testing.v1 import AppTest
 
+from tests.serving import ROOT
 from ui import state
+from ui.menu import TITLES
 
 NAMES = ("level", "layer", "head", "room", "shade")
 STEPS = st.lists(
@@ -47,7 +51,7 @@ def script() -> None:
 
     st.session_state["found"] = {
         "level": state.LEVEL.get(), "asked": state.LEVEL.in_address, "layer": state.LAYER.get_or("none"),
-        "held": state.LAYER.is_set, "twice": state.SHADE.in_address, "empty": state.TEXT.in_address,
+        "held": state.LAYER.is_set, "twice": state.VIEW.in_address, "empty": state.TEXT.in_address,
         "missing": state.HEAD.in_address, "popped": state.HEAD.pop(),
         "chosen": state.chosen(),
     }  # fmt: skip
@@ -57,7 +61,7 @@ def script() -> None:
 def test_in_a_run_a_key_tells_value_default_and_wish():
     app = AppTest.from_function(script, default_timeout=60)
     app.query_params["level"] = "expert"
-    app.query_params["shade"] = ["layer", "head"]
+    app.query_params["view"] = ["Reading", "Head"]
     app.query_params["text"] = ""
     app.session_state["layer"] = 3
     app.session_state["bars"] = 7
@@ -65,19 +69,20 @@ def test_in_a_run_a_key_tells_value_default_and_wish():
     app.run()
     found = app.session_state["found"]
     assert found["level"] == state.LEVEL.default and found["asked"] == "expert"
-    assert found["layer"] == 3 and found["held"] and found["twice"] == "head" and found["empty"] == ""
+    assert found["layer"] == 3 and found["held"] and found["twice"] == "Head" and found["empty"] == ""
     assert found["missing"] is None and found["popped"] is None
     assert found["chosen"] == app.session_state["own"] == {"layer": 3, "bars": 7}
 
 
 def choices() -> None:
+    from pages.flow import state as flow_state
     from ui import state
 
     state.ADDRESS.set({})
     state.keep(state.LAYER, "L3", "L0")
     state.keep(state.SPECIAL, False, True)
-    state.keep(state.RESIDUAL, 0.25, 0.5)
-    state.keep(state.FUSION, "mean", "mean")
+    state.keep(flow_state.RESIDUAL, 0.25, 0.5)
+    state.keep(flow_state.FUSION, "mean", "mean")
 
 
 def test_an_address_has_what_is_chosen_and_no_defaults():
@@ -89,3 +94,48 @@ def test_an_address_has_what_is_chosen_and_no_defaults():
 def test_outside_of_a_run_a_key_has_what_a_bare_script_would_find(key):
     assert key.get() == streamlit.session_state.get(key.name, key.default)
     assert key.in_address is None and not key.is_set
+
+
+def page_key() -> None:
+    from ui import state
+
+    keys = {key.name: key for key in state.linked_keys()}
+    state.open_page("type")
+    state.take("type", {"residual": "0.25", "steer-layer": "3", "build-heads": "4", "try-all": "true", "shade": "entropy"})
+    state.st.session_state["read"] = {name: keys[name].get() for name in ("residual", "try-all", "shade")}
+
+
+def test_each_key_is_declared_once_and_no_two_have_one_name():
+    names = Counter(key.name for key in state.declared(state.Key))
+    assert [name for name, count in names.items() if count > 1] == []
+    prefixes = [family.prefix for family in state.declared(state.Family)]
+    assert sorted(prefixes) == sorted(set(prefixes)) and len(prefixes) == 3
+
+
+def test_keys_and_families_are_declared_in_state_files_alone():
+    """Elsewhere a key is asked for by its name in a state file, or is `Key.of` another."""
+    files = [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    declared = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in files if file.name != "state.py"
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix("state.") in ("Key", "Family", "link", "Key[Any]")
+    ]  # fmt: skip
+    assert declared == []
+
+
+def test_every_state_file_of_a_page_is_read_though_no_page_was_opened():
+    files = {file.parent.name for file in (ROOT / "pages").glob("*/state.py")}
+    assert {module.__name__ for module in state.declarations()} == {"ui.state", *(f"pages.{page}.state" for page in files)}
+    assert files <= TITLES.keys()
+
+
+def test_a_link_of_one_page_is_understood_on_another():
+    app = AppTest.from_function(page_key, default_timeout=60).run()
+    assert app.session_state["read"] == {"residual": 0.25, "try-all": True, "shade": "entropy"}
+    assert app.session_state["build-heads"] == 4 and not app.exception
+
+
+def test_a_name_belongs_to_the_family_that_begins_it():
+    assert state.family_of("generate-temperature").numbers and not state.family_of("build-heads").numbers
+    assert state.family_of("layer") is None and state.family_of("") is None

@@ -285,7 +285,7 @@ def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> 
     for name, value in of.items():
         if name in OWN:
             block.refuse(name, f"A step does not set {quoted(name)}: who reads it has that already. Leave it out.")
-        if name not in keys and name not in more and not re.match("(build|train|generate)-", str(name)):
+        if name not in keys and name not in more and not state.family_of(str(name)):
             block.refuse(str(name), f"A page has no choice {quoted(name)}. Names are those of an address, such as view or head.")
         if isinstance(value, dict | list) or value is None:
             block.refuse(str(name), f"“{short(name)}:” needs one value.")
@@ -298,7 +298,8 @@ def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> 
         if isinstance(default, bool) and text not in ("true", "false"):
             block.refuse(name, f"“{name}:” needs true or false.")
         counts = isinstance(default, int | float) and not isinstance(default, bool)
-        if counts or (name not in keys and str(name).startswith(state.GENERATING)):
+        family = None if name in keys else state.family_of(str(name))
+        if counts or (family and family.numbers):
             if not re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", text):
                 block.refuse(name, f"“{name}:” needs a number.")
             if isinstance(default, int) and "." in text:

@@ -124,7 +124,7 @@ def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[An
             st.info(plain(f"{question.ask} {complaint('The answer', error, 'computed')}"))
         return None
     answers = state.LESSON_ANSWERS.get() or {}
-    key = state.Key[Any](f"lesson-answer-{lesson.name}-{number}", answers.get((lesson.name, number)))
+    key = state.answer_key(lesson.name, number, answers.get((lesson.name, number)))
     before = key.get()
     st.markdown(plain(question.ask))
     given: str | float | None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.change import state as page_state
 from pages.change.circuit import recipes
 from pages.change.circuit.settings import Settings
 from pages.change.question import ask
@@ -17,7 +18,7 @@ from ui.memory import jobs
 from ui.words import say, words
 
 HERE = Path(__file__).parents[1]
-FILLS = dict(zip(state.CIRCUIT_FILL.values, ("mean", "zero", "other text"), strict=True))
+FILLS = dict(zip(page_state.CIRCUIT_FILL.values, ("mean", "zero", "other text"), strict=True))
 WAIT = 20.0  # seconds; a longer search waits for a click
 
 
@@ -28,16 +29,16 @@ def ask_circuit(look: Look) -> Settings | None:
     names = tuple(FILLS) if look.model.info.queries else ("zeros",)
     with left:
         fill = one_of(
-            state.CIRCUIT_FILL, tuple(FILLS), "what takes the place of a part", offered=names, menu=True,
+            page_state.CIRCUIT_FILL, tuple(FILLS), "what takes the place of a part", offered=names, menu=True,
             label=words(HERE, "circuit fill"), on_change=begin,
         )  # fmt: skip
-        state.keep(state.CIRCUIT_FILL, fill, names[0])
+        state.keep(page_state.CIRCUIT_FILL, fill, names[0])
     with right:
-        keep = slider(state.CIRCUIT_KEEP, words(HERE, "circuit keep"), 50, 95, 5, format="%d %%")
+        keep = slider(page_state.CIRCUIT_KEEP, words(HERE, "circuit keep"), 50, 95, 5, format="%d %%")
     other = ""
     if FILLS[fill] == "other text":
         other = boxes.one_line(
-            state.CIRCUIT_OTHER, words(HERE, "circuit other"), "Your text with a word changed …", labelled=True
+            page_state.CIRCUIT_OTHER, words(HERE, "circuit other"), "Your text with a word changed …", labelled=True
         )
         if not other.strip():
             say(HERE, "circuit no text")
@@ -49,8 +50,8 @@ def ask_circuit(look: Look) -> Settings | None:
 
 def begin() -> None:
     """Fill the other text with a copy of the first, in which the user changes a word."""
-    if state.CIRCUIT_FILL.get() == "another text" and not state.box_text(state.CIRCUIT_OTHER):
-        boxes.change(state.CIRCUIT_OTHER, state.box_text(state.TEXT))
+    if page_state.CIRCUIT_FILL.get() == "another text" and not state.box_text(page_state.CIRCUIT_OTHER):
+        boxes.change(page_state.CIRCUIT_OTHER, state.box_text(state.TEXT))
 
 
 def search(settings: Settings) -> recipes.Wiring | None:

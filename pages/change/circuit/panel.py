@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.behaviour import Node
 from models.edits import SAMPLE, Edit, Head, Part, Skip
 from pages.change import chosen
+from pages.change import state as page_state
 from pages.change.boards import circuit as boards
 from pages.change.circuit import recipes
 from pages.change.circuit.choose import ask_circuit, search
@@ -19,7 +20,6 @@ from pages.change.compose import HERE, compose
 from pages.change.question import nothing_to_ask
 from pages.change.settings import Refused, Unasked, Wired
 from pages.change.settings import Settings as PageSettings
-from ui import state
 from ui.look import Look
 from ui.picture.board import Board
 from ui.picture.mount import composed, mount, mount_all, write_beside
@@ -79,7 +79,7 @@ def place_open_button(settings: Settings, wiring: recipes.Wiring) -> None:
 
     def open_experiment() -> None:
         chosen.change(removals)
-        state.EXPERIMENT.set(state.EXPERIMENT.default)
+        page_state.EXPERIMENT.set(page_state.EXPERIMENT.default)
 
     st.button(
         words(HERE, "circuit open"), icon=":material/toggle_off:", on_click=open_experiment, help=words(HERE, "circuit open help")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.change import state as page_state
 from pages.change.boards.steering import MOST
 from pages.change.steer.push import Push
 from pages.change.steer.ready import OWN, own_pairs, ready_for
@@ -25,18 +26,18 @@ def ask_push(folder: Path, look: Look) -> Push:
     ready = ready_for(look.model.info.kind)
     names = (*ready, OWN) if not look.beginner else tuple(ready)
     with st.container(horizontal=True, gap="medium", key="steer-choices", vertical_alignment="bottom"):
-        name = one_of(state.STEER, names, "the direction")
-        state.keep(state.STEER, name, names[0])
+        name = one_of(page_state.STEER, names, "the direction")
+        state.keep(page_state.STEER, name, names[0])
         method, seed = ask_method(look)
     last = len(look.trace.hidden["encoder" if look.trace.target else "self"]) - 1
     first = ready.get(name, next(iter(ready.values())))
     middle = (last + 1) // 2 if first.layer is None else first.layer
-    strength = number(state.STEER_STRENGTH, -MOST, MOST, first.strength, "“Strength” at")
+    strength = number(page_state.STEER_STRENGTH, -MOST, MOST, first.strength, "“Strength” at")
     layer = middle
     if look.beginner:
-        state.later("intermediate", state.STEER_LAYER, state.STEER_METHOD)
+        state.later("intermediate", page_state.STEER_LAYER, page_state.STEER_METHOD)
     else:
-        layer = int(number(state.STEER_LAYER, 0, last, middle, "the place of the stream"))
+        layer = int(number(page_state.STEER_LAYER, 0, last, middle, "the place of the stream"))
     pairs = ready[name].pairs if name in ready else ask_pairs(folder)
     return Push(name, pairs, layer, strength, method, seed)
 
@@ -45,21 +46,25 @@ def ask_pairs(folder: Path) -> tuple[tuple[str, str], ...]:
     """Place two boxes, and return the pairs that are typed into them."""
     left, right = st.columns(2)
     with left:
-        with_it = boxes.one_line(state.STEER_WITH, words(folder, "with it"), "The dog barks. / A wolf howled.", labelled=True)
+        with_it = boxes.one_line(
+            page_state.STEER_WITH, words(folder, "with it"), "The dog barks. / A wolf howled.", labelled=True
+        )
     with right:
-        without = boxes.one_line(state.STEER_WITHOUT, words(folder, "without"), "The cat sleeps. / A cow grazed.", labelled=True)
+        without = boxes.one_line(
+            page_state.STEER_WITHOUT, words(folder, "without"), "The cat sleeps. / A cow grazed.", labelled=True
+        )
     return own_pairs(with_it, without)
 
 
 def ask_method(look: Look) -> tuple[str, int]:
     """Place the menu of methods, and return how the next token is chosen and the seed."""
-    seed = int(number(state.STEER_SEED, 0, 1_000_000, 0, "the number of the draw"))
+    seed = int(number(page_state.STEER_SEED, 0, 1_000_000, 0, "the number of the draw"))
     if look.beginner or look.model.info.kind == "encoder":
         return "greedy", seed
-    name = one_of(state.STEER_METHOD, tuple(METHODS), "the way to write", label="How it writes")
-    state.keep(state.STEER_METHOD, name, next(iter(METHODS)))
+    name = one_of(page_state.STEER_METHOD, tuple(METHODS), "the way to write", label="How it writes")
+    state.keep(page_state.STEER_METHOD, name, next(iter(METHODS)))
     if METHODS[name] == "sampling":
-        st.button("Draw again", icon=":material/casino:", key="steer-draw", on_click=lambda: state.STEER_SEED.set(seed + 1))
+        st.button("Draw again", icon=":material/casino:", key="steer-draw", on_click=lambda: page_state.STEER_SEED.set(seed + 1))
     return METHODS[name], seed
 
 
@@ -81,4 +86,4 @@ def number(key: Key, least: float, most: float, default: float, meaning: str) ->
 
 
 def turn(number: int, value: float) -> None:
-    (state.STEER_STRENGTH, state.STEER_LAYER)[number].set(value)
+    (page_state.STEER_STRENGTH, page_state.STEER_LAYER)[number].set(value)

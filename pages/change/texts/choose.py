@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.patches import DIRECTIONS, PARTS, Patches
 from models.language_model import LanguageModel
+from pages.change import state as page_state
 from pages.change.texts import pairs
 from pages.change.texts.comparison import Comparison
 from ui import state
@@ -22,11 +23,11 @@ from viz import percent
 from viz.tokens import listed, named
 
 HERE = Path(__file__).parents[1]
-PIECES = dict(zip(state.TEXTS_PART.values, PARTS, strict=True))
-INTO = dict(zip(state.TEXTS_INTO.values, DIRECTIONS, strict=True))
+PIECES = dict(zip(page_state.TEXTS_PART.values, PARTS, strict=True))
+INTO = dict(zip(page_state.TEXTS_INTO.values, DIRECTIONS, strict=True))
 OFFERED = 8  # answers of each text in the menus
 WIDE = 165  # pixels of a menu: two of them fit side by side on a telephone
-CHOSEN = (state.TEXTS_PART, state.TEXTS_MEASURE, state.TEXTS_INTO, state.TEXTS_KIND, state.TEXTS_PLACE)
+CHOSEN = (page_state.TEXTS_PART, page_state.TEXTS_MEASURE, page_state.TEXTS_INTO, page_state.TEXTS_KIND, page_state.TEXTS_PLACE)
 MOST = "where they differ most"
 CELL = re.compile(r"(\d{1,4})\.(\d{1,6})")
 
@@ -36,20 +37,20 @@ def ask(look: Look, other: Look) -> Comparison:
     part, measure, direction, kind, _ = (key.default for key in CHOSEN)
     stacks = look.model.info.kind == "encoder-decoder"
     if look.beginner:
-        state.later("intermediate", *CHOSEN, state.TEXTS_ANSWER, state.TEXTS_AGAINST)
+        state.later("intermediate", *CHOSEN, page_state.TEXTS_ANSWER, page_state.TEXTS_AGAINST)
         position = most_different(look, other, places(look))
     else:
         part = widgets.one_of(
-            state.TEXTS_PART, state.TEXTS_PART.values, "the piece", label="What is put in", on_change=pairs.forget
+            page_state.TEXTS_PART, page_state.TEXTS_PART.values, "the piece", label="What is put in", on_change=pairs.forget
         )
-        state.keep(state.TEXTS_PART, part, state.TEXTS_PART.default)
+        state.keep(page_state.TEXTS_PART, part, page_state.TEXTS_PART.default)
         row = st.container(key="texts-how", horizontal=True, gap="small")
         with row:
-            direction = menu(state.TEXTS_INTO, "the direction", "Put", state.TEXTS_INTO.values)
-            measure = menu(state.TEXTS_MEASURE, "the measure", "Measured by", state.TEXTS_MEASURE.values)
+            direction = menu(page_state.TEXTS_INTO, "the direction", "Put", page_state.TEXTS_INTO.values)
+            measure = menu(page_state.TEXTS_MEASURE, "the measure", "Measured by", page_state.TEXTS_MEASURE.values)
             if stacks:
-                fitting = state.TEXTS_KIND.values if part in ("attention", "heads") else state.TEXTS_KIND.values[:2]
-                kind = menu(state.TEXTS_KIND, "the stack", "Where", fitting)
+                fitting = page_state.TEXTS_KIND.values if part in ("attention", "heads") else page_state.TEXTS_KIND.values[:2]
+                kind = menu(page_state.TEXTS_KIND, "the stack", "Where", fitting)
             position = place(look, other)
     kind = kind if stacks else "self"
     patches = Patches(look.model, look.trace, other.trace, kind=kind, position=position)
@@ -98,9 +99,15 @@ def place(look: Look, other: Look) -> int:
         for at, place in enumerate(offered)
     }
     name = widgets.one_of(
-        state.TEXTS_PLACE, (MOST, *names), "the place", label="Place of the answer", menu=True, width=WIDE, on_change=pairs.forget
+        page_state.TEXTS_PLACE,
+        (MOST, *names),
+        "the place",
+        label="Place of the answer",
+        menu=True,
+        width=WIDE,
+        on_change=pairs.forget,
     )
-    state.keep(state.TEXTS_PLACE, name, MOST)
+    state.keep(page_state.TEXTS_PLACE, name, MOST)
     return names[name] if name in names else most_different(look, other, offered)
 
 
@@ -110,9 +117,9 @@ def place(look: Look, other: Look) -> int:
 def both_answers(model: LanguageModel, patches: Patches) -> tuple[int, int]:
     """Return the answer that may come back, and its rival: the likeliest of each text, or any other token."""
     clean, corrupt = (np.argsort(-logs, kind="stable")[:OFFERED].tolist() for logs in patches.logs.values())
-    token = pick(state.TEXTS_ANSWER, "Answer", model, patches, [*clean, *corrupt], None)
+    token = pick(page_state.TEXTS_ANSWER, "Answer", model, patches, [*clean, *corrupt], None)
     usual = patches.answers(token)[1]
-    return token, pick(state.TEXTS_AGAINST, "Rather than", model, patches, [usual, *corrupt, *clean], token)
+    return token, pick(page_state.TEXTS_AGAINST, "Rather than", model, patches, [usual, *corrupt, *clean], token)
 
 
 def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, offered: list[int], itself: int | None) -> int:
@@ -166,15 +173,15 @@ def cell(comparison: Comparison) -> tuple[int, int] | None:
         fits = row < rows and column < columns and (comparison.part == "head" or column in comparison.patches.places)
         return (row, column) if fits else None
 
-    if (link_text := state.take_linked_value(state.TEXTS_CELL)) is not None:
+    if (link_text := state.take_linked_value(page_state.TEXTS_CELL)) is not None:
         if parse(link_text):
-            state.TEXTS_CELL.set(link_text)
+            page_state.TEXTS_CELL.set(link_text)
         else:
-            state.complain(state.TEXTS_CELL, link_text, "the square")
-    selected = state.TEXTS_CELL.get()
+            state.complain(page_state.TEXTS_CELL, link_text, "the square")
+    selected = page_state.TEXTS_CELL.get()
     if selected and not parse(selected):
         st.info("The chosen square does not exist for these texts. Choose another one.")
-    state.keep(state.TEXTS_CELL, selected if parse(selected) else state.linked_value(state.TEXTS_CELL) or "", "")
+    state.keep(page_state.TEXTS_CELL, selected if parse(selected) else state.linked_value(page_state.TEXTS_CELL) or "", "")
     return parse(selected)
 
 
@@ -182,8 +189,8 @@ def tried_cells(comparison: Comparison, cell: tuple[int, int] | None, all_square
     """Return the squares whose number a beginner sees, those that were clicked; None for all."""
     if all_squares or not comparison.look.beginner:
         return None
-    before = state.TEXTS_TRIED.get()
+    before = page_state.TEXTS_TRIED.get()
     cells = before[1] if before and before[0] == comparison.key else []
     cells = list(dict.fromkeys([*cells, *([] if cell is None else [cell])]))
-    state.TEXTS_TRIED.set((comparison.key, cells))
+    page_state.TEXTS_TRIED.set((comparison.key, cells))
     return cells

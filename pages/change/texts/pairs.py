@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.change import state as page_state
 from ui import state
 from ui.choices import boxes
 from ui.memory import trainings
@@ -81,7 +82,7 @@ def write(info: ModelInfo, text: str) -> str:
         other = boxes.one_line(state.OTHER_TEXT, "The second text", "Your text with a word changed …", labelled=True)
         if pairs := known(info):
             st.menu_button(
-                "Pairs", list(range(len(pairs))), key=state.PAIR.name, icon=":material/lightbulb:", type="tertiary",
+                "Pairs", list(range(len(pairs))), key=page_state.PAIR.name, icon=":material/lightbulb:", type="tertiary",
                 on_click=take, args=(pairs,), format_func=lambda i: plain(f"{pairs[i].clean} / {pairs[i].corrupt}"),
             )  # fmt: skip
     return other
@@ -106,18 +107,18 @@ def begin(info: ModelInfo, text: str) -> None:
 
 def take(pairs: list[Pair]) -> None:
     """Write both texts of a pair into their boxes, and forget what was chosen of the others."""
-    pair = pairs[state.PAIR.get()]
+    pair = pairs[page_state.PAIR.get()]
     boxes.change(state.TEXT, pair.clean)
     boxes.change(state.OTHER_TEXT, pair.corrupt)
     if pair.target or state.TARGET.is_set:
         boxes.change(state.TARGET, pair.target)
     state.COVERED.set([])
-    for key in (state.TEXTS_ANSWER, state.TEXTS_AGAINST, state.TEXTS_PLACE):
+    for key in (page_state.TEXTS_ANSWER, page_state.TEXTS_AGAINST, page_state.TEXTS_PLACE):
         key.set(None)
     forget()
 
 
 def forget() -> None:
     """Forget the selected square, and those that were tried."""
-    state.TEXTS_CELL.set("")
-    state.TEXTS_TRIED.set(None)
+    page_state.TEXTS_CELL.set("")
+    page_state.TEXTS_TRIED.set(None)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pages.change import state as page_state
 from pages.change.boards.texts import KEY
 from pages.change.compose import HERE, compose
 from pages.change.settings import Compared, Settings, Unasked
@@ -37,7 +38,7 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     comparison = choose.ask(look, other)
     if look.beginner:
         with above:
-            widgets.switch(state.TEXTS_ALL, words(HERE, "texts all"))
+            widgets.switch(page_state.TEXTS_ALL, words(HERE, "texts all"))
     comparison = replace(comparison, cell=choose.cell(comparison))
     return draw(comparison)
 
@@ -62,7 +63,7 @@ def draw(comparison: Comparison) -> Sequence[Picture]:
         return []
     with picture("The patch"):
         patched_logs = measuring.patched_logs(comparison)
-    tried = choose.tried_cells(comparison, comparison.cell, bool(state.TEXTS_ALL.get()))
+    tried = choose.tried_cells(comparison, comparison.cell, bool(page_state.TEXTS_ALL.get()))
     board = composed(compose, comparison.look, Settings(), Compared(comparison, effects, patched_logs, tried))
     mount(board, KEY, react)
     return board.pictures
@@ -72,4 +73,4 @@ def react() -> None:
     """Select the square that was clicked."""
     match choice(KEY):
         case {"part": "map", "value": [row, column]}:
-            state.TEXTS_CELL.set(f"{row}.{column}")
+            page_state.TEXTS_CELL.set(f"{row}.{column}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from analysis import logit_attribution
 from pages.change import chosen, reading
+from pages.change import state as page_state
 from pages.change.boards.wrote import KEY, chosen_cell
 from pages.change.compose import compose, compose_unfit
 from pages.change.question import ask, nothing_to_ask
@@ -40,10 +41,10 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
         return mount_all(composed(compose, look, settings, Refused(str(refused))))
     written = Written(question, changed, table)
     take_link(written)
-    settings = Settings(wrote_cell=state.WROTE_CELL.get())
+    settings = Settings(wrote_cell=page_state.WROTE_CELL.get())
     board = composed(compose, look, settings, written)
     mount(board, KEY, react)
-    state.keep(state.WROTE_CELL, cell_address(settings, written), None)
+    state.keep(page_state.WROTE_CELL, cell_address(settings, written), None)
     return board.pictures
 
 
@@ -51,12 +52,12 @@ def react() -> None:
     """Select the cell that was clicked."""
     match choice(KEY):
         case {"part": "board", "value": [row, column]}:
-            state.WROTE_CELL.set((row, column))
+            page_state.WROTE_CELL.set((row, column))
 
 
 def take_link(written: Written) -> None:
     """Select the cell that the link names. A notice tells of one that does not exist."""
-    if (link_text := state.take_linked_value(state.WROTE_CELL)) is None:
+    if (link_text := state.take_linked_value(page_state.WROTE_CELL)) is None:
         return
     columns, values = recipes.columns_of(written.rows), recipes.board_of(written.rows)
     match = CELL.fullmatch(link_text)
@@ -64,9 +65,9 @@ def take_link(written: Written) -> None:
     place = (part, int(match[3]) if match and match[3] else None)
     layer = place_of(match[2], written.numbers[: len(values) - 2]) if match else None
     if layer is not None and place in columns:
-        state.WROTE_CELL.set((layer + 1, columns.index(place)))
+        page_state.WROTE_CELL.set((layer + 1, columns.index(place)))
     else:
-        state.complain(state.WROTE_CELL, link_text, "the part")
+        state.complain(page_state.WROTE_CELL, link_text, "the part")
 
 
 def cell_address(settings: Settings, written: Written) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from analysis import inside
+from pages.inside import state as page_state
 from pages.inside.boards.neurons import BOARD, TOP, NeuronKey, key_of
 from pages.inside.compose import compose
 from pages.inside.neurons import recipes
@@ -45,19 +46,19 @@ def parse(text: str | None) -> NeuronKey | None:
 
 def wanted_neuron() -> NeuronKey | None:
     """Return the neuron that is chosen, or that the link asks for."""
-    return parse(state.linked_value(state.NEURON) or state.NEURON.get())
+    return parse(state.linked_value(page_state.NEURON) or page_state.NEURON.get())
 
 
 def chosen_neuron(listed: inside.Neurons) -> NeuronKey:
     """Return the neuron that is looked at: the clicked one, where this token has it; else the one that fires most."""
     there = {key_of(neuron) for neuron in listed.neurons}
-    if (link := state.take_linked_value(state.NEURON)) is not None:
+    if (link := state.take_linked_value(page_state.NEURON)) is not None:
         if parse(link) in there:
-            state.NEURON.set(link)
+            page_state.NEURON.set(link)
         else:
-            state.complain(state.NEURON, link, "the neuron")
-    state.keep(state.NEURON, state.NEURON.get(), None)
-    mine = parse(state.NEURON.get())
+            state.complain(page_state.NEURON, link, "the neuron")
+    state.keep(page_state.NEURON, page_state.NEURON.get(), None)
+    mine = parse(page_state.NEURON.get())
     return mine if mine is not None and mine in there else key_of(listed.neurons[0])
 
 
@@ -66,7 +67,7 @@ def choose_row(listed: inside.Neurons) -> None:
     match choice(BOARD):
         case {"part": "neurons", "value": {"index": int(row)}} if row < len(listed.neurons):
             expert, number = key_of(listed.neurons[row])
-            state.NEURON.set(str(number) if expert is None else f"{expert}.{number}")
+            page_state.NEURON.set(str(number) if expert is None else f"{expert}.{number}")
 
 
 def draw_firings(here: OpenStage, neuron: inside.Neuron) -> Sequence[Picture]:

@@ -7,6 +7,7 @@ import re
 import streamlit as st
 
 from analysis.word_order import keeps_pieces, shuffle
+from pages.inside import state as page_state
 from ui import state
 from ui.choices.widgets import number
 from ui.look import Look
@@ -18,14 +19,14 @@ SEEDS = 9999
 def order_of(count: int) -> tuple[int, ...]:
     """Return the chosen order of `count` words. What a link asks for in vain is reported; what another text no longer has is
     dropped."""
-    if (link := state.take_linked_value(state.WORD_ORDER)) is not None:
-        state.WORD_ORDER.set(link)
+    if (link := state.take_linked_value(page_state.WORD_ORDER)) is not None:
+        page_state.WORD_ORDER.set(link)
         if link and read(link, count) is None:
-            state.complain(state.WORD_ORDER, link, "the order of the words")
-    order = read(state.WORD_ORDER.get(), count)
+            state.complain(page_state.WORD_ORDER, link, "the order of the words")
+    order = read(page_state.WORD_ORDER.get(), count)
     if order is None:
-        state.WORD_ORDER.set("")
-    state.keep(state.WORD_ORDER, state.WORD_ORDER.get(), "")
+        page_state.WORD_ORDER.set("")
+    state.keep(page_state.WORD_ORDER, page_state.WORD_ORDER.get(), "")
     return tuple(range(count)) if order is None else order
 
 
@@ -39,7 +40,7 @@ def read(text: str, count: int) -> tuple[int, ...] | None:
 
 def keep(order: tuple[int, ...] | list[int]) -> None:
     """Set the order of the words."""
-    state.WORD_ORDER.set("" if list(order) == sorted(order) else ".".join(map(str, order)))
+    page_state.WORD_ORDER.set("" if list(order) == sorted(order) else ".".join(map(str, order)))
 
 
 def buttons(look: Look, order: tuple[int, ...]) -> None:
@@ -47,15 +48,15 @@ def buttons(look: Look, order: tuple[int, ...]) -> None:
 
     @visitors.hold
     def draw(step: int) -> None:
-        seed = min(max(int(state.ORDER_SEED.get()) + step, 0), SEEDS)
-        state.ORDER_SEED.set(seed)
+        seed = min(max(int(page_state.ORDER_SEED.get()) + step, 0), SEEDS)
+        page_state.ORDER_SEED.set(seed)
         keep(random_order(look, len(order), seed))
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="order-buttons"):
         st.button("As typed", icon=":material/undo:", on_click=keep, args=(sorted(order),), disabled=list(order) == sorted(order))
         st.button("Shuffle", icon=":material/shuffle:", on_click=draw, args=(1,))
         if not look.beginner:
-            number(state.ORDER_SEED, "Seed", 0, SEEDS, 0, width=130, on_change=draw, args=(0,))
+            number(page_state.ORDER_SEED, "Seed", 0, SEEDS, 0, width=130, on_change=draw, args=(0,))
 
 
 def random_order(look: Look, count: int, seed: int) -> tuple[int, ...]:

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from analysis.word_order import word_spans
+from pages.inside import state as page_state
 from pages.inside.boards.order import why_none
 from pages.inside.compose import compose
 from pages.inside.order import choose, drawings, kept
 from pages.inside.order.drawings import BOARD, CHIPS
 from pages.inside.settings import Chips, Orders, Settings, Unmovable
-from ui import state
 from ui.choices.token import keep
 from ui.look import Look
 from ui.memory import visitors
@@ -30,7 +30,7 @@ def draw(look: Look) -> Sequence[Picture]:
     chips = composed(compose, look, Settings(), Chips(order, stored.orders.get(True)))
     mount(chips, CHIPS, lambda: choose.keep(choice(CHIPS)["order"]))
     choose.buttons(look, order)
-    reading = Orders(order, stored.orders, stored.note, bool(state.ORDER_SEED.get()))
+    reading = Orders(order, stored.orders, stored.note, bool(page_state.ORDER_SEED.get()))
     board = composed(compose, look, Settings(), reading)
     return [*chips.pictures, *mount_all(board, {BOARD: partial(react, look)})]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.pieces.values import Pieces
+from pages.inside import state as page_state
 from pages.inside.boards.pieces import BOARD
 from pages.inside.compose import compose
 from pages.inside.pieces import comparison
@@ -36,19 +37,19 @@ def draw_steps(look: Look) -> Sequence[Picture]:
 
 
 def click_word() -> None:
-    state.PIECE_WORD.set(choice(BOARD)["value"])
+    page_state.PIECE_WORD.set(choice(BOARD)["value"])
 
 
 def clicked_word(pieces: Pieces) -> int | None:
     """Return the index of the word that was clicked, or that the link names; None for neither."""
-    if (link := state.take_linked_value(state.PIECE_WORD)) is not None:
+    if (link := state.take_linked_value(page_state.PIECE_WORD)) is not None:
         if (number := number_below(link, len(pieces.words))) is not None:
-            state.PIECE_WORD.set(number)
+            page_state.PIECE_WORD.set(number)
         else:
-            state.complain(state.PIECE_WORD, link, "the word")
-    at = state.PIECE_WORD.get()
+            state.complain(page_state.PIECE_WORD, link, "the word")
+    at = page_state.PIECE_WORD.get()
     if at is not None and at >= len(pieces.words):
         at = None
-        state.PIECE_WORD.set(None)
-    state.keep(state.PIECE_WORD, at, None)
+        page_state.PIECE_WORD.set(None)
+    state.keep(page_state.PIECE_WORD, at, None)
     return at

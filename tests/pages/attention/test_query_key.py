@@ -35,7 +35,7 @@ def test_a_key_that_is_pressed_stays_shown_and_is_led(look, monkeypatch):
     before = drawing(look)
     assert header(before.drawn)["chosen"] == strongest != 1
     clicks.REACTIONS[before.key](look)
-    assert state.KEPT_KEY in state.LED and state.KEPT_KEY.get() == 1
+    assert state.KEPT_KEY.led and state.KEPT_KEY.get() == 1
     after = drawing(look)
     assert header(after.drawn)["chosen"] == 1
     assert header(after.drawn)["link"] == "attention/to", "the end of the link by which the head view’s keys are pointed at"

@@ -9,6 +9,7 @@ import streamlit
 import models
 from analysis import patching
 from analysis.patches import DIRECTIONS, Patches
+from pages.change import state as page_state
 from pages.change.texts import choose, figures, pairs
 from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, said
@@ -72,7 +73,7 @@ def text_on_board(app) -> str:
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
-@pytest.mark.parametrize("part", state.TEXTS_PART.values)
+@pytest.mark.parametrize("part", page_state.TEXTS_PART.values)
 def test_the_map_is_the_analysis_and_the_bars_are_the_patched_run(monkeypatch, level, part):
     if level == "beginner" and part != "stream":
         return
@@ -91,8 +92,8 @@ def test_the_map_is_the_analysis_and_the_bars_are_the_patched_run(monkeypatch, l
 
 
 def test_each_measure_and_direction_of_a_link_is_that_of_the_analysis(monkeypatch):
-    for into, direction in zip(state.TEXTS_INTO.values, DIRECTIONS, strict=True):
-        for measure in state.TEXTS_MEASURE.values:
+    for into, direction in zip(page_state.TEXTS_INTO.values, DIRECTIONS, strict=True):
+        for measure in page_state.TEXTS_MEASURE.values:
             link = f"{LINK}&level=expert&texts-into={into}&texts-measure={measure}&texts-answer=they".replace(" ", "+")
             drawn = offered(monkeypatch, "change", link)["change-texts map"]
             model = models.load("writer")

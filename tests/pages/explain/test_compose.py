@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.explain import state as page_state
 from pages.explain.asked import TITLES, Request, request_of
 from pages.explain.boards.methods import explanations_of
 from pages.explain.compose import compose
 from pages.explain.settings import Agreed, Asked, Costs, Doubted, Explained, Reading, Settings, Tokens
 from tests.pages.opening import open_link, unmarked
 from tests.pages.test_compose import assert_mounted, folders, grid, look, on_a_plain_thread, open_page, traces  # noqa: F401
-from ui import state
 from ui.believe.compose import compose as compose_trial
 from ui.choices.word import token_of
 from ui.look import Look
@@ -27,7 +27,7 @@ from ui.picture.board import Board, Table
 from ui.picture.picture import Picture
 from viz.figures.style import on_page
 
-TEXT, METHODS, BELIEVE = state.EXPLAIN.values
+TEXT, METHODS, BELIEVE = page_state.EXPLAIN.values
 FEW = {("decoder", "beginner", TEXT), ("encoder", "intermediate", TEXT), ("encoder-decoder", "expert", TEXT)}
 
 
@@ -69,7 +69,7 @@ def readings(request: Request, view: str, answers: dict[Hashable, Any]) -> Itera
     if request.look.beginner:
         yield Asked()
     if view == TEXT:
-        explanation = answer(answers, *request.key, state.EXPLAIN_BY.default)
+        explanation = answer(answers, *request.key, page_state.EXPLAIN_BY.default)
         yield Explained(explanation)
         if request.look.beginner:
             yield Doubted(explanation, answer(answers, "faithful", *request.key))
@@ -79,7 +79,7 @@ def readings(request: Request, view: str, answers: dict[Hashable, Any]) -> Itera
         yield Costs(explanations_of(every), answer(answers, *request.key, "spread"))
 
 
-@pytest.mark.parametrize(("kind", "level", "view"), grid(state.EXPLAIN.values, FEW))
+@pytest.mark.parametrize(("kind", "level", "view"), grid(page_state.EXPLAIN.values, FEW))
 def test_explain_composes_what_a_run_mounts(folders, traces, answers, kind, level, view):  # noqa: F811
     if level == "beginner" and view != TEXT:
         pytest.skip("beginners have one view")

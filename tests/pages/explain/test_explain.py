@@ -12,6 +12,7 @@ import transformers as T
 import models
 from analysis import Question, attributions, explain, faithfulness
 from pages.explain import recipes
+from pages.explain import state as page_state
 from pages.explain.request import METHODS, TITLES
 from tests.models.networks import GROUPED, network, tokenizer
 from tests.pages.opening import finish, open_link, said
@@ -184,7 +185,7 @@ def test_what_is_covered_is_called_so_and_a_source_is_what_is_asked_about(level)
 def test_every_method_has_its_words(level):
     headings = sections(ROOT / "pages" / "explain" / f"{level}.md")
     assert {f"method {method}" for method in METHODS} <= headings.keys()
-    assert tuple(METHODS) == state.EXPLAIN_BY.values
+    assert tuple(METHODS) == page_state.EXPLAIN_BY.values
 
 
 def test_the_end_of_an_answer_is_a_word_for_a_beginner_and_its_sign_for_others():

@@ -13,6 +13,7 @@ import models
 from analysis import inside
 from models.scratch import norms, transformer
 from pages.inside import beginning, choose, code, detail, formulas, kept, naming, recipes
+from pages.inside import state as page_state
 from pages.inside.compose import HERE
 from pages.inside.opened import open_stage
 from pages.inside.spots import Selection, Spot
@@ -188,9 +189,9 @@ def test_a_text_that_became_shorter_lets_a_number_go_without_a_complaint():
 def test_a_link_waits_for_its_model(monkeypatch):
     monkeypatch.setattr(state, "LINK", state.Key("a-link", ("inside", {"stage": "weights"})))
     monkeypatch.setattr(state.st, "session_state", {"job": object()})
-    assert state.take_linked_value(state.STAGE) is None
+    assert state.take_linked_value(page_state.STAGE) is None
     state.st.session_state["job"] = None
-    assert state.take_linked_value(state.STAGE) == "weights" and state.take_linked_value(state.STAGE) is None
+    assert state.take_linked_value(page_state.STAGE) == "weights" and state.take_linked_value(page_state.STAGE) is None
 
 
 def test_the_head_of_the_side_bar_is_the_one_that_is_followed():

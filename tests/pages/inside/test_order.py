@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import models
+from pages.inside import state as page_state
 from pages.inside.boards import order
 from pages.inside.compose import ORDER
 from pages.inside.order import choose, drawings, kept, recipes, sentences
@@ -42,7 +43,7 @@ def test_it_opens_for_our_models_with_an_order_and_as_typed(level, link, swapped
 def test_nonsense_in_a_link_is_told_of_and_ignored(asked):
     app = open_link("inside", f"text={TEXT}&stage=order&word-order={asked}")
     assert any("the order of the words" in warning for warning in app.warned)
-    assert app.session_state[state.WORD_ORDER.name] == "" and "as you typed them" in said(app)
+    assert app.session_state[page_state.WORD_ORDER.name] == "" and "as you typed them" in said(app)
 
 
 @pytest.mark.parametrize(

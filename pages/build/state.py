@@ -1,0 +1,17 @@
+"""The choices of page "Build"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ui.state import Family, Key, link
+
+BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")
+COST_OF = Key("cost-of", "parameters", ("parameters", "operations", "activations"))
+
+FIELDS = Family("build-")  # of `TransformerConfig`
+
+
+def build_key(name: str) -> Key[Any]:
+    """Return the key for a part or a size of the transformer that is put together: a field of `TransformerConfig`."""
+    return FIELDS.key(name)

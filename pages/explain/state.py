@@ -1,0 +1,13 @@
+"""The choices of page "Explain"."""
+
+from __future__ import annotations
+
+from ui.state import link
+
+EXPLAIN = link("explain", "The words", "Methods", "Which to believe")
+EXPLAIN_BY = link(
+    "explain-by", "leave-one-out", "gradient × input", "integrated gradients", "lime", "shap", "sampled shap",
+    "attention × gradient", "rollout",
+)  # fmt: skip
+EXPLAIN_WORD, EXPLAIN_AGAINST = link("explain-word"), link("explain-against")
+EXPLAIN_TOKENS = link("explain-tokens", default=False)  # gradient × input of the token embedding alone

@@ -1,0 +1,14 @@
+"""The choices of page "Inside", beside the other tokenizer, which is a model (`ui.state.OTHER_TOKENIZER`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ui.state import Key, link
+
+PIECE_WORD = link("word")
+NEURON: Key[str | None] = link("neuron")
+STAGE, CELL, TRAIL, BLOCK = (link(name, default="") for name in ("stage", "cell", "trail", "block"))
+INSIDE_TEXT = link("inside-text", "The answer", "Your text")  # which of two a beginner follows
+INSIDE_COLUMNS = Key[Any]("inside-columns", None)
+WORD_ORDER, ORDER_SEED = link("word-order", default=""), link("order-seed", default=0)

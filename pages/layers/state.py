@@ -1,0 +1,15 @@
+"""The choices of page "Layers"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ui.state import Key, link
+
+PART = link("part", "Evolution", "Statistics", "Lens")
+MOVIE = link("movie", "mean of heads", "one head")
+LENS = link("lens", "logit lens", "tuned lens", default="tuned lens")
+LENS_COLOUR = link("lens-colour", "probability", "rank of the answer", "distance to the answer")
+LENS_WINDOW, LENS_LAYER = Key[Any]("lens-window", None), Key[Any]("lens-layer", None)
+LENS_TEXT, LENS_TRAINING = Key("lens-text", ""), Key[Any]("lens-training", None)
+PAIR_KEY, LAYERS_HEAD, LAYERS_OPEN = Key[Any]("pair-key", (None, None)), Key("layers-head", (-1, -1)), Key("layers-open", False)

@@ -1,0 +1,21 @@
+"""The choices of page "Space"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ui.state import Key, link
+
+SPACE = link("space", "Tokens", "One word", "Vocabulary")
+PROJECTION, DIMENSIONS = link("projection", "PCA", "t-SNE", "UMAP"), link("dimensions", "3-D", "2-D")
+MEASURE, COLOUR = link("measure", "Cosine", "Scaled", "Raw"), link("colour", "Position", "Token", "Part of word", "Norm")
+STACK = link("stack")
+PERPLEXITY, PROJECTION_SEED, EVERY_TOKEN = Key("perplexity", 30), Key("projection-seed", 0), Key("every-token", False)
+CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", ""), Key("context-all", False)
+VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
+NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)
+
+
+def followed_key(view: str) -> Key[Any]:
+    """Return the key for the token that is followed in a view."""
+    return Key(f"{view}-followed", None)
