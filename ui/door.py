@@ -9,7 +9,7 @@ from ui.lessons import course, panel
 from ui.lexicon import follow
 from ui.memory import jobs, loaded
 from ui.memory.turns import turn
-from ui.rooms import seat
+from ui.rooms import opening, seat
 from ui.serving import leaving
 
 
@@ -26,7 +26,7 @@ def side_bar(page: str) -> None:
         picker.side_bar(fixed=seat.is_fixed(state.MODEL))
     state.keep(state.ROOM, state.ROOM.get(), "")
     gallery.button()
-    seat.button()
+    opening.button()
     if picker.in_use() in loaded.shelf:
         boxes.side_bar(loaded.model(picker.in_use()).info)
 

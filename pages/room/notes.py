@@ -14,6 +14,7 @@ from ui.lessons import course, files, panel
 from ui.lessons.files import Lesson, Step
 from ui.parts import complaint
 from ui.rooms.seat import Seat
+from ui.rooms.states import Event
 from ui.text import display_name, plain
 from ui.words import say
 
@@ -68,7 +69,7 @@ def go(mine: Seat, number: int) -> None:
         lesson, before = place
         model = lesson.model_at(number)
         same = model == lesson.model_at(before)
-        mine.just_opened = True
+        mine.happen(Event.ASKED_TO_SHOW)
         course.begin(lesson, number, {state.MODEL.name: mine.room.at["model"] if same else model})
 
 

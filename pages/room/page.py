@@ -11,8 +11,9 @@ from pages.room import state as page_state
 from ui import shell, state
 from ui.choices import picker
 from ui.menu import TITLES
-from ui.rooms import seat
+from ui.rooms import opening, seat
 from ui.rooms.seat import Seat
+from ui.rooms.states import Event
 from ui.rooms.store import rooms
 from ui.text import display_name, plain
 from ui.words import say
@@ -58,7 +59,7 @@ def begin() -> None:
         st.text_input("The code of the room", key=page_state.ROOM_WRITTEN.name, on_change=join, autocomplete="off")
     with right:
         say(HERE, "open")
-        st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=seat.open_here)
+        st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=opening.open_here)
 
 
 def join() -> None:
@@ -111,7 +112,7 @@ def go_back(mine: Seat) -> None:
     if mine.room.gathered() is None:
         st.toast(NOWHERE, icon=":material/groups:")
     else:
-        mine.return_to = True
+        mine.happen(Event.ASKED_TO_RETURN)
 
 
 def end(mine: Seat) -> None:

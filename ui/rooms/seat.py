@@ -2,13 +2,12 @@
 
 Every run of a page begins with `enter` and ends with `settle`. In between the choices of the room stand in the session, before
 the widgets are placed. What differs, at the beginning of a run, from what stood at the end of the last one was touched by the
-visitor, unless it is an echo: a browser that asks for a run sends what it shows, which may be a moment old.
+visitor, unless it is an echo (`ui.rooms.echoes`). The states of a seat, and what changes them, are in `ui.rooms.states`.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,36 +18,28 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.util import calc_hash
 
 import models
-from models.errors import FileError
 from ui import state
-from ui.lessons import files
 from ui.memory import addresses, allowed, loaded, trainings
 from ui.menu import TITLES
+from ui.rooms.echoes import ECHO_OF_PAGE, Echoes
 from ui.rooms.home import ELSEWHERE
+from ui.rooms.position import TEXTS, Choices, asked_model, chosen, in_words, model_in_use, position, take_texts, without_texts
 from ui.rooms.route import cookie
+from ui.rooms.states import Errand, Event, Machine, Run, Way
 from ui.rooms.store import CODE, HIDDEN, Person, Room, RoomError, rooms
 from ui.serving.leaving import open_page
 from ui.show import choice, show
-from ui.text import place_of
 from viz.views.room import room as room_view
 
-ECHO = 2.5  # seconds for which a browser may still send what was replaced, from when it shows what came instead
-PRESSED = 0.3  # the same of a page: what fragments send of one that is left is dropped, so that mostly its name was pressed
-LATE = 60.0  # the same where it never says that it does
-ABSENT: Any = object()
 OWN_PAGE = "room"  # of who leads: nobody follows there
-TEXTS = (state.TEXT, state.TARGET)
 SURE = (
     "page",
     "asked",
     *(key.name for key in (*TEXTS, state.LEVEL, state.LESSON, state.LESSON_STEP)),
 )  # no run changes them alone
-OURS = {state.LESSON.name, state.LESSON_STEP.name}  # no browser sends them, so that each change of them was pressed
+OURS = {state.LESSON.name, state.LESSON_STEP.name}  # no browser sends them, so that each change of them was a click
 NOT_HERE = "Your teacher has taken page “{page}” out of your menu for now. You see another one."
 REFUSED = "Your teacher shows a model that this server may not show to you. You see another one."
-
-Choices = dict[str, Any]
-"""Where somebody is: `page`, the `model` in use and the one `asked` for, the texts, and all else that is chosen."""
 
 
 @dataclass
@@ -56,9 +47,8 @@ class Seat:
     """A visitor's place in a room, and how far their page follows it.
 
     placed_version: the version of the room that stands on the page; placing_version: the one that is being placed.
-    settled_choices: where the last whole run ended; applied_choices: what was taken from the room last; replaced_choices: what
-    stood there before or was to, when it ceased to, and at which version. sent_page: the page of which a run was asked for
-    because the class went there. was_cut: whether the last run did not reach its end."""
+    settled_choices: where the last whole run ended; applied_choices: what was taken from the room last; current: where the
+    visitor is, as this run has found it, until something of it is changed; refusal: why the model of the class is not shown."""
 
     room: Room
     who: str
@@ -68,26 +58,23 @@ class Seat:
     placing_version: int = -1
     settled_choices: Choices | None = None
     applied_choices: Choices = field(default_factory=dict)
-    replaced_choices: deque[tuple[float, int, Choices]] = field(default_factory=lambda: deque(maxlen=60))
-    sent_page: str = ""
-    was_cut: bool = False
     refusal: str = ""
-    just_opened: bool = (
-        False  # whether a button of the page on which the room is led has the class moved, and shows that page again
-    )
-    return_to: bool = False  # whether who leads wants to see again what the class sees
-    mirrors: bool = False  # whether it is one of several that lead, and shows what another one has moved
-    was_touched: bool = False  # whether something was touched there since
-    current: Choices | None = None  # where the visitor is, as this run has found it, until something of it is changed
+    current: Choices | None = None
+
+    def __post_init__(self) -> None:
+        way = Way.LEADING if self.person.leads else Way.FOLLOWING if self.person.follows else Way.OWN_WAY
+        self.states, self.echoes = Machine(way), Echoes(self.room, self.person)
+
+    def happen(self, event: Event, page: str = "") -> None:
+        """Change the seat's states, and let the room know whether this visitor follows. page: to which the visitor is sent."""
+        self.states.happen(event, page)
+        if not self.person.leads and self.person.follows != self.states.follows:
+            self.person.follows = self.states.follows
+            self.room.tell(leading=True)
 
     @property
     def follows(self) -> bool:
-        return self.person.follows and not self.person.leads
-
-    @property
-    def moves(self) -> bool:
-        """Whether the class goes where this visitor goes."""
-        return self.person.leads and (self.was_touched or not self.mirrors)
+        return self.states.follows
 
     @property
     def fixed(self) -> Choices:
@@ -106,33 +93,27 @@ class Seat:
         hidden = self.hidden
         there = (self.room.at or {}).get("page") or next((name for name in TITLES if name not in hidden), page)
         if page in hidden and page != there:
-            if self.follows and self.settled_choices is not None and page in {self.settled_choices["page"], self.sent_page}:
-                self.sent_page = there  # where the class is by now: nothing was touched
+            was_there = self.settled_choices is not None and page in {self.settled_choices["page"], self.states.sent_page}
+            if self.follows and was_there:
+                self.happen(Event.SENT_TO_PAGE, there)  # where the class is by now: nothing was touched
             else:
                 state.TROUBLE.set(NOT_HERE.format(page=TITLES.get(page, page)))
             open_page(there)
 
     def here(self) -> Choices:
-        """Where this visitor is now."""
-        texts = {key.name: text_of(key) for key in TEXTS}
-        model = {"model": model_in_use(), "asked": state.MODEL.get() or models.names()[0]}
-        return {**state.chosen(), **texts, **model, "page": self.page}
-
-    def step_out(self) -> None:
-        self.person.follows = False
-        self.room.tell(leading=True)
+        """Return where this visitor is now."""
+        return position(self.page)
 
     def follow_again(self) -> None:
-        self.person.follows, self.placed_version = True, -1
-        self.room.tell(leading=True)
+        self.placed_version = -1
+        self.happen(Event.ASKED_TO_FOLLOW)
 
     def notice(self) -> None:
-        """Step out where the visitor has touched something, or move the class where they lead; an echo is put right by taking all
-        again."""
-        before, was_cut, self.current = self.settled_choices, self.was_cut, None
-        self.was_cut, self.was_touched = True, False  # until this run settles
-        self.mirrors = self.person.leads and self.room.moved_by_another(self.person)
-        if before is None or not (self.follows or self.mirrors):
+        """Find out, as a run begins, whether the visitor has touched something; an echo is put right by taking all again."""
+        before, self.current = self.settled_choices, None
+        self.happen(Event.RUN_BEGAN)
+        self.happen(Event.ANOTHER_LEADS if self.room.moved_by_another(self.person) else Event.NO_OTHER_LEADS)
+        if before is None or not (self.follows or self.states.mirrors):
             return
         if self.follows and not self.applied_choices:
             return  # as nobody leads yet, a browser of the time before a restart goes on to send what it shows
@@ -140,65 +121,52 @@ class Seat:
         changed = {name for name in here.keys() | before.keys() if here.get(name) != before.get(name)}
         if not changed:
             return
-        sent_there = (
-            {"page": self.page} if self.sent_page == self.page else {}
-        )  # what else is not there went with the page before
-        recent = [
-            self.applied_choices,
-            sent_there,
-            *(choices for when, version, choices in self.replaced_choices if self.may_echo(when, version)),
-        ]
-        touched_names = {
-            name for name in changed if not any(choices and choices.get(name) == here.get(name) for choices in recent)
-        }
-        touched_names |= {name for name in changed & OURS if here.get(name) != self.applied_choices.get(name)}
-        late = [old["page"] for when, version, old in self.replaced_choices if self.may_echo(when, version, PRESSED)]
-        if "page" in changed and here["page"] not in (self.applied_choices.get("page"), self.sent_page, *late):
-            touched_names.add("page")
-        if not (touched_names & set(SURE) if was_cut else touched_names):
-            self.placed_version = -1
-        elif self.mirrors:
-            self.was_touched = True
+        touched = self.without_echoes(changed, here)
+        if self.states.run is Run.CUT:
+            touched &= set(SURE)
+        if touched:
+            self.happen(Event.TOUCHED)
         else:
-            self.step_out()
+            self.placed_version = -1
 
-    def replace(self, old: Choices, version: int) -> None:
-        """Remember what gives way, at a version, to something else."""
-        self.replaced_choices.append((self.room.clock(), version, old))
-
-    def may_echo(self, when: float, version: int, echo: float = ECHO) -> bool:
-        """Whether the browser may still send what was replaced then, at a version: on a busy server it hears of that late."""
-        now = self.room.clock()
-        if self.mirrors:  # who leads chooses what has just stood there more often than a browser is late
-            return now - when < ECHO
-        return now - when < LATE and now - max(when, self.person.shows(version)) < echo
+    def without_echoes(self, changed: set[str], here: Choices) -> set[str]:
+        """Return those of the changed choices that no echo explains, so that the visitor has touched them. here: as they are."""
+        sent_page, mirrors = self.states.sent_page, self.states.mirrors
+        sent_there = {"page": sent_page} if sent_page == self.page else {}  # what else is not there went with the page before
+        recent = [self.applied_choices, sent_there, *self.echoes.awaited(mirrors)]
+        touched = {name for name in changed if not any(choices and choices.get(name) == here.get(name) for choices in recent)}
+        touched |= {name for name in changed & OURS if here.get(name) != self.applied_choices.get(name)}
+        pages = [
+            self.applied_choices.get("page"),
+            sent_page,
+            *(old["page"] for old in self.echoes.awaited(mirrors, ECHO_OF_PAGE)),
+        ]
+        return touched | ({"page"} if "page" in changed and here["page"] not in pages else set())
 
     def take(self, whole: bool) -> None:
         """Have what the room has, before its widgets are placed. whole: whether the whole page runs, and not its stage alone, in
         which nothing but the texts can be taken."""
         self.placing_version = self.room.version  # first: what changes meanwhile is taken in the next run
         at = self.room.at
-        if self.return_to or self.moves:
+        if self.states.errand is Errand.RETURNING or self.states.moves:
             return self.go_back(whole)
         if self.placing_version == self.placed_version:
             return
-        if not whole and self.room.fixed_at > self.placed_version and not self.mirrors:
+        if not whole and self.room.fixed_at > self.placed_version and not self.states.mirrors:
             st.rerun()
-        if not (self.follows or self.mirrors) or at is None:
+        if not (self.follows or self.states.mirrors) or at is None:
             return
         at = {**at, **self.fixed}
         if self.applied_choices and self.follows:
-            self.replace(
-                self.applied_choices, self.placing_version
-            )  # also where the run that took it was cut: the browser may have it
+            self.echoes.note(self.applied_choices, self.placing_version)  # also of a run that was cut: the browser may have it
         self.applied_choices = {**at, "asked": at["model"]}
         link = self.settled_choices is None and state.names_in_address() - {
             state.ROOM.name
         }  # of the visitor's own, which widgets would take
-        page = OWN_PAGE if self.mirrors and self.page == OWN_PAGE else at["page"]  # where its choices alone are taken
+        page = OWN_PAGE if self.states.mirrors and self.page == OWN_PAGE else at["page"]  # where its choices alone are taken
         there = bool(page != self.page or link)
         if not whole and not there:
-            if self.settled_choices is None or without_texts(at) != without_texts(self.settled_choices):
+            if self.settled_choices is None or without_texts(at) != without_texts(self.current or self.here()):
                 st.rerun()
             return take_texts(at)
         self.go(at)
@@ -225,7 +193,8 @@ class Seat:
 
     def stay(self, page: str) -> None:
         """Go back from a page to which the visitor was sent, where they have touched something before it ran."""
-        before, here, self.sent_page = self.settled_choices, self.current or self.here(), ""
+        before, here = self.settled_choices, self.current or self.here()
+        self.happen(Event.BROUGHT_BACK)
         if before is None or before["page"] == page:
             return
         state.choose(chosen(before | here), anew=True)  # what was touched, and what went with the widgets of that page
@@ -236,13 +205,13 @@ class Seat:
     def go_back(self, whole: bool) -> None:
         """For who leads: to what the class sees, where a button asked for it."""
         at = self.room.gathered()
-        if self.return_to and at is not None:
+        if self.states.errand is Errand.RETURNING and at is not None:
             if at["page"] == self.page and not whole:
                 st.rerun()
             self.go(at)
-            self.return_to = at["page"] != self.page
-            if self.return_to:
+            if at["page"] != self.page:
                 open_page(at["page"])
+            self.happen(Event.ERRAND_DONE)
 
     def go(self, at: Choices) -> None:
         """Have the choices that somebody has made, on the page that they were made on."""
@@ -267,7 +236,7 @@ class Seat:
         self.refusal = REFUSED if allowed.refusal(model, here=model in loaded.shelf) else ""
         if self.refusal:
             return
-        if model != (state.MODEL.get() or models.names()[0]):
+        if model != asked_model():
             state.ask_for_model(model)
             state.LESSON_MODEL.set(model)
         if model != model_in_use():  # also where it is under way already, and who leads has chosen another head meanwhile
@@ -276,70 +245,24 @@ class Seat:
     def settle(self) -> None:
         """The run has reached its end: what stands on the page now is where this visitor is."""
         here, before = self.here(), self.settled_choices
-        if here["page"] == OWN_PAGE:
-            self.just_opened = False  # it was opened here, so that there is nothing to come back from
+        if here["page"] == OWN_PAGE and self.states.errand is Errand.SHOWING:
+            self.happen(Event.ERRAND_DONE)  # it was opened here, so that there is nothing to come back from
         if here != before and before is not None:
-            self.replace(before, self.placing_version)
-        begins = self.just_opened or (self.room.at is None and not state.JOB.get())  # else the class would go by another model
-        if here != before and here["page"] != OWN_PAGE and self.moves and (before is not None or begins):
+            self.echoes.note(before, self.placing_version)
+        shows = self.states.errand is Errand.SHOWING
+        begins = shows or (self.room.at is None and not state.JOB.get())  # else the class would go by another model
+        if here != before and here["page"] != OWN_PAGE and self.states.moves and (before is not None or begins):
             self.placing_version = self.room.move(here, self.person, in_words(here))
-            if self.just_opened:  # what is to be seen stands now
-                self.just_opened = False
+            if shows:  # what is to be seen stands now
+                self.happen(Event.ERRAND_DONE)
                 go_to_page()
                 st.rerun()
-        self.settled_choices, self.placed_version, self.was_cut, self.sent_page = here, self.placing_version, False, ""
+        self.settled_choices, self.placed_version = here, self.placing_version
+        self.happen(Event.RUN_ENDED)
         self.person.at = here
         if (place := in_words(here)) != self.person.place:
             self.person.place = place
             self.room.tell(leading=True)
-
-
-def model_in_use() -> str:
-    return state.IN_USE.get() or models.names()[0]
-
-
-def text_of(key: state.Key[str]) -> str:
-    """What stands in a box, or stood there on the last page that has it, or will where none had it yet."""
-    if (now := key.get_or(ABSENT)) is not ABSENT:
-        return now or ""
-    if (last := key.of("last").get_or(ABSENT)) is not ABSENT:
-        return last or ""
-    return key.in_address or key.default
-
-
-def without_texts(at: Choices, *more: str) -> Choices:
-    """Choices without the texts, and without the model that is asked for."""
-    without = {"asked", *more, *(key.name for key in TEXTS)}
-    return {name: value for name, value in at.items() if name not in without}
-
-
-def chosen(at: Choices) -> Choices:
-    """What `state.chosen` says of it."""
-    return without_texts(at, "model", "page")
-
-
-def take_texts(at: Choices) -> None:
-    """Write into the boxes, when they are placed next."""
-    for key in TEXTS:
-        if at.get(key.name, "") != text_of(key):
-            key.of("last").set(at[key.name])
-            key.of("next").set(at[key.name])
-
-
-def in_words(here: Choices) -> str:
-    """Where somebody is, for who leads."""
-    page = str(here["page"]).capitalize()
-    lesson, step = here.get(state.LESSON.name), here.get(state.LESSON_STEP.name, 1)
-    return f"{page}, step {step} of “{title_of(lesson)}”" if lesson else page
-
-
-def title_of(lesson: str) -> str:
-    """A lesson as its readers know it, by the name of its file."""
-    try:
-        lesson_read = files.find(lesson)
-    except FileError:
-        lesson_read = None
-    return lesson_read.title if lesson_read else lesson
 
 
 # ---------------------------------------------------------------- what pages call
@@ -384,7 +307,7 @@ def enter(page: str) -> None:
         if seat.settled_choices is None and seat.person.leads and page == OWN_PAGE:
             seat.placed_version = -1  # what is led from there begins with what the class sees
         seat.notice()
-        if seat.sent_page == page and not seat.follows:
+        if seat.states.way is Way.STAYING and seat.states.sent_page == page:
             seat.stay(page)
         seat.take(whole=True)
         if not seat.follows:
@@ -477,7 +400,7 @@ def on_strip_click() -> None:
     elif request == "follow" and seat:
         seat.follow_again()
     elif request == "out" and seat and seat.follows:  # by the first letter, which may be one that who leads has just written too
-        seat.step_out()
+        seat.happen(Event.TOUCHED)
     elif request == "leave":
         leave()
     elif request == "seat":
@@ -518,39 +441,6 @@ def has_notes() -> bool:
     return bool(seat and seat.person.leads and seat.page == OWN_PAGE)
 
 
-def button() -> None:
-    """In the side bar: open a room, or go to the page of the one that is led."""
-    seat = mine()
-    if not state.ROOM.get():
-        st.sidebar.button("Open a room", key="room-open", icon=":material/groups:", width="stretch", on_click=open_here)
-    elif seat and seat.person.leads and seat.page != OWN_PAGE:
-        label = f"Room {seat.room.code}: code, questions"
-        st.sidebar.button(label, key="room-page", icon=":material/groups:", width="stretch", on_click=go_to_page)
-
-
 def go_to_page() -> None:
+    """Go to the page on which the room is led, when this page runs next."""
     state.LESSON_NEXT.set((OWN_PAGE, None))
-
-
-def open_here() -> None:
-    """Open a room that begins where this visitor is, and go to the page on which it is led."""
-    try:
-        room, key = rooms.open(addresses.mine(), trainings.browser())
-    except RoomError as error:
-        st.toast(str(error), icon=":material/groups:")
-        return
-    keep_what_waits()
-    state.ROOM.set(room.code)
-    state.ROOM_KEY.set(key)
-    if seat := take_seat(room.code):
-        seat.just_opened = True
-    state.run_whole_page_next()
-
-
-def keep_what_waits() -> None:
-    """Choose the layer and the head that a link asks for and only a higher level has: it is another page that opens now."""
-    info = loaded.info(model_in_use())
-    for key, numbers in ((state.LAYER, info.numbers()), (state.HEAD, range(info.heads))):
-        number_text = (state.linked_value(key) or "").removeprefix(key.name[0].upper())
-        if not key.is_set and (number := place_of(number_text, numbers)) is not None:
-            key.set(number)

@@ -12,6 +12,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.util import calc_hash
 
+from ui.rooms.states import Event
 from ui.serving.leaving import opens_for, session_of
 from ui.state import ROOM_SEAT, of_visit
 
@@ -39,7 +40,7 @@ class Whole:
             request = message.get("bytes") or b""
             if session and b'"run"' in request and (seat := seat_of(session)) and (page := seat.goes_on_with()):
                 if (whole := of_the_page(request, page)) != request:
-                    seat.sent_page = page
+                    seat.happen(Event.SENT_TO_PAGE, page)
                     opens_for(session, page)
                 return {**message, "bytes": whole}
             return message

@@ -14,6 +14,7 @@ from ui.memory import allowed, loaded, turns
 from ui.memory.shelf import Shelf
 from ui.menu import TITLES
 from ui.rooms import route, seat
+from ui.rooms.states import Errand, Event
 from ui.rooms.store import BACK, FULL, JUST_OPENED, LETTERS, NOWHERE, Room, Rooms, rooms
 
 
@@ -94,7 +95,7 @@ def test_a_page_is_followed(teacher):
 
 def send(other: AppTest, page: str) -> AppTest:
     """A follower's next run is one of the page to which the class went (`ui.rooms.whole`)."""
-    other.session_state["room-seat"].sent_page = page
+    other.session_state["room-seat"].happen(Event.SENT_TO_PAGE, page)
     return back(other, page)
 
 
@@ -106,7 +107,7 @@ def test_who_is_sent_to_a_page_has_it_in_one_run(teacher):
     send(other, "layers")
     assert person(other).follows and other.session_state["room-seat"].page == "layers"
     assert choices(other, "text", "level") == ("The cat sat", "expert") == choices(app, "text", "level")
-    assert not other.session_state["room-seat"].sent_page
+    assert not other.session_state["room-seat"].states.sent_page
 
 
 @pytest.mark.parametrize("name", ["text", "layer"])
@@ -212,7 +213,7 @@ def test_what_a_browser_still_sends_of_the_move_before_is_no_touch(teacher):
     other.run()
     other.selectbox(key="layer").set_value(4).run()  # as it stood there a moment ago
     assert person(other).follows and choices(other, "layer") == (1,)
-    other.session_state["room-seat"].replaced_choices.clear()  # long ago
+    other.session_state["room-seat"].echoes.replaced.clear()  # long ago
     other.selectbox(key="layer").set_value(4).run()
     assert not person(other).follows and choices(other, "layer") == (4,)
 
@@ -249,7 +250,7 @@ def test_a_run_that_was_cut_short_is_no_touch(teacher):
     _, room = teacher
     other = follow(room)
     mine = other.session_state["room-seat"]
-    mine.was_cut = True
+    mine.happen(Event.RUN_BEGAN)
     other.session_state["head"] = 7  # as a run sets it by itself, before it is cut
     other.run()
     assert person(other).follows and choices(other, "head") == (3,)
@@ -459,7 +460,7 @@ def test_what_a_browser_sends_before_anybody_leads_again_is_no_touch_unless_it_s
     for visit in (late, writes):
         visit.text_input(key="text").set_value("The cat sat").run()
         assert person(visit).follows and choices(visit, "text") == ("The cat sat",)
-    writes.session_state["room-seat"].step_out()  # as the strip asks for with the first letter
+    writes.session_state["room-seat"].happen(Event.TOUCHED)  # as the strip asks for with the first letter
     lead = second_device(app, "attention")
     for visit in (late, writes):
         visit.run()
@@ -531,7 +532,7 @@ def test_the_first_page_after_a_room_is_opened_on_its_own_page_is_shown_to_all_a
     back(app, "attention")
     assert room.at["page"] == "attention" and room.place == "Attention"
     assert person(app).leads and app.session_state["room-seat"].page == "attention", "nobody was sent back"
-    assert not app.session_state["room-seat"].just_opened
+    assert app.session_state["room-seat"].states.errand is Errand.NONE
     back(other, "attention")
     assert person(other).follows and person(other).place == "Attention"
     other.text_input(key="text").set_value("My own").run()

@@ -14,15 +14,15 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 
 from ui.rooms import whole
+from ui.rooms.states import Machine, Way
 
 
 class Seat:
     """As much of a seat as says where the class is."""
 
-    sent_page = ""
-
     def __init__(self, page: str) -> None:
-        self.goes_on_with = lambda: page
+        self.goes_on_with, self.states = lambda: page, Machine(Way.FOLLOWING)
+        self.happen = self.states.happen
 
 
 STREAM = {"type": "websocket", "path": "/_stcore/stream"}
@@ -94,7 +94,7 @@ def test_a_line_asks_for_the_page_where_its_visitor_goes_on_with_it(monkeypatch,
     with ThreadPoolExecutor(1) as other:
         other.submit(asyncio.run, whole.Whole(app)(STREAM, receive, send)).result(30)
     assert seen[0] == message and (seen[1] != message) == changes
-    assert (seat.sent_page, opened) == ((page, [("visit", page)]) if changes else ("", []))
+    assert (seat.states.sent_page, opened) == ((page, [("visit", page)]) if changes else ("", []))
 
 
 def test_what_is_no_page_is_passed_on():
