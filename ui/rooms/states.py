@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import threading
 from enum import Enum
+from typing import TypeVar, cast
 
 
 class Way(Enum):
@@ -115,6 +116,14 @@ TABLE: dict[tuple[State, Event], State] = {
 }
 
 
+S = TypeVar("S", Way, Errand, Run)
+
+
+def after(state: S, event: Event) -> S:
+    """Return the state after an event."""
+    return cast(S, TABLE.get((state, event), state))
+
+
 class Machine:
     """The three states of a seat. way: where it begins; sent_page: the page of SENT and STAYING, "" in all other ways."""
 
@@ -126,7 +135,7 @@ class Machine:
     def happen(self, event: Event, page: str = "") -> None:
         """Change the states as the table says. page: to which the visitor is sent."""
         with self._lock:
-            self.way, self.errand, self.run = (TABLE.get((state, event), state) for state in (self.way, self.errand, self.run))
+            self.way, self.errand, self.run = after(self.way, event), after(self.errand, event), after(self.run, event)
             self.sent_page = (page or self.sent_page) if self.way in (Way.SENT, Way.STAYING) else ""
 
     @property
