@@ -1,7 +1,7 @@
 # make app      open Headlight in the browser      (PORT=8501, HOST=0.0.0.0 to let the room in, PROCESSES=4 for many)
 # make test     run the tests that a change waits for    (ARGS="tests/viz -k heatmap" for some)
 # make test-all run every test: those of `make test`, then all others
-# make lint     ruff, mypy, import-linter, and oxlint and oxfmt for JavaScript
+# make lint     ruff, mypy, import-linter, and oxlint, oxfmt and TypeScript for JavaScript
 # make docs     build the documentation site into build/site, with the docstrings, searchable without a server
 # make audit    compare what is installed with known advisories   (DATABASE=all.zip, a copy of the database: see bin/audit.py)
 # make train    train the shipped models and the lens, or go on training them   (DATA=folder with the texts)
@@ -48,6 +48,7 @@ lint: .venv/.developer
 	$(python) -m mypy
 	.venv/bin/oxlint --deny-warnings ui viz
 	.venv/bin/oxfmt --check ui viz
+	@bin/typescript
 	$(python) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
 
 docs: .venv/.developer
@@ -64,7 +65,7 @@ train: .venv/.developer
 setup: .venv/.runtime
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf .venv node_modules .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.runtime: requirements.txt

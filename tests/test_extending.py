@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.node import needs_typescript, type_errors
 from tests.serving import ROOT
 
-BLOCK = re.compile(r"^`([\w/]+\.\w+)`\n\n```\w+\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^`([\w/.]+\.\w+)`\n\n```\w+\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 PLACES = '"type": ("Type", ":material/keyboard:"),\n'  # the first line of the navigation
 
 
@@ -62,6 +63,15 @@ def test_the_page_opens_at_each_level_and_shows_its_view(extended):
         "    print(level)",
     )
     assert told.split() == ["beginner", "intermediate", "expert"]
+
+
+@needs_typescript
+def test_the_view_has_the_types_that_it_declares(extended):
+    assert (extended / "viz/views/strip/types.d.ts").exists() and type_errors(extended, "viz/views/strip") == ""
+    script = extended / "viz/views/strip/wrong.js"
+    script.write_text('import { mount } from "./view.js";\nmount(1);\n', "utf-8")
+    assert "wrong.js" in type_errors(extended, "viz/views/strip")
+    script.unlink()
 
 
 def test_the_view_draws_and_tells_of_a_press(extended, new_page):

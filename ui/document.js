@@ -1,13 +1,18 @@
 // What the document gets once. It stays there, while the element that brings it leaves with its container (a toast is enough).
 // `rules`, the style, stands above this file.
 
+/** @typedef {import("./types").Component<null>} Component */
+/** @typedef {import("../viz/shared/types").Tell} Tell */
+
 const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
 const TURNED = 200; // milliseconds in which Streamlit has its other theme
 const PATIENCE = 2000; // milliseconds without a message from the server, after which the page says that it is out of date
 const OUT_OF_DATE = "The server has not answered yet: this picture is older than what you typed or chose.";
 
+/** @type {Tell} */
 let tell = () => {}; // the server, by the element that brings this now
 
+/** @type {(args: Component) => void} */
 export default ({ setTriggerValue }) => {
   tell = setTriggerValue;
   if (document.getElementById("headlight-style")) return;
@@ -36,11 +41,16 @@ function keepOneEntryAPage() {
   };
 }
 
+// The text box in which something happens.
+/** @type {(event: Event) => HTMLInputElement | null} */
+const boxOf = ({ target }) => (target instanceof HTMLInputElement && target.matches(BOXES) ? target : null);
+
 // A box of one line would make a space of a line break; in those of texts ↵ stands for one (see ui/choices/boxes.py).
 function keepLineBreaksOfPastes() {
+  /** @type {(event: ClipboardEvent) => void} */
   const paste = (event) => {
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (!event.target.matches?.(BOXES) || !/[\r\n]/.test(text)) return;
+    if (!boxOf(event) || !/[\r\n]/.test(text)) return;
     event.preventDefault();
     document.execCommand("insertText", false, text.replace(/\r\n|\r|\n/g, "↵")); // unlike a new value, it can be undone
   };
@@ -60,7 +70,7 @@ function sayWhenThePictureIsOld() {
   notice.setAttribute("role", "alert");
   let timer = 0;
   const show = () => {
-    document.querySelector(".stApp").append(notice); // it knows whether the page is light or dark
+    document.querySelector(".stApp")?.append(notice); // it knows whether the page is light or dark
     document.documentElement.toggleAttribute("data-old", true);
   };
   const wait = () => (timer ||= setTimeout(show, PATIENCE));
@@ -70,6 +80,7 @@ function sayWhenThePictureIsOld() {
     notice.remove();
     document.documentElement.toggleAttribute("data-old", false);
   };
+  /** @type {WeakSet<WebSocket>} */
   const heard = new WeakSet();
   const { send } = WebSocket.prototype;
   WebSocket.prototype.send = function (message) {
@@ -85,10 +96,11 @@ function sayWhenThePictureIsOld() {
 // A long text on a phone: its box shows the end, where one goes on, until somebody looks elsewhere in it.
 function showTheEndOfTexts() {
   const narrow = matchMedia("(max-width: 768px)");
+  /** @type {WeakMap<HTMLInputElement, string>} */
   const looked = new WeakMap(); // the text in which somebody has looked elsewhere
   const turn = () => {
     if (!narrow.matches) return;
-    for (const box of document.querySelectorAll(BOXES))
+    for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(BOXES)))
       if (document.activeElement !== box && looked.get(box) !== box.value) box.scrollLeft = box.scrollWidth;
   };
   const soon = () => requestAnimationFrame(turn);
@@ -96,16 +108,28 @@ function showTheEndOfTexts() {
   new MutationObserver(soon).observe(document.body, changes);
   document.fonts.addEventListener("loadingdone", soon); // the text grows with the font that arrives, and with the style
   for (const kind of ["resize", "transitionend"]) addEventListener(kind, soon, true);
-  addEventListener("touchmove", ({ target }) => target.matches?.(BOXES) && looked.set(target, target.value), true);
-  addEventListener("focusout", ({ target }) => target.matches?.(BOXES) && (looked.delete(target), soon()), true);
+  /** @type {(event: Event) => void} */
+  const look = (event) => {
+    const box = boxOf(event);
+    if (box) looked.set(box, box.value);
+  };
+  /** @type {(event: Event) => void} */
+  const leave = (event) => {
+    const box = boxOf(event);
+    if (!box) return;
+    looked.delete(box);
+    soon();
+  };
+  addEventListener("touchmove", look, true);
+  addEventListener("focusout", leave, true);
   turn();
 }
 
 // On a phone the menu lies over the page that was chosen in it.
 function closeTheMenuOnPhones() {
   document.addEventListener("click", ({ target }) => {
-    const chosen = target.closest?.("[data-testid=stSidebarNavLink]");
-    const close = document.querySelector("[data-testid=stSidebarCollapseButton] button");
+    const chosen = target instanceof Element && target.closest("[data-testid=stSidebarNavLink]");
+    const close = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stSidebarCollapseButton] button"));
     if (chosen && close && matchMedia("(max-width: 768px)").matches) setTimeout(() => close.click());
   });
 }
@@ -114,7 +138,7 @@ function closeTheMenuOnPhones() {
 function nameTheSections() {
   const name = () => {
     for (const section of document.querySelectorAll("[data-testid=stSidebarNavItems] > div:not([role])")) {
-      section.parentElement.setAttribute("role", "presentation");
+      section.parentElement?.setAttribute("role", "presentation");
       section.setAttribute("role", "group");
       section.setAttribute("aria-label", section.querySelector("header p")?.textContent ?? "");
     }

@@ -1,7 +1,11 @@
 // How far a visitor's lessons are, kept in this browser from one day to the next.
 
+/** @typedef {import("./types").Component<Lessons & { asked: boolean }>} Component */
+/** @typedef {import("./types").Lessons} Lessons */
+
 const NAME = "headlight-lessons";
 
+/** @type {(args: Component) => void} */
 export default ({ data, setTriggerValue }) => {
   const before = stored();
   const all = {
@@ -17,9 +21,10 @@ export default ({ data, setTriggerValue }) => {
   if (data.asked && news) setTriggerValue("kept", all); // once: the same data does not run again
 };
 
+/** @type {() => Lessons} */
 function stored() {
   try {
-    const { places, finished } = JSON.parse(localStorage.getItem(NAME)) ?? {};
+    const { places, finished } = JSON.parse(localStorage.getItem(NAME) ?? "null") ?? {};
     return { places: { ...places }, finished: Array.isArray(finished) ? finished : [] };
   } catch {
     return { places: {}, finished: [] };

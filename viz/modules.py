@@ -12,6 +12,7 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function (\w+)\(|class (\w+)|const (\w+) =)", re.MULTILINE)
+_TYPES = re.compile(r"^ */\*\*(?:[^*]|\*(?!/))*\*/\n", re.MULTILINE)  # JSDoc comments, which have lines of their own
 _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
@@ -27,6 +28,11 @@ def version() -> str:
     """Sixteen digits that change whenever a module or a style sheet does."""
     styles = (file.read_text("utf-8") for file in sorted(_HERE.glob("**/*.css")))
     return hashlib.sha256("\0".join([*sources(), *sources().values(), *styles]).encode()).hexdigest()[:16]
+
+
+def without_types(script: str) -> str:
+    """Return a script without the comments that only the type checker reads, so that no browser is sent them."""
+    return _TYPES.sub("", script)
 
 
 def imported(path: str) -> tuple[str, ...]:
@@ -69,7 +75,7 @@ def joined(paths: Sequence[str]) -> str:
 
 
 def _as_function(path: str) -> str:
-    text = sources()[path]
+    text = without_types(sources()[path])
     modules = iter(imported(path))
 
     def as_constants(match: re.Match[str]) -> str:

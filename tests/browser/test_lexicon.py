@@ -52,7 +52,9 @@ def test_a_word_is_pressed_read_closed_and_followed(open_page, width, dark):
     expect(page).to_have_url(re.compile(r"/attention\?.*level=intermediate"))
 
     page.get_by_role("link", name="heads", exact=True).click()
-    frame.get_by_role("link", name="All words", exact=True).click()
+    all_words = frame.get_by_role("link", name="All words", exact=True)
+    expect(all_words).to_have_attribute("href", re.compile(r"#all-(?!undefined)[a-z-]+$"))
+    all_words.click()
     page.get_by_role("textbox", name="Look for a word").fill("nucleus", timeout=WAIT)
     every = page.locator(".st-key-wordlist")
     expect(every.get_by_role("link")).to_have_count(2, timeout=WAIT)

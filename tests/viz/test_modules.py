@@ -52,6 +52,15 @@ def test_every_view_exports_the_same_joined_and_apart():
     assert len(lines) == len(paths) and all("mount" in line.split() for line in lines)
 
 
+def test_types_are_not_sent_to_a_browser(written):
+    types = '/** @typedef {import("./types").Size} Size */\n\n'
+    function = "/**\n * @param {Size} size\n */\nexport function twice(size) {\n  return 2 * /** @type {number} */ (size);\n}\n"
+    written({"a.js": f"{types}{function}"})
+    script = modules.joined(["a.js"])
+    assert "typedef" not in script and "@param" not in script
+    assert printed(f"{script}\nconsole.log(modules['a.js'].twice(2));").split() == ["4"]
+
+
 @pytest.mark.parametrize(
     ("sources", "said"),
     [

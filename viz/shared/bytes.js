@@ -1,6 +1,9 @@
 // The bytes that a view is sent, read: the other half of `pack` in view.py and of `lower` in triangle.py.
 
+/** @typedef {import("./types").Bytes} Bytes */
+
 // The header of `pack` in view.py, with arrays[name] = {shape, data}: Uint8Array, Int32Array or Float32Array (from float16, float32).
+/** @type {<Header>(data: Bytes) => Header} */
 export function unpack(data) {
   let bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
   if (bytes.byteOffset % 8) bytes = bytes.slice(); // typed arrays need their alignment
@@ -8,7 +11,8 @@ export function unpack(data) {
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const start = bytes.byteOffset + Math.ceil((4 + length) / 8) * 8;
   for (const [name, { dtype, shape, offset }] of Object.entries(header.arrays)) {
-    const size = shape.reduce((a, b) => a * b, 1);
+    /** @type {number} */
+    const size = shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
     const at = start + offset;
     let values;
     if (dtype === "uint8") values = new Uint8Array(bytes.buffer, at, size);
@@ -21,8 +25,10 @@ export function unpack(data) {
   return header;
 }
 
-let halves = null; // all 65,536 values, made once
+/** @type {Float32Array | undefined} */
+let halves; // all 65,536 values, made once
 
+/** @type {(bits: Uint16Array) => Float32Array} */
 function fromHalf(bits) {
   if (!halves) {
     halves = new Float32Array(65536);
@@ -43,8 +49,18 @@ function fromHalf(bits) {
 
 // Maps [map, query, key] in full, of which only the rows up to the diagonal were sent (`lower` in triangle.py). `before`: what
 // this gave the last time, written over where it has the size: new megabytes take longer to come by than to fill.
+/**
+ * @template {Uint8Array | Float32Array} Values
+ * @param {Values} sent
+ * @param {number} maps
+ * @param {number} count
+ * @param {Values} [before]
+ * @returns {Values}
+ */
 export function fromRows(sent, maps, count, before) {
-  const whole = before?.length === maps * count * count ? before : new sent.constructor(maps * count * count);
+  const size = maps * count * count;
+  const Kind = /** @type {new (length: number) => Values} */ (sent.constructor);
+  const whole = before?.length === size ? before : new Kind(size);
   for (let map = 0, at = 0; map < maps; map++)
     for (let row = 0; row < count; at += ++row) whole.set(sent.subarray(at, at + row + 1), (map * count + row) * count);
   return whole;

@@ -2,6 +2,7 @@
 
 // Three significant digits, never scientific notation, and number and sign on one line. What is not certain is never rounded up
 // to 100.
+/** @type {(p: number) => string} */
 export function percent(p) {
   const hundred = 100 * p;
   if (!(hundred >= 0)) return "–";
@@ -12,6 +13,7 @@ export function percent(p) {
 }
 
 // Of a weight that came as a byte, which is right to 0.2 of a hundred: no more digits than that.
+/** @type {(weight: number) => string} */
 export function roughly(weight) {
   if (Number.isNaN(weight)) return "–";
   const hundred = 100 * weight;
@@ -20,6 +22,7 @@ export function roughly(weight) {
 
 // Three significant digits or more down to a hundredth, five places at the most, never scientific notation. What is less than 1
 // is not rounded up to it as long as five places tell.
+/** @type {(value: number) => string} */
 export function exactly(value) {
   if (!(Math.abs(value) < Infinity)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
@@ -30,11 +33,13 @@ export function exactly(value) {
 }
 
 // As `exactly`, but whole numbers, such as ids, are written whole.
+/** @type {(value: number) => string} */
 export function figure(value) {
   return Number.isInteger(value) ? String(value).replace("-", "−") : exactly(value);
 }
 
 // With its sign; places: as many and no more.
+/** @type {(value: number, places?: number) => string} */
 export function signed(value, places) {
   const text =
     places === undefined
@@ -47,6 +52,7 @@ export function signed(value, places) {
 }
 
 // Three significant digits, never scientific notation, whole numbers whole.
+/** @type {(value: number, unit?: string) => string} */
 export function number(value, unit = "") {
   if (!Number.isFinite(value)) return "–";
   if (unit === "%") return percent(value);
@@ -62,6 +68,7 @@ export function number(value, unit = "") {
 }
 
 // A number at the end of a scale: three significant digits, without the zeros at their end.
+/** @type {(value: number, unit?: string) => string} */
 export function tick(value, unit = "") {
   const size = unit === "%" ? 100 * value : value;
   const short = Math.abs(size) < 100 ? Number(size.toPrecision(3)) : Math.round(size);
@@ -72,6 +79,7 @@ export function tick(value, unit = "") {
 }
 
 // How many there are of something.
+/** @type {(n: number, one: string, many: string) => string} */
 export function counted(n, one, many) {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }

@@ -4,9 +4,10 @@ import { element } from "./element.js";
 
 // heads: what the columns are called; none gives no such row. lines: the cells of each row, of which the first names it; a cell is
 // a text, or an element that is one.
+/** @type {(node: HTMLTableElement, caption: string, heads: string[], lines: (string | HTMLElement)[][]) => void} */
 export function fillTable(node, caption, heads, lines) {
   const body = element("tbody");
-  body.append(...lines.map((cells) => rowOf(cells.map((cell, i) => (i ? cellOf(cell) : headOf("row", cell))))));
+  body.append(...lines.map((cells) => rowOf(cells.map((cell, i) => (i ? cellOf(cell) : headOf("row", String(cell)))))));
   node.replaceChildren(element("caption", "", caption), body);
   if (!heads.length) return;
   const head = element("thead");
@@ -14,16 +15,19 @@ export function fillTable(node, caption, heads, lines) {
   node.insertBefore(head, body);
 }
 
+/** @type {(cells: HTMLElement[]) => HTMLTableRowElement} */
 function rowOf(cells) {
   const row = element("tr");
   row.append(...cells);
   return row;
 }
 
+/** @type {(scope: string, text: string) => HTMLTableCellElement} */
 function headOf(scope, text) {
   return Object.assign(element("th", "", text), { scope });
 }
 
+/** @type {(cell: string | HTMLElement) => HTMLElement} */
 function cellOf(cell) {
   return cell instanceof Node ? cell : element("td", "", cell);
 }

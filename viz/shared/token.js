@@ -2,12 +2,15 @@
 
 import { element } from "./element.js";
 
+/** @typedef {import("./types").Pieces} Pieces */
+
 const CONTROLS =
   "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US SP DEL".split(
     " ",
   );
 
 // A token's drawn text: strings that alternate between its own text and marks of ours ("·", "↵", "U+200D", "␀").
+/** @type {(node: HTMLElement, pieces: Pieces) => void} */
 export function fill(node, pieces) {
   node.replaceChildren();
   pieces.forEach((piece, i) => {
@@ -16,6 +19,7 @@ export function fill(node, pieces) {
   });
 }
 
+/** @type {(text: string) => HTMLElement} */
 function markOf(text) {
   const mark = element("i", "mark", text);
   if (text.length > 2) mark.classList.add("code");

@@ -74,3 +74,16 @@ def test_a_word_is_moved_with_the_keyboard_and_escape_puts_it_back(page):
     expect(chip(page, "two")).to_have_attribute("aria-label", "two, word 1 of 4, typed as word 2")
     expect(page.locator("[aria-live]")).to_have_text("It is put down.")
     assert told(page) == ["1023"]
+
+
+def test_the_only_word_can_be_dragged_and_stays(draw):
+    page = draw(order_view(["one"], [0]))
+    box = chip(page, "one").bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 80, box["y"] + 12, steps=3)
+    expect(page.locator(".dragged")).to_have_count(1)
+    page.mouse.up()
+    in_order(page, "one")
+    expect(page.locator(".dragged, .mark-of-place")).to_have_count(0)
+    assert told(page) == []

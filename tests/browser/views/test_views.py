@@ -64,7 +64,8 @@ def test_a_keystroke_touches_only_the_chips_that_changed(draw, redraw):
     page = draw(viz.token_chips(tokens(WORDS), chosen=-1))
     page.evaluate(
         """() => { window.touched = new Set(); new MutationObserver((all) => all.forEach(({ target }) => {
-             const chip = (target.closest ? target : target.parentElement).closest(".chip"); if (chip) touched.add(chip.position);
+             const chip = (target.closest ? target : target.parentElement).closest(".chip");
+             if (chip) touched.add(Number(chip.dataset.position));
            })).observe(document.querySelector(".chips"), { subtree: true, childList: true, characterData: true }); }"""
     )
     redraw(page, viz.token_chips(tokens([*WORDS[:4], " they", " all"]), chosen=-1))
@@ -328,6 +329,16 @@ def test_a_button_takes_a_change_back_and_a_dial_tells_its_number(draw, redraw):
     page = draw(dials([Dial("Strength", 1.0, 0.0, 2.0), Dial("Weight", 0.0, -4.0, 4.0, 0.5)]))
     page.get_by_role("slider", name="Weight").press("ArrowLeft")
     assert page.evaluate("told.at(-1).value") == [1, -0.5] and page.get_by_text("−0.5").is_visible()
+
+
+def test_cells_that_are_out_of_sight_can_be_pointed_at_from_elsewhere(new_page, tmp_path):
+    view = grid_view(np.eye(2), ["a", "b"], ["c", "d"], label="Hidden", link="link")
+    (tmp_path / "page.html").write_text(view.to_html().replace('<main id="view">', '<main id="view" hidden>'), "utf-8")
+    page = new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    page.evaluate("dispatchEvent(new CustomEvent('headlight:point', { detail: { link: 'link', position: 3 } }))")
+    page.evaluate("document.getElementById('view').hidden = false")
+    expect(page.locator(".tip")).to_have_text("b d: 1")
 
 
 def test_a_cell_that_is_pointed_at_elsewhere_is_pointed_at_here_and_the_other_way_round(draw):

@@ -4,12 +4,19 @@ import { unpack } from "../../shared/bytes.js";
 import { element } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
 
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("../../shared/types").Mount} Mount */
+
+/** @type {Mount} */
 export function mount({ parentElement, data }) {
+  /** @type {Header} */
   const header = unpack(data);
-  const state = stateOf(parentElement, (fresh) => fresh.root.setAttribute("role", "group"));
-  state.root.setAttribute("aria-label", header.label);
-  state.root.classList.toggle("two", header.columns.length > 1);
-  state.root.replaceChildren(
+  const { root } = stateOf(parentElement, (root) => ({ root }));
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", header.label);
+  root.classList.toggle("two", header.columns.length > 1);
+  root.replaceChildren(
     ...header.columns.map(({ name, boxes }) => {
       const column = element("div", "column");
       if (name) column.append(element("h6", "", name));
@@ -19,6 +26,7 @@ export function mount({ parentElement, data }) {
   );
 }
 
+/** @type {(boxes: Box[]) => HTMLElement} */
 function listOf(boxes) {
   const list = element("ol");
   for (const box of boxes) {

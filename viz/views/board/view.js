@@ -6,23 +6,36 @@ import { element } from "../../shared/element.js";
 import { mountOn, stateOf } from "../../shared/state.js";
 import { makeFold } from "./fold.js";
 
-export function mount({ parentElement, data, setTriggerValue }, mounts) {
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Mounts} Mounts */
+/** @typedef {import("../../shared/types").Tell} Tell */
+/** @typedef {import("./types").CardPlace} CardPlace */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").Part} Part */
+/** @typedef {import("./types").PartPlace} PartPlace */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Written} Written */
+
+/** @type {Mount} */
+export function mount({ parentElement, data, setTriggerValue }, mounts = {}) {
+  /** @type {Header} */
   const header = unpack(data);
-  const state = stateOf(parentElement, (blank) => Object.assign(blank, { cards: [], n: 0, run: 0 }));
+  const state = stateOf(parentElement, (root) => make(root, setTriggerValue, mounts));
   const run = ++state.run;
   const { color } = getComputedStyle(state.root);
   const recoloured = state.color !== color; // the page has turned light or dark: what is drawn reads its colours again
   state.color = color;
+  /** @type {(() => void)[]} */
   const late = [];
   Object.assign(state, { tell: setTriggerValue, mounts });
   state.root.setAttribute("aria-label", header.label);
-  while (state.cards.length > header.cards.length) state.cards.pop().node.remove();
+  for (const card of state.cards.splice(header.cards.length)) card.node.remove();
   header.cards.forEach((card, i) => {
     const place = (state.cards[i] ??= blankCard(state.root));
     place.node.className = card.width ? "card" : "row";
-    place.node.style.flexGrow = card.width || 1;
+    place.node.style.flexGrow = String(card.width || 1);
     heading(place.title, card.title);
-    while (place.parts.length > card.parts.length) place.parts.pop().node.remove();
+    for (const part of place.parts.splice(card.parts.length)) part.node.remove();
     card.parts.forEach((part, j) => {
       const bytes = header.arrays.blocks.data.slice(part.start, part.end);
       const draw = () => drawPart(state, place.parts[j], part, bytes, recoloured);
@@ -39,7 +52,13 @@ export function mount({ parentElement, data, setTriggerValue }, mounts) {
   state.answers = header.answers;
 }
 
+/** @type {(root: HTMLElement, tell: Tell, mounts: Mounts) => State} */
+function make(root, tell, mounts) {
+  return { root, tell, mounts, cards: [], answers: "", color: "", pressed: false, n: 0, run: 0 };
+}
+
 // Where cards stand below each other, what a press has changed may lie beyond the end of the screen.
+/** @type {(state: State, place: PartPlace) => void} */
 function reveal(state, place) {
   if (!state.pressed) return;
   state.pressed = false;
@@ -49,27 +68,30 @@ function reveal(state, place) {
   });
 }
 
+/** @type {(root: HTMLElement) => CardPlace} */
 function blankCard(root) {
   const node = element("section");
   const title = element("h2");
   node.append(title);
   root.append(node);
-  return { node, title, parts: [] };
+  return { node, title: { node: title, words: null }, parts: [] };
 }
 
+/** @type {(card: HTMLElement) => PartPlace} */
 function blankPart(card) {
   const node = element("div", "part");
   const above = makeFold();
   const slot = element("div", "slot");
   const below = element("div", "words");
-  node.append(above, slot, below);
+  node.append(above.node, slot, below);
   card.append(node);
-  return { node, above, slot, below, kind: null, bytes: null };
+  return { node, above, slot, below: { node: below, words: null }, kind: null, bytes: null };
 }
 
+/** @type {(state: State, place: PartPlace, part: Part, bytes: Uint8Array<ArrayBuffer>, recoloured: boolean) => void} */
 function drawPart(state, place, part, bytes, recoloured) {
   place.node.dataset.part = part.name;
-  place.above.hidden = !part.above;
+  place.above.node.hidden = !part.above;
   words(place.above.text, part.above);
   words(place.below, part.below);
   if (!recoloured && part.kind === place.kind && same(bytes, place.bytes)) return;
@@ -80,6 +102,7 @@ function drawPart(state, place, part, bytes, recoloured) {
   Object.assign(place, { kind: part.kind, bytes });
   if (!part.kind) return;
   if (part.name === state.answers) reveal(state, place);
+  /** @type {Tell} */
   const tell = (name, value) => {
     state.n = Math.max(state.n + 1, Date.now());
     state.pressed = part.name !== state.answers;
@@ -89,21 +112,26 @@ function drawPart(state, place, part, bytes, recoloured) {
   mountOn(state.mounts[part.kind], args);
 }
 
+/** @type {(a: Uint8Array, b: Uint8Array | null) => boolean} */
 function same(a, b) {
   return b !== null && a.length === b.length && a.every((value, i) => value === b[i]);
 }
 
-function heading(node, text) {
-  if (node.text === text) return;
-  node.text = text;
+/** @type {(written: Written, text: string) => void} */
+function heading(written, text) {
+  if (written.words === text) return;
+  written.words = text;
+  const { node } = written;
   node.replaceChildren(...inline(hidden(text)));
   node.hidden = !text;
 }
 
 // Plain text with **bold**, *italic*, `code` and [words](#w-name) that are explained; a blank line starts a paragraph.
-function words(node, text) {
-  if (node.text === text) return;
-  node.text = text;
+/** @type {(written: Written, text: string) => void} */
+function words(written, text) {
+  if (written.words === text) return;
+  written.words = text;
+  const { node } = written;
   node.hidden = !text;
   const paragraphs = text ? hidden(text).split(/\n\s*\n/) : [];
   node.replaceChildren(
@@ -117,10 +145,13 @@ function words(node, text) {
 
 const STAR = "\u0001"; // a backslash makes a star a star, and a bracket a bracket
 const BRACKET = "\u0002";
+/** @type {(text: string) => string} */
 const hidden = (text) => text.replaceAll("\\*", STAR).replaceAll("\\[", BRACKET);
+/** @type {(piece: string) => string} */
 const plain = (piece) => piece.replaceAll(STAR, "*").replaceAll(BRACKET, "[");
 const EXPLAINED = /^\[([^\]]*)\]\((#w-[a-z0-9-]+)\)$/;
 
+/** @type {(text: string) => (string | HTMLElement)[]} */
 function inline(text) {
   return text.split(/(\*\*[^*]+\*\*|\*[^*]+\*|`[^`]+`|\[[^\]]*\]\(#w-[a-z0-9-]+\))/).map((piece) => {
     if (/^\*\*.+\*\*$/.test(piece)) return holding("strong", inline(piece.slice(2, -2)));
@@ -131,6 +162,7 @@ function inline(text) {
   });
 }
 
+/** @type {(tag: "strong" | "em", nodes: (string | HTMLElement)[]) => HTMLElement} */
 function holding(tag, nodes) {
   const node = element(tag);
   node.append(...nodes);

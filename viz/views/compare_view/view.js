@@ -7,13 +7,19 @@ import { makePlayer } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
 import { fill } from "../../shared/token.js";
 
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+
 const FULL = 0.8; // of the accent: text on it stays readable
 const PACE = 900; // milliseconds a frame
 
+/** @type {Mount} */
 export function mount({ parentElement, data }) {
+  /** @type {Header} */
   const header = unpack(data);
-  const state = stateOf(parentElement, make);
-  const fresh = state.header?.frames.length !== header.frames.length;
+  const state = stateOf(parentElement, (root) => make(root, header));
+  const fresh = !state.key || state.header.frames.length !== header.frames.length;
   Object.assign(state, { header, theme: colours(state.root) });
   if (fresh) state.player.stop();
   state.player.set({ names: header.frames, at: fresh ? header.frames.length - 1 : undefined });
@@ -21,16 +27,20 @@ export function mount({ parentElement, data }) {
   draw(state);
 }
 
-function make(state) {
+/** @type {(root: HTMLElement, header: Header) => State} */
+function make(root, header) {
   const player = makePlayer("Frame", PACE, () => draw(state));
   const scroll = element("div", "scroll");
   const table = element("table");
   scroll.append(table);
-  state.root.replaceChildren(player.node, scroll);
-  Object.assign(state, { player, table, cells: [] });
+  root.replaceChildren(player.node, scroll);
+  /** @type {State} */
+  const state = { root, header, theme: colours(root), player, table, cells: [], key: "" };
+  return state;
 }
 
 // Rows and columns; written again only where something differs.
+/** @type {(state: State) => void} */
 function build(state) {
   const { header, table } = state;
   const key = JSON.stringify([header.names, header.tokens, header.kinds, header.label, header.chosen]);
@@ -63,6 +73,7 @@ function build(state) {
   table.replaceChildren(caption, head, body);
 }
 
+/** @type {(state: State) => void} */
 function draw(state) {
   const { header, cells, player, theme } = state;
   const { shape, data } = header.arrays.values;
@@ -87,6 +98,7 @@ function draw(state) {
 }
 
 // A share in a narrow cell: to one decimal.
+/** @type {(value: number) => string} */
 function written(value) {
   return (value > 0 && value < 0.0005 ? "<0.1" : (100 * value).toFixed(1)) + "\u00a0%";
 }

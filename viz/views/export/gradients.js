@@ -2,8 +2,14 @@
 
 import { colour, painted, rounded, tag } from "./pen.js";
 
+/** @typedef {import("./types").Attributes} Attributes */
+/** @typedef {import("./types").Frame} Frame */
+/** @typedef {import("./types").Page} Page */
+
 // The parts of a list in CSS, whose commas inside brackets are no commas of the list.
+/** @type {(css: string) => string[]} */
 export function commas(css) {
+  /** @type {string[]} */
   const parts = [];
   let depth = 0;
   let from = 0;
@@ -19,16 +25,17 @@ export function commas(css) {
 }
 
 // Backgrounds of one or of several linear gradients, each with its place.
+/** @type {(page: Page, rect: Frame, style: CSSStyleDeclaration, radii: number[]) => { drawn: string[], cut: boolean }} */
 export function gradients(page, rect, style, radii) {
-  if (style.backgroundImage === "none") return [];
+  if (style.backgroundImage === "none") return { drawn: [], cut: false };
   const layers = commas(style.backgroundImage);
-  const [sizes, xs, ys] = ["backgroundSize", "backgroundPositionX", "backgroundPositionY"].map((name) => commas(style[name]));
+  const [sizes, xs, ys] = [style.backgroundSize, style.backgroundPositionX, style.backgroundPositionY].map(commas);
   let cut = false; // whether a layer fills its box in part, whose corners then have to be cut
   const drawn = layers
     .map((layer, i) => {
       const match = /^linear-gradient\((.*)\)$/s.exec(layer);
       if (!match) return "";
-      const [across, down = "auto"] = (sizes[i % sizes.length] ?? "auto").match(/calc\([^)]*\)|\S+/g);
+      const [across, down = "auto"] = (sizes[i % sizes.length] ?? "auto").match(/calc\([^)]*\)|\S+/g) ?? ["auto"];
       const width = across === "auto" ? rect.width : length(across, rect.width);
       const height = down === "auto" ? rect.height : length(down, rect.height);
       const x = rect.left + length(xs[i % xs.length] ?? "0px", rect.width - width);
@@ -41,30 +48,35 @@ export function gradients(page, rect, style, radii) {
     })
     .reverse()
     .filter(Boolean);
-  return Object.assign(drawn, { cut });
+  return { drawn, cut };
 }
 
 // "calc(100% - 5px)" of a whole: per cent and pixels, added up.
+/** @type {(css: string, whole: number) => number} */
 function length(css, whole) {
   let sum = 0;
   for (const [, sign, number, unit] of css.matchAll(/([-+]?)\s*([\d.]+)(%|px)/g))
-    sum += (sign === "-" ? -1 : 1) * (unit === "%" ? (number * whole) / 100 : Number(number));
+    sum += (sign === "-" ? -1 : 1) * (unit === "%" ? (Number(number) * whole) / 100 : Number(number));
   return sum;
 }
 
+/** @type {Record<string, number[]>} */
 const WAYS = { "to right": [0, 0, 1, 0], "to left": [1, 0, 0, 0], "to top": [0, 1, 0, 0], "to bottom": [0, 0, 0, 1] };
 
+/** @type {(page: Page, parts: string[]) => Attributes | null} */
 function gradient(page, parts) {
   let way = WAYS["to bottom"];
-  if (parts[0] in WAYS) way = WAYS[parts.shift()];
-  else if (/^-?[\d.]+deg$/.test(parts[0])) {
-    const angle = (parseFloat(parts.shift()) * Math.PI) / 180;
+  const [first, ...others] = parts;
+  let colours = others;
+  if (first in WAYS) way = WAYS[first];
+  else if (/^-?[\d.]+deg$/.test(first)) {
+    const angle = (parseFloat(first) * Math.PI) / 180;
     const [dx, dy] = [Math.sin(angle) / 2, -Math.cos(angle) / 2];
     way = [0.5 - dx, 0.5 - dy, 0.5 + dx, 0.5 + dy];
-  }
-  const stops = parts.map((stop, i) => {
+  } else colours = parts;
+  const stops = colours.map((stop, i) => {
     const place = /\s(-?[\d.]+)%$/.exec(stop);
-    return { css: stop.replace(/\s-?[\d.]+%$/, ""), at: place ? place[1] / 100 : i / Math.max(1, parts.length - 1) };
+    return { css: stop.replace(/\s-?[\d.]+%$/, ""), at: place ? Number(place[1]) / 100 : i / Math.max(1, colours.length - 1) };
   });
   if (stops.every(({ css }) => colour(css).opacity === 0)) return null;
   if (stops.every(({ css }) => css === stops[0].css)) return painted("fill", stops[0].css);

@@ -5,12 +5,18 @@ import { translated } from "./look.js";
 import { colour, legal, Pen, short, SVG, tag } from "./pen.js";
 import { meet, reach } from "./reach.js";
 
+/** @typedef {import("./types").Frame} Frame */
+/** @typedef {import("./types").Page} Page */
+/** @typedef {import("../../shared/types").Brush} Brush */
+
+/** @type {(page: Page, node: HTMLCanvasElement) => void} */
 export function canvas(page, node) {
   const rect = node.getBoundingClientRect();
   if (!node.width || !node.height || !reach(page, rect)) return;
   const { left: x, top: y, width, height } = rect;
   if (node.redraw) {
-    const pen = (node.pen = new Pen(node));
+    const pen = new Pen(node);
+    node.pen = /** @type {Brush} */ (/** @type {unknown} */ (pen)); // it has as much of a context as our views use
     try {
       node.redraw();
     } finally {
@@ -62,10 +68,12 @@ const SHAPES =
   /^(svg|g|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|image|defs|clipPath|linearGradient|radialGradient|stop|use|pattern|marker|symbol)$/;
 
 // A picture that is SVG already (Plotly's): copied with the look that the page's style gives it.
+/** @type {(page: Page, node: SVGElement, style: CSSStyleDeclaration) => void} */
 export function inline(page, node, style) {
   const rect = node.getBoundingClientRect();
   if (!(rect.width > 0 && rect.height > 0)) return;
   const copy = styled(page, node, null);
+  if (!copy) return;
   for (const [name, value] of Object.entries({ x: rect.left, y: rect.top, width: rect.width, height: rect.height }))
     copy.setAttribute(name, short(value));
   if (colour(style.backgroundColor).opacity) box(page, rect, style);
@@ -78,6 +86,7 @@ export function inline(page, node, style) {
   if (any) page.parts.push(new XMLSerializer().serializeToString(copy));
 }
 
+/** @type {(page: Page, node: Element, parent: Element | null) => SVGElement | null} */
 function styled(page, node, parent) {
   const style = getComputedStyle(node);
   if (!SHAPES.test(node.localName) || style.display === "none") return null;
@@ -103,8 +112,8 @@ function styled(page, node, parent) {
   }
   if (/^(text|tspan)$/.test(node.localName)) page.families.add(style.fontFamily);
   for (const child of node.childNodes) {
-    if (child.nodeType === Node.TEXT_NODE) copy.append(document.createTextNode(legal(child.data)));
-    else if (child.nodeType === Node.ELEMENT_NODE) {
+    if (child instanceof Text) copy.append(document.createTextNode(legal(child.data)));
+    else if (child instanceof Element) {
       const twin = styled(page, child, node);
       if (twin) copy.append(twin);
     }
@@ -112,11 +121,12 @@ function styled(page, node, parent) {
   return copy;
 }
 
+/** @type {(page: Page, node: Element, copy: SVGElement, name: string, value: string) => void} */
 function put(page, node, copy, name, value) {
   if (/^(white-space|image-rendering)$/.test(name)) copy.style.setProperty(name, value);
   else if (/^(fill|stroke|stop-color)$/.test(name) && /^(rgb|color|#)/.test(value)) {
-    const { hex, opacity } = colour(page.look.translate ? translated(node, value, page.look) : value);
+    const { hex, opacity } = colour(page.look.translate ? translated(node, value, page.look.translate) : value);
     copy.setAttribute(name, hex);
-    if (opacity < 1) copy.style.setProperty(name.replace("-color", "") + "-opacity", opacity); // next to one that the page sets
+    if (opacity < 1) copy.style.setProperty(name.replace("-color", "") + "-opacity", String(opacity)); // next to one that the page sets
   } else copy.setAttribute(name, value.replace(/url\("[^"#]*(#[^"]+)"\)/, "url($1)"));
 }

@@ -1,11 +1,15 @@
 // A picture in SVG as a PNG: drawn by the browser at twice its size, with its caption inside the file.
 
+import { penOn } from "../../shared/canvas.js";
 import { safe, tag } from "./pen.js";
+
+/** @typedef {import("./types").Picture} Picture */
 
 const SCALE = 2;
 const LONGEST_SIDE = 16000; // pixels: what a browser's canvas holds
 const MOST_PIXELS = 100e6;
 
+/** @type {(picture: Picture, notes: Record<string, string>) => Promise<Blob>} */
 export async function pngOf({ svg, width, height, families }, notes) {
   const scale = Math.min(SCALE, LONGEST_SIDE / Math.max(width, height), Math.sqrt(MOST_PIXELS / (width * height)));
   const fonts = await faces(families);
@@ -19,7 +23,8 @@ export async function pngOf({ svg, width, height, families }, notes) {
       width: Math.round(width * scale),
       height: Math.round(height * scale),
     });
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    penOn(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
+    /** @type {Blob | null} */
     const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
     if (!blob) throw new Error("It is too large for this browser.");
     return described(new Uint8Array(await blob.arrayBuffer()), notes, scale);
@@ -29,10 +34,13 @@ export async function pngOf({ svg, width, height, families }, notes) {
 }
 
 // A picture that a browser draws from a file knows none of the page's fonts: they go with it, and leave it again.
+/** @type {(families: Set<string>) => Promise<string>} */
 async function faces(families) {
   const wanted = new Set([...families].flatMap((list) => list.split(",")).map(bare));
+  /** @type {string[]} */
   const texts = [];
   for (const sheet of document.styleSheets) {
+    /** @type {CSSRule[]} */
     let rules = [];
     try {
       rules = [...sheet.cssRules];
@@ -54,19 +62,22 @@ async function faces(families) {
   return texts.join("");
 }
 
+/** @type {(family: string) => string} */
 const bare = (family) => family.trim().replace(/^["']|["']$/g, "");
 
+/** @type {(address: URL) => Promise<string>} */
 async function asData(address) {
   const blob = await (await fetch(address)).blob();
   return new Promise((done, fail) => {
     const reader = new FileReader();
-    reader.onload = () => done(reader.result);
+    reader.onload = () => done(String(reader.result));
     reader.onerror = fail;
     reader.readAsDataURL(blob);
   });
 }
 
 // A PNG with notes (tEXt in ASCII, else iTXt in UTF-8) and its resolution, after its header.
+/** @type {(png: Uint8Array<ArrayBuffer>, notes: Record<string, string>, scale: number) => Blob} */
 function described(png, notes, scale) {
   const encoder = new TextEncoder();
   const written = Object.entries(notes).filter(([, text]) => text);
@@ -86,6 +97,7 @@ function described(png, notes, scale) {
   return new Blob([png.subarray(0, header), ...chunks, png.subarray(header)], { type: "image/png" });
 }
 
+/** @type {(name: string, body: number[]) => Uint8Array<ArrayBuffer>} */
 function chunk(name, body) {
   const bytes = new Uint8Array(12 + body.length);
   const view = new DataView(bytes.buffer);
@@ -97,6 +109,7 @@ function chunk(name, body) {
 }
 
 // CRC-32 as PNG has it.
+/** @type {(bytes: Uint8Array) => number} */
 function checksum(bytes) {
   let sum = 0xffffffff;
   for (const byte of bytes) {

@@ -1,7 +1,11 @@
 // How far a picture goes, and what of it can be seen.
 
+/** @typedef {import("./types").Page} Page */
+/** @typedef {import("./types").Rect} Rect */
+
 export const CLIPS = /hidden|auto|scroll|clip/;
 
+/** @type {(a: Rect | null, b: Rect) => Rect} */
 export function meet(a, b) {
   if (!a) return b;
   const [left, top] = [Math.max(a.left, b.left), Math.max(a.top, b.top)];
@@ -9,6 +13,7 @@ export function meet(a, b) {
 }
 
 // Keeps in mind how far the picture goes, as far as it can be seen; false for what cannot be.
+/** @type {(page: Page, rect: Rect) => boolean} */
 export function reach(page, rect) {
   const seen = page.clip ? meet(page.clip, rect) : rect;
   if (!(seen.right > seen.left && seen.bottom > seen.top)) return false;

@@ -3,8 +3,19 @@
 import { colour, painted, safe, scratch, short, tag } from "./pen.js";
 import { CLIPS, reach } from "./reach.js";
 
+/** @typedef {import("./types").Attributes} Attributes */
+/** @typedef {import("./types").Frame} Frame */
+/** @typedef {import("./types").Line} Line */
+/** @typedef {import("./types").Page} Page */
+
+const DECORATIONS = [
+  { kind: "line-through", place: -0.3 }, // and where it stands, as a share of the size of the text
+  { kind: "underline", place: 0.12 },
+];
+/** @type {Map<string, { up: number, down: number }>} */
 const tall = new Map();
 
+/** @type {(style: CSSStyleDeclaration) => { up: number, down: number }} */
 function metrics(style) {
   const font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
   let heights = tall.get(font);
@@ -16,6 +27,7 @@ function metrics(style) {
   return heights;
 }
 
+/** @type {(page: Page, node: Text, style: CSSStyleDeclaration, angle: number) => void} */
 export function text(page, node, style, angle) {
   const { up, down } = metrics(style);
   if (!parseFloat(style.fontSize) || !colour(style.color).opacity) return;
@@ -26,6 +38,7 @@ export function text(page, node, style, angle) {
     const [long, thick] = upright ? [rect.height, rect.width] : [rect.width, rect.height];
     const base = (thick * up) / (up + down);
     const rtl = style.direction === "rtl";
+    /** @type {Attributes} */
     const look = { "font-family": style.fontFamily, "font-size": style.fontSize, ...painted("fill", style.color) };
     if (style.fontWeight !== "400") look["font-weight"] = style.fontWeight;
     if (style.fontStyle !== "normal") look["font-style"] = style.fontStyle;
@@ -42,10 +55,7 @@ export function text(page, node, style, angle) {
     if (rtl) at.x += long;
     page.families.add(style.fontFamily);
     page.parts.push(tag("text", { ...at, ...look }, safe(words)));
-    for (const [kind, place] of [
-      ["line-through", -0.3],
-      ["underline", 0.12],
-    ])
+    for (const { kind, place } of DECORATIONS)
       if (decorated(node.parentElement, kind) && !(angle % 360)) {
         const y = rect.top + base + place * parseFloat(style.fontSize);
         page.parts.push(
@@ -56,6 +66,7 @@ export function text(page, node, style, angle) {
 }
 
 // A line through the text of an element runs through that of its inline children too.
+/** @type {(node: Element | null, kind: string) => boolean} */
 function decorated(node, kind) {
   for (let above = node; above; above = above.parentElement) {
     const style = getComputedStyle(above);
@@ -66,8 +77,10 @@ function decorated(node, kind) {
 }
 
 // The lines of a text node as they are set: {words, rect, cut}; cut where "…" stands for the end.
+/** @type {(node: Text, style: CSSStyleDeclaration) => Line[]} */
 function linesOf(node, style) {
   const range = document.createRange();
+  /** @type {(from: number, to: number) => DOMRect[]} */
   const rectOf = (from, to) => {
     range.setStart(node, from);
     range.setEnd(node, to);
@@ -77,7 +90,9 @@ function linesOf(node, style) {
   const whole = data ? rectOf(0, data.length) : [];
   if (!whole.length) return [];
   const kept = /pre|break-spaces/.test(style.whiteSpace);
+  /** @type {(words: string) => string} */
   const tidy = (words) => (kept ? words.replace(/[\r\n]/g, "").replace(/\t/g, " ") : words.replace(/\s+/g, " "));
+  /** @type {Line[]} */
   const lines = [];
   if (whole.length === 1) {
     let [from, to] = [0, data.length];
@@ -86,7 +101,7 @@ function linesOf(node, style) {
     lines.push({ words: tidy(data.slice(from, to)), rect: whole[0] });
   } else {
     for (let i = 0; i < data.length;) {
-      const next = i + String.fromCodePoint(data.codePointAt(i)).length;
+      const next = i + String.fromCodePoint(data.codePointAt(i) ?? 0).length;
       const [rect] = rectOf(i, next);
       const last = lines.at(-1);
       const piece = data.slice(i, next);
@@ -97,24 +112,23 @@ function linesOf(node, style) {
       }
       if (last && Math.abs(last.rect.top - rect.top) < rect.height / 2 && Math.abs(last.rect.left - rect.left) < 1e5) {
         last.words += piece;
-        last.rect = {
-          left: Math.min(last.rect.left, rect.left),
-          right: Math.max(last.rect.right, rect.right),
-          top: last.rect.top,
-          bottom: last.rect.bottom,
-        };
-      } else lines.push({ words: piece, rect: { left: rect.left, right: rect.right, top: rect.top, bottom: rect.bottom } });
+        const { top, bottom } = last.rect;
+        last.rect = frameOf(Math.min(last.rect.left, rect.left), Math.max(last.rect.right, rect.right), top, bottom);
+      } else lines.push({ words: piece, rect: frameOf(rect.left, rect.right, rect.top, rect.bottom) });
     }
-    for (const line of lines) {
-      line.words = tidy(line.words);
-      Object.assign(line.rect, { width: line.rect.right - line.rect.left, height: line.rect.bottom - line.rect.top });
-    }
+    for (const line of lines) line.words = tidy(line.words);
   }
   const holder = ellipsis(node.parentElement);
   return holder ? lines.flatMap((line) => shortened(line, holder, style)) : lines;
 }
 
+/** @type {(left: number, right: number, top: number, bottom: number) => Frame} */
+function frameOf(left, right, top, bottom) {
+  return { left, right, top, bottom, width: right - left, height: bottom - top };
+}
+
 // The element that puts "…" in the place of what does not fit into it, if it does.
+/** @type {(node: Element | null) => Element | null} */
 function ellipsis(node) {
   for (let above = node; above; above = above.parentElement) {
     const style = getComputedStyle(above);
@@ -125,6 +139,7 @@ function ellipsis(node) {
   return null;
 }
 
+/** @type {(line: Line, holder: Element, style: CSSStyleDeclaration) => Line[]} */
 function shortened(line, holder, style) {
   const outer = holder.getBoundingClientRect();
   const look = getComputedStyle(holder);

@@ -8,25 +8,37 @@ import { AS_IT_IS, lookOf } from "./look.js";
 import { pngOf } from "./png.js";
 import { pictureOf } from "./walk.js";
 
+/** @typedef {import("./types").Chosen} Chosen */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
+
+/** @type {Record<"ground" | "colours", [words: string, values: Record<string, string>]>} */
 const CHOICES = {
   ground: ["Background", { page: "as the page", white: "white", none: "transparent" }],
   colours: ["Colours", { screen: "as on screen", light: "light", dark: "dark" }],
 };
 const chosen = { ...AS_IT_IS }; // for all pictures: who wants one on white wants the next one on white too
 
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
-  const state = stateOf(parentElement, make);
-  state.tell = setTriggerValue;
-  state.header = unpack(data);
-  for (const [kind, button] of Object.entries(state.buttons)) button.title = `${state.header.name}.${kind}`;
+  /** @type {Header} */
+  const header = unpack(data);
+  const state = stateOf(parentElement, (root) => make(root, header, setTriggerValue));
+  Object.assign(state, { header, tell: setTriggerValue });
+  for (const { kind, button } of state.buttons) button.title = `${header.name}.${kind}`;
   show(state);
 }
 
+/** @type {(state: State) => void} */
 function show({ toggles }) {
-  for (const [name, toggle] of Object.entries(toggles)) toggle.show(chosen[name]);
+  toggles.ground.show(chosen.ground);
+  toggles.colours.show(chosen.colours);
 }
 
 // On white only the light colours can be read, so each of the two takes the other with it.
+/** @type {(state: State, name: "ground" | "colours", value: string) => void} */
 function choose(state, name, value) {
   chosen[name] = value;
   if (chosen.ground === "white" && chosen.colours !== "light") {
@@ -37,31 +49,34 @@ function choose(state, name, value) {
   state.tell("chosen", chosen.colours); // a page of a figure has them too
 }
 
-function make(state) {
-  const buttons = {};
+/** @type {(root: HTMLElement, header: Header, tell: Tell) => State} */
+function make(root, header, tell) {
+  const buttons = ["png", "svg"].map((kind) => ({ kind, button: makeButton("", kind.toUpperCase(), () => take(state, kind)) }));
   const row = element("div", "row");
-  for (const kind of ["png", "svg"]) {
-    buttons[kind] = makeButton("", kind.toUpperCase(), () => take(state, kind));
-    row.append(buttons[kind]);
-  }
-  const toggles = {};
-  const choices = Object.entries(CHOICES).map(([name, [label, values]]) => {
+  row.append(...buttons.map(({ button }) => button));
+  /** @type {(name: "ground" | "colours") => { line: HTMLElement, toggle: import("../../shared/types").Toggle }} */
+  const choice = (name) => {
+    const [label, values] = CHOICES[name];
     const line = element("div", "choice");
-    toggles[name] = makeToggle(label, values, (value) => choose(state, name, value));
-    line.append(element("span", "", label), toggles[name].node);
-    return line;
-  });
+    const toggle = makeToggle(label, values, (value) => choose(state, name, value));
+    line.append(element("span", "", label), toggle.node);
+    return { line, toggle };
+  };
+  const [ground, colours] = [choice("ground"), choice("colours")];
   const status = element("p", "said");
   status.setAttribute("role", "status");
-  state.root.replaceChildren(...choices, row, status);
-  Object.assign(state, { buttons, toggles, status });
+  root.replaceChildren(ground.line, colours.line, row, status);
+  /** @type {State} */
+  const state = { root, header, tell, buttons, toggles: { ground: ground.toggle, colours: colours.toggle }, status };
+  return state;
 }
 
+/** @type {(state: State, kind: string) => Promise<void>} */
 async function take(state, kind) {
   const { key, name, title, caption, provenance, part, themes } = state.header;
   state.status.textContent = "";
   try {
-    const place = document.querySelector("." + classOf(key));
+    const place = /** @type {HTMLElement | null} */ (document.querySelector("." + classOf(key)));
     const root = part && place ? partOf(place, part) : place;
     if (!root) throw new Error("It is not on the page.");
     const look = await lookOf(root, chosen, themes);
@@ -71,18 +86,20 @@ async function take(state, kind) {
     save(blob, `${name}.${kind}`);
   } catch (error) {
     console.error(error);
-    state.status.textContent = `This picture could not be taken away as ${kind.toUpperCase()}. ${error.message}`;
+    state.status.textContent = `This picture could not be taken away as ${kind.toUpperCase()}. ${error instanceof Error ? error.message : error}`;
   }
 }
 
 // The class of an element that Streamlit holds under a key: whatever a class cannot be written with is a hyphen in it.
+/** @type {(key: string) => string} */
 function classOf(key) {
   return "st-key-" + key.trim().replace(/[^\w-]/g, "-");
 }
 
 // The view in a part of a board, which may stand in a shadow root; null where there is none.
+/** @type {(node: Element, name: string) => HTMLElement | null} */
 function partOf(node, name) {
-  if (node.dataset.part === name) return node.querySelector(".slot");
+  if (node instanceof HTMLElement && node.dataset.part === name) return node.querySelector(".slot");
   for (const child of (node.shadowRoot ?? node).children) {
     const part = partOf(child, name);
     if (part) return part;
@@ -90,6 +107,7 @@ function partOf(node, name) {
   return null;
 }
 
+/** @type {(blob: Blob, name: string) => void} */
 function save(blob, name) {
   const link = element("a");
   link.href = URL.createObjectURL(blob);

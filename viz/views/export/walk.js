@@ -1,12 +1,19 @@
 // What is drawn in a part of the page, as one SVG: boxes with their borders, text line by line, pictures in SVG and on canvas.
 // It is drawn from what the browser has laid out, so selection, zoom and theme are as they are seen.
 
-import { box } from "./boxes.js";
-import { wear } from "./look.js";
+import { box, styleOf } from "./boxes.js";
+import { undoAll, wear } from "./look.js";
 import { colour, painted, safe, SVG, tag } from "./pen.js";
 import { canvas, inline } from "./pictures.js";
 import { CLIPS, meet } from "./reach.js";
 import { text } from "./text.js";
+
+/** @typedef {import("./types").Attributes} Attributes */
+/** @typedef {import("./types").Look} Look */
+/** @typedef {import("./types").Page} Page */
+/** @typedef {import("./types").Picture} Picture */
+/** @typedef {import("./types").Rect} Rect */
+/** @typedef {import("./types").Undo} Undo */
 
 const MARGIN = 12; // CSS pixels around the picture
 
@@ -18,15 +25,19 @@ export const TOOLS =
 
 // The picture of an element: {svg, width, height, families}, where families are the fonts that its text asks for. look: from
 // `lookOf`, where it is not to be as it is on the page.
+/** @type {(root: Element, given?: { title?: string, words?: string, metadata?: string, look?: Look }) => Picture} */
 export function pictureOf(root, { title = "", words = "", metadata = "", look = {} } = {}) {
+  /** @type {Undo} */
   const undo = [];
   try {
-    if (look.to) wear([root, ...within(root)], look, change, undo);
+    const { to, scheme = "" } = look;
+    if (to) wear([root, ...within(root)], { to, scheme }, change, undo);
     const all = [root, ...within(root)];
     for (const node of all) {
       if (node.matches(TOOLS)) change(node, "display: none !important", undo);
       else generated(node, undo);
     }
+    /** @type {Page} */
     const page = { parts: [], defs: [], box: null, families: new Set(), ids: 0, clip: null, look };
     draw(page, root, 0);
     const { left, top, right, bottom } = page.box ?? root.getBoundingClientRect();
@@ -43,11 +54,12 @@ export function pictureOf(root, { title = "", words = "", metadata = "", look = 
     const svg = tag("svg", { xmlns: SVG, width, height, viewBox: `${x} ${y} ${width} ${height}` }, parts.join("\n"));
     return { svg, width, height, families: page.families };
   } finally {
-    while (undo.length) undo.pop()();
+    undoAll(undo);
   }
 }
 
 // All elements inside of one, those of shadow roots too.
+/** @type {(node: Element, nodes?: Element[]) => Element[]} */
 function within(node, nodes = []) {
   for (const child of (node.shadowRoot ?? node).children) {
     nodes.push(child);
@@ -56,6 +68,7 @@ function within(node, nodes = []) {
   return nodes;
 }
 
+/** @type {(node: Element, css: string, undo: Undo) => void} */
 function change(node, css, undo) {
   const before = node.getAttribute("style");
   node.setAttribute("style", `${before ?? ""};${css}`);
@@ -63,6 +76,7 @@ function change(node, css, undo) {
 }
 
 // What CSS adds before or after an element has no box that a script can ask for: an element of the same look takes its place.
+/** @type {(node: Element, undo: Undo) => void} */
 function generated(node, undo) {
   for (const which of ["::before", "::after"]) {
     const style = getComputedStyle(node, which);
@@ -76,26 +90,37 @@ function generated(node, undo) {
     const mark = "stand" + which.slice(2);
     const rule = document.createElement("style");
     rule.textContent = `[data-${mark}]${which} { content: none !important; }`;
-    node.dataset[mark] = "";
+    node.setAttribute(`data-${mark}`, "");
     if (which === "::before") node.prepend(stand);
     else node.append(stand);
     node.append(rule);
     undo.push(() => {
       stand.remove();
       rule.remove();
-      delete node.dataset[mark];
+      node.removeAttribute(`data-${mark}`);
     });
   }
 }
 
 // What is under all: one colour, or nothing.
+/** @type {(look: Look, root: Element) => string[]} */
 function grounds({ ground, to }, root) {
   return ground === "none" ? [] : [ground === "white" ? "#ffffff" : paper(root, to?.paper)];
 }
 
+// The element around one, also outside of its shadow root.
+/** @type {(node: Element) => Element | null} */
+function parentOf(node) {
+  const root = node.getRootNode();
+  return node.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
+}
+
 // page: the page's, where that is not as it is on screen; what is inside of a view has changed with it.
+/** @type {(node: Element, page?: string) => string} */
 function paper(node, page) {
-  for (let above = node; above; above = above.parentElement ?? above.getRootNode().host) {
+  /** @type {Element | null} */
+  let above = node;
+  for (; above; above = parentOf(above)) {
     if (page && !above.closest(".hl")) return page;
     const background = getComputedStyle(above).backgroundColor;
     if (colour(background).opacity === 1) return background;
@@ -103,6 +128,7 @@ function paper(node, page) {
   return "#ffffff";
 }
 
+/** @type {(page: Page, node: Element, turned: number) => void} */
 function draw(page, node, turned) {
   const style = getComputedStyle(node);
   if (
@@ -116,12 +142,12 @@ function draw(page, node, turned) {
   const start = parts.length;
   const visible = style.visibility === "visible";
   const angle = turned + turnOf(style);
-  if (node.tagName === "svg") {
+  if (node instanceof SVGElement && node.tagName === "svg") {
     if (visible) inline(page, node, style);
     return;
   }
   if (style.display !== "contents" && visible) for (const rect of node.getClientRects()) box(page, rect, style);
-  if (node.tagName === "CANVAS") {
+  if (node instanceof HTMLCanvasElement) {
     if (visible) canvas(page, node);
   } else {
     const outer = page.clip;
@@ -129,7 +155,7 @@ function draw(page, node, turned) {
     if (cut) page.clip = meet(outer, cut);
     const inside = parts.length;
     for (const child of inOrder(node)) {
-      if (child.nodeType !== Node.TEXT_NODE) draw(page, child, angle);
+      if (child instanceof Element) draw(page, child, angle);
       else if (visible) text(page, child, style, angle + (style.writingMode.startsWith("vertical") ? 90 : 0));
     }
     if (cut && parts.length > inside) {
@@ -140,31 +166,33 @@ function draw(page, node, turned) {
     }
     page.clip = outer;
   }
-  if (style.opacity < 1 && parts.length > start) group(parts, start, { opacity: style.opacity });
+  if (Number(style.opacity) < 1 && parts.length > start) group(parts, start, { opacity: style.opacity });
 }
 
 // What was drawn from one part on, as a group.
+/** @type {(parts: string[], from: number, attributes: Attributes) => void} */
 function group(parts, from, attributes) {
   const inside = parts.splice(from).join("");
   parts.push(tag("g", attributes, inside));
 }
 
 // Children as they are painted: those with a place of their own after the others, by their z-index.
+/** @type {(node: Element) => (Text | Element)[]} */
 function inOrder(node) {
-  const children = [...(node.shadowRoot ?? node).childNodes].filter(
-    (child) => child.nodeType === Node.TEXT_NODE || child.nodeType === Node.ELEMENT_NODE,
-  );
+  const children = [...(node.shadowRoot ?? node).childNodes].filter((child) => child instanceof Text || child instanceof Element);
+  /** @type {(child: Text | Element) => number} */
   const level = (child) => {
-    if (child.nodeType === Node.TEXT_NODE) return 0;
+    if (child instanceof Text) return 0;
     const { position, zIndex } = getComputedStyle(child);
     return position === "static" ? 0 : zIndex === "auto" ? 0.5 : Number(zIndex) + (Number(zIndex) < 0 ? 0 : 0.5);
   };
   const levels = new Map(children.map((child) => [child, level(child)]));
-  return children.sort((a, b) => levels.get(a) - levels.get(b));
+  return children.sort((a, b) => (levels.get(a) ?? 0) - (levels.get(b) ?? 0));
 }
 
+/** @type {(style: CSSStyleDeclaration) => number} */
 function turnOf({ rotate, transform }) {
-  let angle = rotate && rotate !== "none" ? parseFloat(rotate.split(" ").at(-1)) : 0;
+  let angle = rotate && rotate !== "none" ? parseFloat(rotate.split(" ").at(-1) ?? "") : 0;
   const matrix = /^matrix\(([^)]+)\)/.exec(transform);
   if (matrix) {
     const [a, b] = matrix[1].split(",").map(Number);
@@ -174,11 +202,13 @@ function turnOf({ rotate, transform }) {
 }
 
 // Where an element cuts off what is inside of it; null where nothing is cut.
+/** @type {(node: Element, style: CSSStyleDeclaration) => Rect | null} */
 function clipOf(node, style) {
   const over = node.scrollWidth > node.clientWidth + 1 || node.scrollHeight > node.clientHeight + 1;
   const cuts = (CLIPS.test(style.overflow) && over) || /strict|paint|content/.test(style.contain);
   if (!cuts || style.display === "inline" || style.display === "contents") return null;
   const { left, top, right, bottom } = node.getBoundingClientRect();
-  const edge = (name) => parseFloat(style[`border${name}Width`]);
+  /** @type {(name: string) => number} */
+  const edge = (name) => parseFloat(styleOf(style, `border${name}Width`));
   return { left: left + edge("Left"), top: top + edge("Top"), right: right - edge("Right"), bottom: bottom - edge("Bottom") };
 }

@@ -2,14 +2,24 @@
 // chosen, are ordinary elements above it; a screen reader is given the cell that the keyboard is on, and a table of all.
 
 import { unpack } from "../../shared/bytes.js";
+import { penOn } from "../../shared/canvas.js";
 import { blackOrWhite, colours, css, divergingOf, mix, scaleOf, stripOf } from "../../shared/colours.js";
 import { element, write } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
 import { onPoint, point } from "../../shared/link.js";
+import { lookUp } from "../../shared/lookup.js";
 import { number, tick } from "../../shared/number.js";
 import { makePlayer } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
 import { fillTable } from "../../shared/table.js";
+
+/** @typedef {import("./types").Cell} Cell */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").Size} Size */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Brush} Brush */
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
 
 const FONT = "12px 'Source Sans 3', 'Source Sans', system-ui, sans-serif";
 const SMALL = FONT.replace("12px", "10px"); // of numbers and words where columns are narrow
@@ -21,18 +31,22 @@ const LINE = 14; // pixels between two labels at the least
 const TURN = (55 * Math.PI) / 180; // of labels that have no room to lie flat
 const LEAN = 6; // pixels that a turned label reaches to the left of where it begins
 const NUMBER = /^[−-]?[\d,.]+$/;
+/** @type {Size} */
+const NO_SIZE = { width: 0, height: 0, top: 0, beside: 0, gap: 0, flat: true };
 const BEAT = 900; // milliseconds a frame
 
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
-  const state = stateOf(parentElement, make);
+  /** @type {Header} */
   const header = unpack(data);
+  const state = stateOf(parentElement, (root) => make(root, header, setTriggerValue));
   const [, rows, columns] = header.arrays.values.shape;
   if (rows !== state.rows || columns !== state.columns) state.at = null;
   Object.assign(state, { header, rows, columns, tell: setTriggerValue, link: header.link });
   state.player.set({ names: header.frames ?? [""] });
   state.box.setAttribute("aria-label", header.label);
-  state.box.setAttribute("aria-rowcount", rows);
-  state.box.setAttribute("aria-colcount", columns);
+  state.box.setAttribute("aria-rowcount", String(rows));
+  state.box.setAttribute("aria-colcount", String(columns));
   state.shape = "";
   explain(state);
   arrange(state);
@@ -41,10 +55,11 @@ export function mount({ parentElement, data, setTriggerValue }) {
 }
 
 // A cell that was chosen elsewhere, such as the last token as one types, is scrolled into sight.
+/** @type {(state: State) => void} */
 function reveal(state) {
   const { header, scroll, size, shown } = state;
   const at = String(header.chosen) + header.columns.length;
-  if (!size || at === shown) return;
+  if (!size.width || at === shown) return;
   state.shown = at;
   if (!header.chosen) return;
   const left = header.chosen[1] * size.width;
@@ -53,7 +68,8 @@ function reveal(state) {
     scroll.scrollLeft = left + size.width - scroll.clientWidth + RING + 3;
 }
 
-function make(state) {
+/** @type {(root: HTMLElement, header: Header, tell: Tell) => State} */
+function make(root, header, tell) {
   const player = makePlayer("Frame", BEAT, () => draw(state));
   const left = element("canvas", "left");
   left.setAttribute("aria-hidden", "true");
@@ -84,12 +100,37 @@ function make(state) {
   const table = element("div", "table");
   table.tabIndex = 0;
   details.append(element("summary", "", "As a table"), table);
-  state.root.replaceChildren(player.node, whole, legend, details, tip);
-  Object.assign(state, { player, left, scroll, box, canvas, marks: { chosen, pointed }, row, cell, legend });
-  Object.assign(state, { tip, details, table, at: null, shape: "" });
+  root.replaceChildren(player.node, whole, legend, details, tip);
+  /** @type {State} */
+  const state = {
+    root,
+    link: header.link,
+    header,
+    tell,
+    rows: 0,
+    columns: 0,
+    at: null,
+    size: NO_SIZE,
+    shape: "",
+    shown: "",
+    player,
+    left,
+    scroll,
+    box,
+    canvas,
+    marks: { chosen, pointed },
+    row,
+    cell,
+    legend,
+    tip,
+    details,
+    table,
+  };
   listen(state);
+  return state;
 }
 
+/** @type {(state: State) => void} */
 function listen(state) {
   const { box, details } = state;
   onMove(box, (event) => go(state, under(state, event)));
@@ -114,17 +155,19 @@ function listen(state) {
     aim(state, there ? [Math.floor(place / state.columns), place % state.columns] : null);
   });
   new ResizeObserver(() => {
-    if (!state.header || !arrange(state)) return;
+    if (!arrange(state)) return;
     draw(state);
     reveal(state);
   }).observe(state.root);
 }
 
 // Where the keyboard is: what it points at, else what is chosen, else the first.
+/** @type {(state: State) => Cell} */
 function here({ at, header }) {
   return at ?? header.chosen ?? [0, 0];
 }
 
+/** @type {(state: State, event: MouseEvent) => Cell | null} */
 function under({ box, size, rows, columns }, event) {
   const frame = box.getBoundingClientRect();
   const column = Math.floor((event.clientX - frame.left) / size.width);
@@ -132,7 +175,9 @@ function under({ box, size, rows, columns }, event) {
   return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
 }
 
+/** @type {(state: State, at: Cell, key: string) => Cell | null} */
 function step({ rows, columns }, [row, column], key) {
+  /** @type {Record<string, Cell>} */
   const moves = {
     ArrowUp: [-1, 0],
     ArrowDown: [1, 0],
@@ -141,23 +186,27 @@ function step({ rows, columns }, [row, column], key) {
     Home: [0, -columns],
     End: [0, columns],
   };
-  const move = moves[key];
-  return move && [Math.min(rows - 1, Math.max(0, row + move[0])), Math.min(columns - 1, Math.max(0, column + move[1]))];
+  const move = lookUp(moves, key);
+  return move ? [Math.min(rows - 1, Math.max(0, row + move[0])), Math.min(columns - 1, Math.max(0, column + move[1]))] : null;
 }
 
+/** @type {(state: State, at: Cell | null) => void} */
 function press(state, at) {
   if (at && (Number.isFinite(valueAt(state, at)) || isCovered(state, at))) state.tell("chosen", at);
 }
 
+/** @type {(state: State, at: Cell) => boolean} */
 function isCovered({ header }, [row, column]) {
   return header.covered?.[row][column] ?? false;
 }
 
+/** @type {(state: State, at: Cell) => number} */
 function valueAt({ header, player, rows, columns }, [row, column]) {
   return header.arrays.values.data[(player.at * rows + row) * columns + column];
 }
 
 // Two digits, for a cell: per cent without its sign.
+/** @type {(value: number, unit: string) => string} */
 function digits(value, unit) {
   if (unit === "%") return String(Math.round(100 * value));
   if (Number.isInteger(value)) return value < 10_000 ? String(value) : "";
@@ -168,6 +217,7 @@ function digits(value, unit) {
 }
 
 // A cell in words.
+/** @type {(state: State, at: Cell) => string} */
 function words(state, at) {
   const { header, player } = state;
   const [row, column] = at;
@@ -180,11 +230,13 @@ function words(state, at) {
 }
 
 // Points at a cell; null is none. Views of the same link point there too.
+/** @type {(state: State, at: Cell | null) => void} */
 function go(state, at) {
   if (String(at) !== String(state.at)) point(state, at ? at[0] * state.columns + at[1] : -1);
   aim(state, at);
 }
 
+/** @type {(state: State, at: Cell | null) => void} */
 function aim(state, at) {
   const { box, tip, marks, size, root, cell, row } = state;
   state.at = at;
@@ -193,9 +245,9 @@ function aim(state, at) {
   const on = here(state);
   const sentence = words(state, on);
   write(cell, sentence);
-  row.setAttribute("aria-rowindex", on[0] + 1);
-  cell.setAttribute("aria-colindex", on[1] + 1);
-  cell.setAttribute("aria-selected", String(on) === String(state.header.chosen));
+  row.setAttribute("aria-rowindex", String(on[0] + 1));
+  cell.setAttribute("aria-colindex", String(on[1] + 1));
+  cell.setAttribute("aria-selected", String(String(on) === String(state.header.chosen)));
   if (!at) return;
   tip.textContent = sentence;
   const [outer, inner] = [root.getBoundingClientRect(), box.getBoundingClientRect()];
@@ -206,6 +258,7 @@ function aim(state, at) {
   tip.style.transform = `translate(${Math.max(0, Math.min(outer.width - tip.offsetWidth, x))}px, ${y}px)`;
 }
 
+/** @type {(state: State, mark: HTMLElement, at: Cell | null) => void} */
 function place({ size }, mark, at) {
   mark.hidden = !at;
   if (!at) return;
@@ -215,6 +268,7 @@ function place({ size }, mark, at) {
 }
 
 // How large everything is; true where that changed.
+/** @type {(state: State) => boolean} */
 function arrange(state) {
   const { root, header, rows, columns, left, canvas, box } = state;
   const room = root.clientWidth;
@@ -223,8 +277,9 @@ function arrange(state) {
   const shape = `${room} ${devicePixelRatio} ${dark}`;
   if (shape === state.shape) return false;
   state.shape = shape;
-  const pen = canvas.getContext("2d");
+  const pen = penOn(canvas);
   pen.font = FONT;
+  /** @type {(texts: string[], most: number) => number} */
   const widest = (texts, most) => Math.ceil(Math.max(0, ...texts.map((text) => Math.min(most, pen.measureText(text).width))));
   const beside = widest(header.rows, Math.min(LONGEST, room * 0.3)) + 8;
   const behind = header.rowNotes ? widest(header.rowNotes, 160) + 12 : 0;
@@ -250,26 +305,33 @@ function arrange(state) {
   return true;
 }
 
+/** @type {WeakMap<HTMLCanvasElement, number>} */
+const pixelsOf = new WeakMap(); // the canvas's own pixels in one of CSS
+
+/** @type {(canvas: HTMLCanvasElement, width: number, height: number) => void} */
 function fit(canvas, width, height) {
   const sharp = Math.min(devicePixelRatio || 1, 16000 / Math.max(width, height));
   canvas.width = Math.round(width * sharp);
   canvas.height = Math.round(height * sharp);
   canvas.style.width = width + "px";
   canvas.style.height = height + "px";
-  canvas.sharp = sharp;
+  pixelsOf.set(canvas, sharp);
 }
 
+/** @type {(canvas: HTMLCanvasElement) => Brush} */
 function pencil(canvas) {
-  const pen = canvas.getContext("2d");
-  pen.setTransform(canvas.sharp, 0, 0, canvas.sharp, 0, 0);
+  const pen = penOn(canvas);
+  const sharp = pixelsOf.get(canvas) ?? 1;
+  pen.setTransform(sharp, 0, 0, sharp, 0, 0);
   pen.clearRect(0, 0, canvas.width, canvas.height);
   pen.font = FONT;
   pen.textBaseline = "middle";
   return pen;
 }
 
+/** @type {(state: State) => void} */
 function draw(state) {
-  if (!state.size) return;
+  if (!state.size.width) return;
   const { header, canvas, left, size, rows, columns, player, root, marks } = state;
   const { values, shades } = header.arrays;
   const { ink, paper } = colours(root);
@@ -321,6 +383,7 @@ function draw(state) {
   if (state.details.open) tabulate(state);
 }
 
+/** @type {(pen: Brush, state: State) => void} */
 function columnLabels(pen, { header, size }) {
   const every = Math.ceil((size.flat ? 1 : LINE) / size.width);
   let last = -LINE;
@@ -340,6 +403,7 @@ function columnLabels(pen, { header, size }) {
 }
 
 // A word in a cell. Where a short one has no room in a narrow cell, it is drawn smaller and pressed together: cut, it says nothing.
+/** @type {(pen: Brush, text: string, x: number, y: number, width: number) => void} */
 function word(pen, text, x, y, width) {
   const font = pen.font;
   if (width < NARROW && !fitting(pen, text, width - 6)) {
@@ -355,10 +419,12 @@ function word(pen, text, x, y, width) {
 }
 
 // A part of a number would be another one.
+/** @type {(pen: Brush, text: string, width: number) => string} */
 function fitting(pen, text, width) {
   return pen.measureText(text).width <= width ? text : "";
 }
 
+/** @type {(pen: Brush, text: string, width: number) => string} */
 function clipped(pen, text, width) {
   if (fitting(pen, text, width)) return text;
   const letters = [...text];
@@ -366,6 +432,7 @@ function clipped(pen, text, width) {
   return letters.length ? letters.join("") + "…" : "";
 }
 
+/** @type {(state: State) => void} */
 function explain({ legend, header, root }) {
   const parts = [];
   if (header.down) parts.push(element("span", "", "down: " + header.down));
@@ -380,9 +447,11 @@ function explain({ legend, header, root }) {
 }
 
 // Every number of the frame; made when somebody opens it.
+/** @type {(state: State) => void} */
 function tabulate(state) {
   const { details, table, header, rows, columns, player } = state;
   if (!details.open) return;
+  /** @type {(string | HTMLElement)[][]} */
   const lines = Array.from({ length: rows }, (_, row) => [
     header.rowNames[row],
     ...Array.from({ length: columns }, (_, column) => {
@@ -394,7 +463,7 @@ function tabulate(state) {
   const filled = element("table");
   const frame = header.frames ? ", " + header.frames[player.at] : "";
   fillTable(filled, header.label + frame, ["", ...header.columnNames], lines);
-  filled.caption.className = "hidden";
+  filled.querySelector("caption")?.classList.add("hidden");
   table.setAttribute("aria-label", header.label);
   table.setAttribute("role", "region");
   table.replaceChildren(filled);

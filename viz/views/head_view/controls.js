@@ -5,6 +5,11 @@ import { makeToggle } from "../../shared/toggle.js";
 import { refresh } from "./drawing.js";
 import { CHOICES, DEFAULTS, soon } from "./state.js";
 
+/** @typedef {import("./types").Controls} Controls */
+/** @typedef {import("./types").Options} Options */
+/** @typedef {import("./types").State} State */
+
+const TOP = [["0", "all"], ...["1", "2", "3", "5", "10"].map((n) => [n, n])];
 const PAIRS = [
   ["all", "all"],
   ["00", "A to A"],
@@ -13,35 +18,45 @@ const PAIRS = [
   ["11", "B to B"],
 ];
 
-export function controls(state, node) {
-  const inputs = {};
-  for (const [name, [label, values]] of Object.entries(CHOICES)) {
-    inputs[name] = makeToggle(label, values, (value) => set(state, name, value));
-    node.append(inputs[name].node);
-  }
-  const field = (name, words, input, ...after) => {
-    const label = element("label", "field");
-    label.append(element("span", "", words), input, ...after);
-    input.addEventListener("input", () => set(state, name, name === "pairs" ? input.value : Number(input.value)));
-    inputs[name] = input;
-    node.append(label);
+// `act(name, value)` is called for each choice.
+/** @type {(node: HTMLElement, act: <Name extends keyof Options>(name: Name, value: Options[Name]) => void) => Controls} */
+export function makeControls(node, act) {
+  /** @type {(name: "mode" | "style" | "layout" | "zoom") => import("../../shared/types").Toggle} */
+  const toggle = (name) => {
+    const [label, values] = CHOICES[name];
+    const made = makeToggle(label, values, (value) => act(name, value));
+    node.append(made.node);
+    return made;
   };
-  const range = element("input");
-  Object.assign(range, { type: "range", min: "1", max: "60", step: "1", value: String(DEFAULTS.least) });
-  inputs.leastWords = element("output");
-  field("least", "weights from", range, inputs.leastWords);
-  field("top", "a token’s strongest", select([[0, "all"], ...[1, 2, 3, 5, 10].map((n) => [n, n])]));
-  field("pairs", "sentences", select(PAIRS));
-  return inputs;
+  /** @type {(name: HTMLElement, listen: () => void, ...inputs: HTMLElement[]) => HTMLElement} */
+  const field = (name, listen, ...inputs) => {
+    const label = element("label", "field");
+    label.append(name, ...inputs);
+    inputs[0].addEventListener("input", listen);
+    node.append(label);
+    return label;
+  };
+  const toggles = { mode: toggle("mode"), style: toggle("style"), layout: toggle("layout"), zoom: toggle("zoom") };
+  const least = element("input");
+  Object.assign(least, { type: "range", min: "1", max: "60", step: "1", value: String(DEFAULTS.least) });
+  const [leastName, leastWords] = [element("span", "", "weights from"), element("output")];
+  field(leastName, () => act("least", Number(least.value)), least, leastWords);
+  const top = select(TOP);
+  const topField = field(element("span", "", "a token’s strongest"), () => act("top", Number(top.value)), top);
+  const pairs = select(PAIRS);
+  const pairsField = field(element("span", "", "sentences"), () => act("pairs", pairs.value), pairs);
+  return { ...toggles, least, leastName, leastWords, topField, pairsField };
 }
 
+/** @type {(values: string[][]) => HTMLSelectElement} */
 function select(values) {
   const node = element("select");
   for (const [value, words] of values) node.append(Object.assign(element("option", "", words), { value }));
   return node;
 }
 
-function set(state, name, value) {
+/** @template {keyof Options} Name @param {State} state @param {Name} name @param {Options[Name]} value */
+export function choose(state, name, value) {
   state.options[name] = value;
   if (name === "layout" || name === "zoom") state.scroll = 0;
   if (name === "least") {

@@ -6,34 +6,44 @@ import { cutsOf } from "./cutting.js";
 import { label } from "./labels.js";
 import { gather, LINES, planesOf, scan, scanOf } from "./lines.js";
 import { arrange } from "./places.js";
-import { asked, BAR, CHOICES, valuesOf } from "./state.js";
+import { asked, BAR, buttonsOf, CHOSEN, isPlaced, valuesOf } from "./state.js";
 import { say } from "./words.js";
+
+/** @typedef {import("./types").Lines} Lines */
+/** @typedef {import("./types").Place} Place */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Brush} Brush */
 
 const FOCUSED_LINES = 1000; // of one token
 const CURVED = 1500; // more lines than this are straight, which is quicker
+const NONE = new Float32Array(0);
 const CHUNK = 250; // lines in one path: canvases slow down with longer ones
 const LEVELS = 12; // steps of opacity
 const IN_THE_DARK = 0.6; // the exponent of a line's opacity on a dark page, where a faint line of a dark colour is hardly seen
 
 // After any change but pointing: which lines there are, where all stands, and the whole picture.
+/** @type {(state: State) => void} */
 export function refresh(state) {
   const { controls, options, heads, header, on } = state;
-  for (const name of Object.keys(CHOICES)) controls[name].show(options[name]);
-  controls.least.value = options.least;
+  for (const name of CHOSEN) controls[name].show(options[name]);
+  controls.least.value = String(options.least);
   controls.leastWords.textContent = options.least + "\u00a0%";
   const { simple } = header;
-  controls.style.node.hidden = controls.layout.node.hidden = controls.top.parentElement.hidden = simple;
-  controls.least.previousSibling.textContent = simple ? "lines from" : "weights from";
-  controls.pairs.parentElement.hidden = simple || !state.paired;
+  controls.style.node.hidden = controls.layout.node.hidden = controls.topField.hidden = simple;
+  controls.leastName.textContent = simple ? "lines from" : "weights from";
+  controls.pairsField.hidden = simple || !state.paired;
   controls.mode.node.hidden = simple || header.shape[0] < 2;
   heads.hidden = header.shape[0] < 2;
-  [...heads.children].slice(0, -1).forEach((node, i) => {
-    node.setAttribute("aria-pressed", on.includes(i));
-    node.dataset.take = on.includes(i) ? "" : "no"; // in a picture they are its legend
-  });
+  buttonsOf(state)
+    .slice(0, -1)
+    .forEach((node, i) => {
+      node.setAttribute("aria-pressed", String(on.includes(i)));
+      node.dataset.take = on.includes(i) ? "" : "no"; // in a picture they are its legend
+    });
   state.planes = planesOf(state);
   state.kept = null;
   if (options.top) {
+    /** @type {number[]} */
     const kept = [];
     scan(state, (plane, row, column) => kept.push(plane, row, column));
     state.kept = Int32Array.from(kept);
@@ -43,8 +53,9 @@ export function refresh(state) {
   draw(state);
 }
 
+/** @type {(state: State) => void} */
 export function draw(state) {
-  if (!state.sides?.[0].at) return;
+  if (!isPlaced(state)) return;
   const [all, focus] = state.canvases;
   const place = asked(state);
   if (state.stale && !place) {
@@ -53,15 +64,17 @@ export function draw(state) {
   }
   all.classList.toggle("away", Boolean(place));
   focus.classList.toggle("away", !place);
-  state.values = place ? valuesOf(state, place) : null;
+  state.values = place ? valuesOf(state, place) : NONE;
   if (place) drawFocus(state, place);
   for (const side of state.sides) label(state, side, place);
   say(state, place);
 }
 
+/** @type {(pen: Brush) => Path2D} */
 const pathFor = (pen) => pen.path?.() ?? new Path2D();
 
 // In rows the axes change places, so that all drawing can be written for columns.
+/** @type {(state: State, canvas: HTMLCanvasElement) => Brush} */
 function penOf({ options, ratio }, canvas) {
   const pen = penOn(canvas);
   pen.setTransform(1, 0, 0, 1, 0, 0);
@@ -72,6 +85,7 @@ function penOf({ options, ratio }, canvas) {
 }
 
 // Lines from weak to strong, in as few paths as there are levels of opacity and colours.
+/** @type {(pen: Brush, state: State, list: Lines, left: number, right: number) => void} */
 function paint(pen, state, list, left, right) {
   const { planes, sides, options, extent } = state;
   const [from, to] = sides;
@@ -79,6 +93,7 @@ function paint(pen, state, list, left, right) {
   const curved = (list.curved = list.count <= CURVED);
   const middle = (left + right) / 2;
   const slot = Math.max(8, 0.86 * from.pitch);
+  /** @type {(Path2D | null)[]} */
   const paths = planes.map(() => null);
   const sizes = new Uint32Array(planes.length);
   // Heads leave a token, and arrive, side by side.
@@ -86,11 +101,14 @@ function paint(pen, state, list, left, right) {
   const faintness = isDark(state.theme) ? IN_THE_DARK : 1;
   let level = -1;
   pen.lineWidth = list.count < 600 ? 2 : list.count < 2500 ? 1.3 : 0.8;
+  /** @type {(plane: number) => void} */
   const flush = (plane) => {
-    if (!paths[plane]) return;
+    const path = paths[plane];
+    if (!path) return;
     pen.globalAlpha = ribbons ? 0.55 : (level / LEVELS) ** faintness;
     pen.strokeStyle = pen.fillStyle = planes[plane].colour;
-    pen[ribbons ? "fill" : "stroke"](paths[plane]);
+    if (ribbons) pen.fill(path);
+    else pen.stroke(path);
     paths[plane] = null;
     sizes[plane] = 0;
   };
@@ -122,6 +140,7 @@ function paint(pen, state, list, left, right) {
 
 const LEVEL_OF = Uint8Array.from({ length: 256 }, (_, byte) => Math.ceil(LEVELS * shade(byte / 255)));
 
+/** @type {(path: Path2D, left: number, a: number, right: number, b: number, width: number, middle: number) => void} */
 function ribbon(path, left, a, right, b, width, middle) {
   path.moveTo(left, a);
   path.bezierCurveTo(middle, a, middle, b, right, b);
@@ -130,6 +149,7 @@ function ribbon(path, left, a, right, b, width, middle) {
   path.closePath();
 }
 
+/** @type {(state: State) => void} */
 export function drawAll(state) {
   const pen = penOf(state, state.canvases[0]);
   const [left, right] = [state.room + 6, state.across - state.room - 6];
@@ -138,6 +158,7 @@ export function drawAll(state) {
 }
 
 // What is cut: a broken line.
+/** @type {(pen: Brush, state: State, place: Place | null, left: number, right: number) => void} */
 function breakLines(pen, state, place, left, right) {
   const [from, to] = state.sides;
   const middle = (left + right) / 2;
@@ -154,6 +175,7 @@ function breakLines(pen, state, place, left, right) {
 }
 
 // The lines of one token end in bars: the mean weight, and in it the share of each head.
+/** @type {(state: State, place: Place) => void} */
 export function drawFocus(state, place) {
   const [side, position] = place;
   const { planes, room, across, sides, values, header, extent } = state;
@@ -161,9 +183,9 @@ export function drawFocus(state, place) {
   const list = gather(state, (act) => scanOf(state, place, act), FOCUSED_LINES);
   const [left, right] = [room + 6, across - room - 6];
   const edge = side === 0 ? right - BAR : left + BAR;
-  const ends = side === 0 ? [left, edge] : [edge, right];
-  paint(pen, state, list, ...ends);
-  breakLines(pen, state, place, ...ends);
+  const [start, end] = side === 0 ? [left, edge] : [edge, right];
+  paint(pen, state, list, start, end);
+  breakLines(pen, state, place, start, end);
   state.focusedLines = list;
   const other = sides[1 - side];
   const highest = values.reduce((a, b) => (b > a ? b : a), 0);

@@ -1,10 +1,14 @@
 // The row of heads: which are on.
 
 import { makeButton, makeTool } from "../../shared/element.js";
+import { lookUp } from "../../shared/lookup.js";
 import { rove } from "../../shared/rove.js";
 import { refresh } from "./drawing.js";
-import { colourOf, tell } from "./state.js";
+import { buttonsOf, colourOf, tell } from "./state.js";
 
+/** @typedef {import("./types").State} State */
+
+/** @type {(state: State) => void} */
 export function chips(state) {
   const { heads, header } = state;
   const count = header.shape[0];
@@ -14,12 +18,13 @@ export function chips(state) {
     heads.replaceChildren(...Array.from({ length: count }, (_, head) => chip(state, head)), all);
     state.focus = 0;
   }
-  [...heads.children].forEach((node, i) => {
+  buttonsOf(state).forEach((node, i) => {
     node.tabIndex = i === state.focus ? 0 : -1;
     if (i < count) node.style.setProperty("--head", colourOf(state, i));
   });
 }
 
+/** @type {(state: State, head: number) => HTMLElement} */
 function chip(state, head) {
   const node = makeButton("head", "H" + head, (event) => {
     if (event.detail === 2) return alone(state, head, before);
@@ -27,6 +32,7 @@ function chip(state, head) {
     turn(state, before.includes(head) ? before.filter((lit) => lit !== head) : [...before, head].sort((a, b) => a - b));
   });
   node.title = "Click: on or off. Double click, or S: only this head, and again: all.";
+  /** @type {number[]} */
   let before = []; // what was on when a double click began
   node.addEventListener("keydown", (event) => {
     if (event.key !== "s" && event.key !== "S") walk(state, head, event);
@@ -35,24 +41,28 @@ function chip(state, head) {
   return node;
 }
 
+/** @type {(state: State) => number[]} */
 function everyHead({ header }) {
   return Array.from({ length: header.shape[0] }, (_, head) => head);
 }
 
+/** @type {(state: State, head: number, before: number[]) => void} */
 function alone(state, head, before) {
   const only = before.length === 1 && before[0] === head;
   turn(state, only ? everyHead(state) : [head]);
 }
 
+/** @type {(state: State, on: number[]) => void} */
 function turn(state, on) {
   state.on = on;
   refresh(state);
   tell(state, "heads", on);
 }
 
+/** @type {(state: State, at: number, event: KeyboardEvent) => void} */
 function walk(state, at, event) {
-  const nodes = state.heads.children;
-  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: nodes.length - 1 }[event.key];
+  const nodes = buttonsOf(state);
+  const to = lookUp({ ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: nodes.length - 1 }, event.key);
   if (to === undefined) return;
   event.preventDefault();
   rove(state, nodes, Math.min(nodes.length - 1, to));

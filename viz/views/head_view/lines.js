@@ -2,12 +2,29 @@
 
 import { colourOf } from "./state.js";
 
+/** @typedef {import("./types").Act} Act */
+/** @typedef {import("./types").Lines} Lines */
+/** @typedef {import("./types").Place} Place */
+/** @typedef {import("./types").Plane} Plane */
+/** @typedef {import("./types").Side} Side */
+/** @typedef {import("./types").State} State */
+
 export const LINES = 4000; // at most, the strongest first: more are a solid area
 
+/** @type {(count: number, total: number, cut: number) => Lines} */
+function blank(count, total, cut) {
+  const [from, to, plane] = [new Uint16Array(count), new Uint16Array(count), new Uint16Array(count)];
+  return { count, total, cut, curved: false, from, to, plane, value: new Uint8Array(count), start: new Float32Array(count) };
+}
+
+export const NO_LINES = blank(0, 0, 1);
+
 // What is drawn, each with its colour: the heads that are on, or the one plane that they make together.
+/** @type {(state: State) => Plane[]} */
 export function planesOf(state) {
   const { header, weights, on, options } = state;
   const size = header.shape[1] * header.shape[2];
+  /** @type {(head: number) => Plane} */
   const plane = (head) => ({ colour: colourOf(state, head), data: weights.subarray(head * size, (head + 1) * size) });
   const planes = on.map(plane);
   if (options.mode === "each" || planes.length < 2) return planes;
@@ -22,19 +39,23 @@ export function planesOf(state) {
   return [{ colour: state.theme.all, data: joint }];
 }
 
+/** @type {(state: State) => number} */
 const leastByte = ({ options }) => Math.max(1, Math.ceil((255 * options.least) / 100 - 0.5));
 
 // Whether the pair filter lets lines from this query through, and if so to which keys (null: all).
+/** @type {(state: State, row: number) => { from: boolean, to: Uint8Array | null }} */
 function open(state, row) {
   const { pairs } = state.options;
   if (pairs === "all" || !state.paired) return { from: true, to: null };
   const [from, to] = state.sides;
+  /** @type {(side: Side, i: number) => string} */
   const segment = (side, i) => String(side.segments?.[i] ?? 0);
-  const keys = (to["open" + pairs[1]] ??= Uint8Array.from({ length: to.count }, (_, i) => segment(to, i) === pairs[1]));
+  const keys = (to.open[pairs[1]] ??= Uint8Array.from({ length: to.count }, (_, i) => Number(segment(to, i) === pairs[1])));
   return { from: segment(from, row) === pairs[0], to: keys };
 }
 
 // Calls act(plane, row, column, weight as a byte) for every line that the threshold, the filter and "strongest" let through.
+/** @type {(state: State, act: Act) => void} */
 export function scan(state, act) {
   const { planes, header, options } = state;
   const [, rows, columns] = header.shape;
@@ -56,7 +77,9 @@ export function scan(state, act) {
 }
 
 // Where the `most` largest of data[start..end) stand; of equals, the first.
+/** @type {(data: Uint8Array, start: number, end: number, most: number, least: number, to: Uint8Array | null) => number[]} */
 function strongestOf(data, start, end, most, least, to) {
+  /** @type {number[]} */
   const best = [];
   for (let i = start; i < end; i++) {
     const value = data[i];
@@ -70,6 +93,7 @@ function strongestOf(data, start, end, most, least, to) {
 }
 
 // The lines of one token.
+/** @type {(state: State, place: Place, act: Act) => void} */
 export function scanOf(state, [side, position], act) {
   const { planes, header, kept } = state;
   const [, rows, columns] = header.shape;
@@ -81,6 +105,7 @@ export function scanOf(state, [side, position], act) {
   }
   const least = leastByte(state);
   planes.forEach(({ data }, plane) => {
+    /** @type {(row: number, column: number, gate: ReturnType<typeof open>) => void} */
     const check = (row, column, { from, to }) => {
       const value = data[row * columns + column];
       if (value >= least && from && (!to || to[column])) act(plane, row, column, value);
@@ -91,6 +116,7 @@ export function scanOf(state, [side, position], act) {
 }
 
 // The lines that `each` tells of, sorted by weight, at most `most` of them, the weakest level thinned out evenly.
+/** @type {(state: State, each: (act: Act) => void, most: number) => Lines} */
 export function gather(state, each, most) {
   const [, rows, columns] = state.header.shape;
   const counts = new Uint32Array(257);
@@ -109,14 +135,14 @@ export function gather(state, each, most) {
   let room = most;
   while (cut > 0 && counts[cut] <= room) room -= counts[cut--];
   const count = Math.min(total, most);
+  /** @type {(met: number) => number} */
   const drawnOf = (met) => (cut ? Math.floor((room * met) / counts[cut]) : 0); // of so many of the weakest level; of all, `room`
   const places = new Uint32Array(257);
   for (let value = Math.max(1, cut), next = 0; value < 256; value++) {
     places[value] = next;
     next += value === cut ? room : counts[value];
   }
-  const list = { count, total, cut: Math.max(1, cut), from: new Uint16Array(count), to: new Uint16Array(count) };
-  Object.assign(list, { plane: new Uint16Array(count), value: new Uint8Array(count), start: new Float32Array(count) });
+  const list = blank(count, total, Math.max(1, cut));
   const filled = new Float32Array(rows); // of each query's slot, by the ribbons before
   const width = 1 / 255 / Math.max(1, state.planes.length);
   let met = 0;

@@ -1,5 +1,7 @@
 // Where things stand.
 
+/** @typedef {import("./types").State} State */
+
 export const SPACE = 13; // between two labels at least
 const TALL = 620; // CSS pixels: the longest that the columns get
 const BROAD = 880; // and the broadest: lines that run nearly side by side cannot be told apart
@@ -9,6 +11,7 @@ const WIDE = 110; // in rows
 const READABLE = 18; // the pitch of "every label"
 
 // Sizes for the width there is; says whether there is any.
+/** @type {(state: State) => boolean} */
 export function arrange(state) {
   const { root, options, sides, stage, spacer, scroller, canvases, picture, controls } = state;
   const rows = options.layout === "rows";
@@ -51,6 +54,7 @@ export function arrange(state) {
 }
 
 // Where each token stands along, for how far the view is scrolled. The shorter side comes along in proportion.
+/** @type {(state: State) => void} */
 export function locate(state) {
   const { sides, span, extent, long, scroll } = state;
   for (const side of sides) {

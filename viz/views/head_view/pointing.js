@@ -1,15 +1,21 @@
 // Which token is asked about, by pointer and by keyboard.
 
 import { point } from "../../shared/link.js";
+import { lookUp } from "../../shared/lookup.js";
 import { cut } from "./cutting.js";
 import { draw } from "./drawing.js";
-import { NAMES, tell } from "./state.js";
+import { isPlaced, NAMES, tell } from "./state.js";
+
+/** @typedef {import("./types").Pair} Pair */
+/** @typedef {import("./types").Place} Place */
+/** @typedef {import("./types").State} State */
 
 export const KEYS = "/to"; // the end of the link by which keys are pointed at together
 
+/** @type {(state: State, event: MouseEvent) => Place | null} */
 export function under(state, event) {
   const { options, sides, room, across } = state;
-  if (!sides?.[0].at) return null;
+  if (!isPlaced(state)) return null;
   const box = state.stage.getBoundingClientRect();
   const [x, y] = [event.clientX - box.left, event.clientY - box.top];
   const [a, c] = options.layout === "rows" ? [x, y] : [y, x];
@@ -19,6 +25,7 @@ export function under(state, event) {
   return position >= 0 && position < sides[side].count ? [side, position] : null;
 }
 
+/** @type {(state: State, place: Place | null) => void} */
 export function aim(state, place) {
   const before = state.hovered;
   if (String(place) === String(before)) return;
@@ -30,10 +37,12 @@ export function aim(state, place) {
   else if (before?.[0] === 1) point(state, -1, KEYS);
 }
 
+/** @type {(state: State, place: Place | null) => void} */
 export function pin(state, place) {
   if (!place && !state.pinned) return;
-  const other = state.header.cuts && place && state.pinned?.[0] === 1 - place[0];
-  if (other) return cut(state, place[0] ? [state.pinned[1], place[1]] : [place[1], state.pinned[1]], state.on);
+  const { pinned } = state;
+  if (state.header.cuts && place && pinned?.[0] === 1 - place[0])
+    return cut(state, place[0] ? [pinned[1], place[1]] : [place[1], pinned[1]], state.on);
   const off = !place || String(place) === String(state.pinned);
   state.pinned = off ? null : place;
   if (place) (state.at ??= [0, 0])[place[0]] = place[1];
@@ -41,6 +50,7 @@ export function pin(state, place) {
   tell(state, "chosen", off ? null : [NAMES[place[0]], place[1]]);
 }
 
+/** @type {(state: State, side: number, position: number) => void} */
 export function step(state, side, position) {
   const { count, pitch } = state.sides[side];
   if (!count) return;
@@ -61,13 +71,15 @@ export function step(state, side, position) {
   draw(state);
 }
 
+/** @type {(state: State, side: number, event: KeyboardEvent) => void} */
 export function press(state, side, event) {
   const here = state.at?.[side] ?? 0;
   const rows = state.options.layout === "rows";
   const [back, on, left, right] = rows
     ? ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
     : ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
-  const to = { [back]: here - 1, [on]: here + 1, PageUp: here - 10, PageDown: here + 10, Home: 0, End: Infinity }[event.key];
+  const steps = { [back]: here - 1, [on]: here + 1, PageUp: here - 10, PageDown: here + 10, Home: 0, End: Infinity };
+  const to = lookUp(steps, event.key);
   if (to !== undefined) step(state, side, to);
   else if ((event.key === left && side === 1) || (event.key === right && side === 0)) {
     state.boxes[1 - side].focus();

@@ -3,9 +3,12 @@
 import { penOn } from "../../shared/canvas.js";
 import { cividis, css, tintsOf } from "../../shared/colours.js";
 
+/** @typedef {import("./types").State} State */
+
 const FAINT = 0.14;
 
 // All thumbnails into one image at their own resolution, and each from there to its place. The accent's opacity is the weight.
+/** @type {(state: State) => void} */
 export function draw(state) {
   const { canvas, header, layers, heads, count, rows, columns, side, ratio, places, frame } = state;
   if (!side) return;
@@ -14,23 +17,30 @@ export function draw(state) {
   state.tint = tintsOf(state.root);
   const faint = header.arrays.faint?.data;
   const pixels = Math.round(side * ratio);
-  const at = (head) => places[head].map((v) => Math.round(v * ratio));
+  /** @type {(head: number) => { x: number, y: number }} */
+  const at = (head) => {
+    const [x, y] = places[head];
+    return { x: Math.round(x * ratio), y: Math.round(y * ratio) };
+  };
   if (rows && columns) {
     const [high, wide] = [Math.min(rows, pixels), Math.min(columns, pixels)];
-    state.sheet ??= document.createElement("canvas");
     state.sheet.width = wide * heads; // also clears it
     state.sheet.height = high * layers;
-    state.sheet.getContext("2d").putImageData(sheet(state, high, wide), 0, 0);
+    penOn(state.sheet).putImageData(sheet(state, high, wide), 0, 0);
     pen.imageSmoothingEnabled = false;
     for (let head = 0; head < count; head++) {
       pen.globalAlpha = faint?.[head] ? FAINT : 1;
-      const from = [(head % heads) * wide, Math.floor(head / heads) * high];
-      pen.drawImage(state.sheet, ...from, wide, high, ...at(head), pixels, pixels);
+      const { x, y } = at(head);
+      pen.drawImage(state.sheet, (head % heads) * wide, Math.floor(head / heads) * high, wide, high, x, y, pixels, pixels);
     }
   }
   // Frames: the thin ones in one stroke, those of a quantity in its colour.
   const radius = Math.min(4, side / 8) * ratio;
-  const ring = (head, width) => pen.roundRect(...at(head).map((v) => v - width / 2), pixels + width, pixels + width, radius);
+  /** @type {(head: number, width: number) => void} */
+  const ring = (head, width) => {
+    const { x, y } = at(head);
+    pen.roundRect(x - width / 2, y - width / 2, pixels + width, pixels + width, radius);
+  };
   pen.globalAlpha = 1;
   pen.strokeStyle = getComputedStyle(state.labels).borderTopColor;
   pen.lineWidth = Math.max(1, Math.round(ratio));
@@ -50,6 +60,7 @@ export function draw(state) {
 }
 
 // Where there are fewer pixels than cells, a pixel shows the largest of its cells: a spike is never lost.
+/** @type {(state: State, high: number, wide: number) => ImageData} */
 function sheet(state, high, wide) {
   const { layers, heads, rows, columns, tint } = state;
   const stride = wide * heads;
@@ -65,6 +76,7 @@ function sheet(state, high, wide) {
   return image;
 }
 
+/** @type {(from: Uint8Array, rows: number, columns: number, to: Uint8Array, high: number, wide: number) => Uint8Array} */
 function shrink(from, rows, columns, to, high, wide) {
   for (let y = 0; y < rows; y++) {
     const line = Math.floor((y * high) / rows) * wide;
@@ -77,14 +89,16 @@ function shrink(from, rows, columns, to, high, wide) {
   return to;
 }
 
+/** @type {(state: State, head: number) => Uint8Array} */
 export function mapOf({ maps, rows, columns }, head) {
   return maps.subarray(head * rows * columns, (head + 1) * rows * columns);
 }
 
 // The colour of a head's frame; empty where it has no value.
+/** @type {(state: State, head: number) => string} */
 export function colourOf({ header }, head) {
   const value = header.arrays.values?.data[head];
   if (value === undefined || Number.isNaN(value)) return "";
-  if (header.quantity.names) return header.quantity.colours[value];
+  if (header.quantity?.names) return header.quantity.colours[value];
   return css(cividis(value));
 }

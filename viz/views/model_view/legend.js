@@ -3,7 +3,10 @@
 import { CIVIDIS, css, shadesOf, stripOf } from "../../shared/colours.js";
 import { element, write } from "../../shared/element.js";
 
+/** @typedef {import("./types").State} State */
+
 // The lines below: what the filter leaves, the axes, the scales.
+/** @type {(state: State) => void} */
 export function explain(state) {
   const { legend, left, header, count } = state;
   const faint = header.arrays.faint?.data;
@@ -16,6 +19,7 @@ export function explain(state) {
   write(left, sentence);
   left.hidden = !sentence;
   legend.hidden = !header.legend;
+  /** @type {HTMLElement[]} */
   const parts = [
     element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")),
     element("span", "", "across: to (key)"),
@@ -27,6 +31,7 @@ export function explain(state) {
   legend.replaceChildren(...parts);
 }
 
+/** @type {(low: string, stops: string[], high: string, before?: string) => HTMLElement} */
 function scale(low, stops, high, before = "") {
   const node = element("span", "scale");
   const strip = element("i");
@@ -35,6 +40,7 @@ function scale(low, stops, high, before = "") {
   return node;
 }
 
+/** @type {(colour: string, name: string) => HTMLElement} */
 export function swatch(colour, name) {
   const node = element("span", "swatch");
   const box = element("i");

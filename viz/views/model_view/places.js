@@ -3,6 +3,9 @@
 import { element } from "../../shared/element.js";
 import { nameOf } from "./words.js";
 
+/** @typedef {import("./types").Spot} Spot */
+/** @typedef {import("./types").State} State */
+
 const LABEL = 26; // the column of L0, L1, ...
 const EDGE = 4; // room for the outermost frames
 const TOP = 16; // the line of H0, H1, ...; only where each layer takes one line
@@ -11,6 +14,7 @@ const SMALLEST = 18; // CSS pixels a side; below this, a layer's heads take seve
 const NAMED = 38; // the least where each carries its name
 
 // Where each thumbnail stands for the width there is; says whether that has changed.
+/** @type {(state: State) => boolean} */
 export function arrange(state) {
   const { root, canvas, labels, layers, heads, count, order, drawn, header, rows, columns } = state;
   const width = root.clientWidth;
@@ -20,6 +24,7 @@ export function arrange(state) {
   const faint = header.arrays.faint?.data;
   const margin = order ? EDGE : LABEL;
   const room = width - margin - EDGE;
+  /** @type {(across: number) => number} */
   const gapFor = (across) => (across > 16 ? 2 : across > 10 ? 3 : 4) + (framed ? (across > 16 || room / across < 46 ? 4 : 6) : 0);
   const least = order ? NAMED : SMALLEST;
   const most = Math.max(least, Math.min(header.largest, order && count > 400 ? 40 : Infinity));
@@ -40,6 +45,7 @@ export function arrange(state) {
   const key = [width, side, across, lines, layers, heads, ratio, framed, top, order && drawn.join(), faint?.join("")].join(";");
   if (key === state.key) return false;
 
+  /** @type {Spot[]} */
   const places = [];
   const between = lines > 1 ? 3 * gap : gap;
   const layerHeight = lines * (side + gap) - gap + between;
@@ -63,9 +69,11 @@ export function arrange(state) {
 }
 
 // What the thumbnails are called: each under itself, or its layer and its head at the edges, as many as there is room for.
+/** @type {(state: State) => HTMLElement[]} */
 function namesOf(state) {
   const { layers, heads, order, drawn, header, side, gap, lines, layerHeight, places, frame } = state;
   const faint = header.arrays.faint?.data;
+  /** @type {(text: string, left: number, top: number, className: string) => HTMLElement} */
   const mark = (text, left, top, className) => {
     const node = element("span", className, text);
     node.style.left = left + "px";
@@ -77,6 +85,7 @@ function namesOf(state) {
       const [x, y] = places[head];
       return mark(nameOf(state, head), x + side / 2, y + side + frame + 2, faint?.[head] ? "both faint" : "both");
     });
+  /** @type {HTMLElement[]} */
   const names = [];
   const every = Math.ceil(24 / (side + gap));
   if (lines === 1)
@@ -88,6 +97,7 @@ function namesOf(state) {
 }
 
 // A side that is a whole number of pixels a cell, where that costs little: then all cells are of one size.
+/** @type {(side: number, cells: number, ratio: number, least: number) => number} */
 function snap(side, cells, ratio, least) {
   const pixels = Math.round(side * ratio);
   const whole = Math.floor(pixels / Math.max(1, cells)) * cells;

@@ -1,21 +1,27 @@
 // The head that is pointed at or chosen: its outline, the large picture of it, and what presses and keys do.
 
+import { penOn } from "../../shared/canvas.js";
 import { element } from "../../shared/element.js";
 import { point } from "../../shared/link.js";
+import { lookUp } from "../../shared/lookup.js";
 import { colourOf, mapOf } from "./drawing.js";
 import { swatch } from "./legend.js";
-import { nameOf, noteOf, valueOf } from "./words.js";
+import { cellOf, nameOf, noteOf, valueOf } from "./words.js";
+
+/** @typedef {import("./types").State} State */
 
 // Where the keyboard is: what it points at, else what is chosen, else the first.
+/** @type {(state: State) => number} */
 export function here({ at, chosen, drawn }) {
   return at >= 0 ? at : chosen >= 0 ? chosen : drawn[0];
 }
 
+/** @type {(state: State) => void} */
 export function outline(state) {
   const { marks, chosen, at, side, frame, box, places } = state;
-  for (const [mark, head] of [
-    [marks.chosen, chosen],
-    [marks.pointed, at],
+  for (const { mark, head } of [
+    { mark: marks.chosen, head: chosen },
+    { mark: marks.pointed, head: at },
   ]) {
     mark.hidden = head < 0 || !side;
     if (mark.hidden) continue;
@@ -24,20 +30,22 @@ export function outline(state) {
     mark.style.width = mark.style.height = side + 2 * frame + "px";
   }
   state.selected?.removeAttribute("aria-selected");
-  state.selected = box.place[chosen];
+  state.selected = cellOf(state, chosen);
   state.selected?.setAttribute("aria-selected", "true");
-  const active = box.place[here(state)];
+  const active = cellOf(state, here(state));
   if (active) box.setAttribute("aria-activedescendant", active.id);
   enlarge(state);
 }
 
 // The head that is pointed at, larger, with its words; beside it where there is room.
+/** @type {(state: State) => void} */
 function enlarge(state) {
   const { large, at, side, gap, places, rows, columns, root, tint } = state;
   large.hidden = at < 0 || !side;
   if (large.hidden) return;
   const title = element("div");
   title.append(element("b", "", nameOf(state, at)), noteOf(state, at));
+  /** @type {HTMLElement[]} */
   const parts = [title];
   if (valueOf(state, at)) {
     const value = swatch(colourOf(state, at), valueOf(state, at));
@@ -51,7 +59,7 @@ function enlarge(state) {
     const image = new ImageData(columns, rows);
     const out = new Uint32Array(image.data.buffer);
     mapOf(state, at).forEach((weight, i) => (out[i] = tint[weight]));
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    penOn(canvas).putImageData(image, 0, 0);
     parts.push(canvas);
   }
   large.replaceChildren(...parts);
@@ -68,6 +76,7 @@ function enlarge(state) {
   large.style.transform = `translate(${left}px, ${top}px)`;
 }
 
+/** @type {(state: State, event: MouseEvent) => number} */
 export function under({ box, places, side, gap }, event) {
   if (!side) return -1;
   const edge = box.getBoundingClientRect();
@@ -76,6 +85,7 @@ export function under({ box, places, side, gap }, event) {
 }
 
 // Points at a head; -1 is none. `led` where another view, or who leads, points there.
+/** @type {(state: State, head: number, led?: boolean) => void} */
 export function aim(state, head, led = false) {
   if (state.at === head) return;
   state.at = head;
@@ -83,6 +93,7 @@ export function aim(state, head, led = false) {
   if (!led) point(state, head);
 }
 
+/** @type {(state: State, head: number) => void} */
 export function press(state, head) {
   if (head < 0) return;
   state.chosen = state.at = head;
@@ -91,18 +102,20 @@ export function press(state, head) {
 }
 
 // The arrows go along what is drawn: up and down by a layer, or by a line where heads have another order.
+/** @type {(state: State, head: number, key: string) => number} */
 export function step({ heads, order, drawn, across }, head, key) {
   const width = order ? across : heads;
   const at = drawn.indexOf(head);
   const start = at - (at % width);
   const last = Math.min(start + width, drawn.length) - 1;
-  const to = {
+  const places = {
     ArrowLeft: order ? Math.max(0, at - 1) : Math.max(start, at - 1),
     ArrowRight: order ? Math.min(drawn.length - 1, at + 1) : Math.min(last, at + 1),
     ArrowUp: at - width < 0 ? at : at - width,
     ArrowDown: at + width < drawn.length ? at + width : at,
     Home: start,
     End: last,
-  }[key];
+  };
+  const to = lookUp(places, key);
   return to === undefined ? -1 : drawn[to];
 }

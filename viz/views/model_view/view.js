@@ -12,9 +12,16 @@ import { arrange } from "./places.js";
 import { aim, here, outline, press, step, under } from "./pointing.js";
 import { cells, describe } from "./words.js";
 
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
+
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
+  /** @type {Header} */
   const header = unpack(data);
-  const state = stateOf(parentElement, make);
+  const state = stateOf(parentElement, (root) => make(root, header, setTriggerValue));
   const [layers, heads, rows, columns] = header.shape;
   const order = header.arrays.order?.data ?? null;
   const shape = layers !== state.layers || heads !== state.heads || !order !== !state.order;
@@ -22,7 +29,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   if (shape) state.at = -1;
   const sent = header.arrays.maps.data;
   if (header.causal) state.whole = fromRows(sent, layers * heads, rows, state.whole);
-  state.maps = header.causal ? state.whole : sent;
+  state.maps = header.causal && state.whole ? state.whole : sent;
   Object.assign(state, {
     header,
     tell: setTriggerValue,
@@ -45,13 +52,52 @@ export function mount({ parentElement, data, setTriggerValue }) {
   outline(state);
 }
 
-function make(state) {
+/** @type {(root: HTMLElement, header: Header, tell: Tell) => State} */
+function make(root, header, tell) {
+  /** @type {State} */
+  const state = {
+    root,
+    link: header.link,
+    header,
+    tell,
+    layers: 0,
+    heads: 0,
+    count: 0,
+    rows: 0,
+    columns: 0,
+    maps: header.arrays.maps.data,
+    order: null,
+    drawn: [],
+    chosen: -1,
+    at: -1,
+    tint: new Uint32Array(256),
+    sheet: element("canvas"),
+    key: "",
+    side: 0,
+    gap: 0,
+    across: 0,
+    lines: 1,
+    layerHeight: 0,
+    ratio: 1,
+    places: [],
+    wide: 0,
+    height: 0,
+    frame: 0,
+    cells: [],
+    selected: null,
+    ...makeParts(root),
+  };
+  listen(state);
+  return state;
+}
+
+/** @type {(root: HTMLElement) => Pick<State, "box" | "canvas" | "labels" | "legend" | "left" | "large" | "marks" | "table">} */
+function makeParts(root) {
   const box = element("div", "box");
   box.setAttribute("role", "grid");
   box.tabIndex = 0;
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
-  canvas.redraw = () => draw(state);
   const labels = element("div", "labels");
   labels.setAttribute("aria-hidden", "true");
   const chosen = element("div", "chosen");
@@ -64,9 +110,14 @@ function make(state) {
   const left = element("p", "left");
   left.setAttribute("role", "status");
   const legend = element("p", "legend");
-  state.root.replaceChildren(box, left, legend);
-  Object.assign(state, { box, canvas, labels, legend, left, large, marks: { chosen, pointed }, table, at: -1, chosen: -1 });
+  root.replaceChildren(box, left, legend);
+  return { box, canvas, labels, legend, left, large, marks: { chosen, pointed }, table };
+}
 
+/** @type {(state: State) => void} */
+function listen(state) {
+  const { box } = state;
+  state.canvas.redraw = () => draw(state);
   onMove(box, (event) => aim(state, under(state, event)));
   box.addEventListener("pointerleave", () => aim(state, -1));
   box.addEventListener("click", (event) => press(state, under(state, event)));
@@ -83,9 +134,11 @@ function make(state) {
     }
     event.preventDefault();
   });
-  onPoint(state, (head) => head < state.count && aim(state, head, true));
+  onPoint(state, (head) => {
+    if (head < state.count) aim(state, head, true);
+  });
   new ResizeObserver(() => {
-    if (!state.header || !arrange(state)) return;
+    if (!arrange(state)) return;
     draw(state);
     outline(state);
   }).observe(state.root);

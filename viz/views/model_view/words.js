@@ -2,8 +2,12 @@
 
 import { element } from "../../shared/element.js";
 
+/** @typedef {import("./types").State} State */
+
 // The cells that a screen reader walks through; they have no size.
-export function cells({ table, layers, heads, count, order, box }) {
+/** @type {(state: State) => void} */
+export function cells(state) {
+  const { table, layers, heads, count, order } = state;
   const id = "cell" + Math.random().toString(36).slice(2, 8);
   const [rows, columns] = order ? [1, count] : [layers, heads];
   table.replaceChildren(
@@ -19,30 +23,38 @@ export function cells({ table, layers, heads, count, order, box }) {
       return node;
     }),
   );
-  box.cells = [...table.querySelectorAll("span")];
+  state.cells = [...table.querySelectorAll("span")].map((node) => ({ node, words: "" }));
 }
 
+/** @type {(state: State) => void} */
 export function describe(state) {
-  const { box, drawn, header } = state;
-  box.place = []; // where each head stands among the cells
+  const { cells, drawn, header } = state;
   drawn.forEach((head, i) => {
-    const cell = box.cells[i];
-    box.place[head] = cell;
+    const cell = cells[i];
     const out = header.arrays.faint?.data[head] ? ["left out"] : [];
     const words = [noteOf(state, head), valueOf(state, head), ...out].filter(Boolean).join(", ");
     const name = nameOf(state, head) + (words && ": " + words);
-    if (cell.words !== name) cell.textContent = cell.words = name;
+    if (cell.words !== name) cell.node.textContent = cell.words = name;
   });
 }
 
+// The cell of a head; null for none.
+/** @type {(state: State, head: number) => HTMLElement | null} */
+export function cellOf({ cells, drawn }, head) {
+  return cells[drawn.indexOf(head)]?.node ?? null;
+}
+
+/** @type {(state: State, head: number) => string} */
 export function nameOf({ header, heads }, head) {
   return `L${header.numbers[Math.floor(head / heads)]} H${head % heads}`;
 }
 
+/** @type {(state: State, head: number) => string} */
 export function noteOf({ header, heads }, head) {
   return header.notes?.[Math.floor(head / heads)]?.[head % heads] ?? "";
 }
 
+/** @type {(state: State, head: number) => string} */
 export function valueOf({ header, heads }, head) {
   return header.quantity?.words[Math.floor(head / heads)][head % heads] ?? "";
 }

@@ -1,21 +1,27 @@
 // Dragging a chip to another place among its neighbours. While it is dragged nothing else moves: a mark says where it would go.
 
-import { element } from "../../shared/element.js";
+import { closest, element } from "../../shared/element.js";
+
+/** @typedef {import("./types").Held} Held */
 
 const BEGIN = 5; // pixels from which on a pressed mouse drags
 const REST = 220; // milliseconds that a finger rests before it drags; one that moves sooner scrolls the page
 
 // list: whose children are the chips. `drop(from, to)`: which chip goes to which place.
+/** @type {(list: HTMLElement, drop: (from: number, to: number) => void) => { justEnded: () => boolean }} */
 export function makeDrag(list, drop) {
   const mark = element("i", "mark-of-place");
-  let held = null; // what is pressed: its chip, where, and whether it is dragged yet
+  /** @type {Held | null} */
+  let held = null;
   let ended = 0;
 
-  const begin = () => {
+  /** @type {(held: Held) => void} */
+  const begin = (held) => {
     held.dragged = true;
     held.chip.classList.add("dragged");
     held.chip.setPointerCapture(held.pointer);
   };
+  /** @type {(event: Event) => void} */
   const end = (event) => {
     if (!held) return;
     clearTimeout(held.timer);
@@ -26,14 +32,15 @@ export function makeDrag(list, drop) {
     chip.style.transform = "";
     mark.remove();
     ended = performance.now();
-    if (event.type === "pointerup" && to !== undefined) drop([...list.children].indexOf(chip), to);
+    if (event.type === "pointerup" && to >= 0) drop([...list.children].indexOf(chip), to);
   };
 
   list.addEventListener("pointerdown", (event) => {
-    const chip = event.target.closest?.(".chip");
+    const chip = closest(event, ".chip");
     if (!chip || event.button || held) return;
-    held = { chip, pointer: event.pointerId, x: event.clientX, y: event.clientY, touch: event.pointerType !== "mouse" };
-    if (held.touch) held.timer = setTimeout(() => held && begin(), REST);
+    const pressed = heldOf(chip, event);
+    if (pressed.touch) pressed.timer = setTimeout(() => held === pressed && begin(pressed), REST);
+    held = pressed;
   });
   list.addEventListener("pointermove", (event) => {
     if (!held || event.pointerId !== held.pointer) return;
@@ -41,7 +48,7 @@ export function makeDrag(list, drop) {
     if (!held.dragged) {
       if (Math.hypot(x, y) < BEGIN) return;
       if (held.touch) return end(event);
-      begin();
+      begin(held);
     }
     held.chip.style.transform = `translate(${x}px, ${y}px)`;
     held.to = point(list, held.chip, mark, event);
@@ -54,11 +61,20 @@ export function makeDrag(list, drop) {
   return { justEnded: () => performance.now() - ended < 50 }; // the click that ends a drag is no press
 }
 
+/** @type {(chip: HTMLElement, event: PointerEvent) => Held} */
+function heldOf(chip, { pointerId, clientX, clientY, pointerType }) {
+  return { chip, pointer: pointerId, x: clientX, y: clientY, touch: pointerType !== "mouse", dragged: false, to: -1, timer: 0 };
+}
+
 // Puts the mark where the chip would go, and gives that place among the others.
+/** @type {(list: HTMLElement, chip: HTMLElement, mark: HTMLElement, event: MouseEvent) => number} */
 function point(list, chip, mark, { clientX, clientY }) {
   const others = [...list.children].filter((node) => node !== chip && node !== mark);
   const frames = others.map((node) => node.getBoundingClientRect());
-  const to = frames.filter((one) => one.bottom < clientY || (one.top <= clientY && one.left + one.width / 2 < clientX)).length;
+  const to = frames.filter(
+    (frame) => frame.bottom < clientY || (frame.top <= clientY && frame.left + frame.width / 2 < clientX),
+  ).length;
+  if (!frames.length) return 0; // it is the only one
   const beside = frames[to] && frames[to].top <= clientY ? frames[to] : (frames[to - 1] ?? frames[to]);
   const outer = list.getBoundingClientRect();
   const left = (beside === frames[to] ? beside.left - 3 : beside.right + 2) - outer.left;

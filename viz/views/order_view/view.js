@@ -3,18 +3,26 @@
 
 import { unpack } from "../../shared/bytes.js";
 import { makeEcho } from "../../shared/echo.js";
-import { element, write } from "../../shared/element.js";
+import { activeIn, closest, element, write } from "../../shared/element.js";
 import { fade } from "../../shared/fade.js";
+import { lookUp } from "../../shared/lookup.js";
 import { rove } from "../../shared/rove.js";
 import { stateOf } from "../../shared/state.js";
 import { fill } from "../../shared/token.js";
 import { makeDrag } from "./drag.js";
 
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
+
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
+  /** @type {Header} */
   const header = unpack(data);
-  const state = stateOf(parentElement, make);
+  const state = stateOf(parentElement, (root) => make(root, header, setTriggerValue));
   state.tell = setTriggerValue;
   const same = JSON.stringify(header.words) === state.words;
   const news = state.echo.isNews(header.order);
@@ -28,7 +36,8 @@ export function mount({ parentElement, data, setTriggerValue }) {
   show(state);
 }
 
-function make(state) {
+/** @type {(root: HTMLElement, header: Header, tell: Tell) => State} */
+function make(root, header, tell) {
   const list = element("div", "chips scrolls fades");
   list.setAttribute("role", "group");
   const hint = element(
@@ -39,8 +48,32 @@ function make(state) {
   hint.id = "order" + Math.random().toString(36).slice(2, 9);
   const told = element("p", "hidden");
   told.setAttribute("aria-live", "assertive");
-  state.root.replaceChildren(list, hint, told);
-  Object.assign(state, { list, hint, told, chips: [], order: [], picked: -1, focus: 0, n: 0, echo: makeEcho() });
+  root.replaceChildren(list, hint, told);
+  /** @type {State} */
+  const state = {
+    root,
+    header,
+    tell,
+    list,
+    hint,
+    told,
+    words: "",
+    chips: [],
+    order: [],
+    picked: -1,
+    began: [],
+    moving: false,
+    focus: 0,
+    n: 0,
+    echo: makeEcho(),
+  };
+  listen(state);
+  return state;
+}
+
+/** @type {(state: State) => void} */
+function listen(state) {
+  const { list } = state;
   const drag = makeDrag(list, (from, to) => place(state, from, to));
   list.addEventListener("click", (event) => {
     const at = placeOf(state, event);
@@ -53,19 +86,20 @@ function make(state) {
   list.addEventListener("scroll", () => fade(list));
   new ResizeObserver(() => fade(list)).observe(list);
   list.addEventListener("focusout", (event) => {
-    if (state.moving || list.contains(event.relatedTarget)) return;
+    if (state.moving || list.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
     putDown(state);
   });
 }
 
 // A chip for each word, by the word's own number.
+/** @type {(state: State, header: Header) => void} */
 function build(state, { words }) {
   state.words = JSON.stringify(words);
   state.chips = words.map((text, word) => {
     const node = element("button", "chip");
     node.type = "button";
     node.tabIndex = -1;
-    node.word = word;
+    node.dataset.word = String(word);
     node.setAttribute("aria-describedby", state.hint.id);
     const name = element("bdi", "text");
     fill(name, text);
@@ -77,14 +111,15 @@ function build(state, { words }) {
   state.order = [];
 }
 
+/** @type {(state: State) => void} */
 function show(state) {
   const { list, order, chips, header, picked } = state;
-  const held = state.list.getRootNode().activeElement;
+  const held = activeIn(state.list);
   const nodes = order.map((word) => chips[word].node);
   if (nodes.some((node, i) => list.children[i] !== node)) {
     state.moving = true; // a node that is moved loses the focus for a moment, and is not let go for that
     list.replaceChildren(...nodes);
-    if (held && nodes.includes(held)) held.focus();
+    nodes.find((node) => node === held)?.focus();
     state.moving = false;
   }
   order.forEach((word, at) => {
@@ -93,22 +128,24 @@ function show(state) {
     node.classList.toggle("moved", moved);
     node.classList.toggle("changed", Boolean(header.changed[word]));
     node.title = header.changed[word] ? "It became other pieces in its new place." : "";
-    node.setAttribute("aria-pressed", word === picked);
+    node.setAttribute("aria-pressed", String(word === picked));
     write(from, moved ? String(word + 1) : "");
     const was = moved ? `, typed as word ${word + 1}` : "";
     node.setAttribute("aria-label", `${name}, word ${at + 1} of ${order.length}${was}`);
     node.tabIndex = -1;
   });
-  const focused = nodes.indexOf(held);
-  rove(state, list.children, focused >= 0 ? focused : Math.min(state.focus, nodes.length - 1));
+  const focused = nodes.findIndex((node) => node === held);
+  rove(state, nodes, focused >= 0 ? focused : Math.min(state.focus, nodes.length - 1));
 }
 
+/** @type {(state: State, event: Event) => number} */
 function placeOf(state, event) {
-  const chip = event.target.closest?.(".chip");
-  return chip ? state.order.indexOf(chip.word) : -1;
+  const chip = closest(event, ".chip");
+  return chip ? state.order.indexOf(Number(chip.dataset.word)) : -1;
 }
 
 // Picks a word up, or puts the one that is picked up here; the keyboard puts it where it has been moved to.
+/** @type {(state: State, at: number, byKeys: boolean) => void} */
 function press(state, at, byKeys) {
   const from = state.order.indexOf(state.picked);
   if (from < 0) {
@@ -123,10 +160,11 @@ function press(state, at, byKeys) {
   }
 }
 
+/** @type {(state: State, at: number, pressed: string) => boolean} */
 function key(state, at, pressed) {
   const last = state.order.length - 1;
-  const step = STEPS[pressed];
-  const to = step ? Math.min(last, Math.max(0, at + step)) : { Home: 0, End: last }[pressed];
+  const step = lookUp(STEPS, pressed);
+  const to = step ? Math.min(last, Math.max(0, at + step)) : lookUp({ Home: 0, End: last }, pressed);
   if (pressed === "Escape" && state.picked >= 0) {
     state.order = state.began;
     state.picked = -1;
@@ -140,12 +178,14 @@ function key(state, at, pressed) {
     say(state, `${nameOf(state, to)}, now word ${to + 1} of ${last + 1}.`);
     show(state);
   } else {
-    rove(state, state.list.children, to);
-    state.list.children[to].focus();
+    const nodes = state.order.map((word) => state.chips[word].node);
+    rove(state, nodes, to);
+    nodes[to].focus();
   }
   return true;
 }
 
+/** @type {(state: State) => void} */
 function putDown(state) {
   if (state.picked < 0) return;
   state.picked = -1;
@@ -155,6 +195,7 @@ function putDown(state) {
   if (news) tell(state);
 }
 
+/** @type {(state: State, from: number, to: number) => void} */
 function place(state, from, to) {
   state.picked = -1;
   if (from === to) return show(state);
@@ -164,22 +205,26 @@ function place(state, from, to) {
   tell(state);
 }
 
+/** @type {(state: State) => void} */
 function tell(state) {
   state.n = Math.max(state.n + 1, Date.now()); // grows through reloads too
   state.echo.told(state.order);
   state.tell("chosen", { order: state.order, n: state.n });
 }
 
+/** @type {(order: number[], from: number, to: number) => number[]} */
 function moved(order, from, to) {
   const made = order.toSpliced(from, 1);
   made.splice(to, 0, order[from]);
   return made;
 }
 
+/** @type {(state: State, at: number) => string} */
 function nameOf({ chips, order }, at) {
   return chips[order[at]].name;
 }
 
+/** @type {(state: State, words: string) => void} */
 function say({ told }, words) {
   write(told, words);
 }

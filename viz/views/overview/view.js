@@ -2,12 +2,21 @@
 // A window is [first query, last query, first key, last key]. Axis 0 is queries (down), axis 1 keys (across).
 
 import { unpack } from "../../shared/bytes.js";
+import { penOn } from "../../shared/canvas.js";
 import { tintsOf } from "../../shared/colours.js";
 import { makeEcho } from "../../shared/echo.js";
 import { element, makeTool, write } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
+import { lookUp } from "../../shared/lookup.js";
 import { roughly } from "../../shared/number.js";
 import { stateOf } from "../../shared/state.js";
+
+/** @typedef {import("./types").Both} Both */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").Range} Range */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
 
 const LARGEST = 208; // CSS pixels of the longer side
 const THINNEST = 40; // of the shorter one, however uneven the map
@@ -18,9 +27,11 @@ const FINE = 8; // the arrows go by so much of the window
 const ZOOM = 1.25;
 const BOXES = ["first query", "last query", "first key", "last key"];
 
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
+  /** @type {Header} */
   const header = unpack(data);
-  const state = stateOf(parentElement, make);
+  const state = stateOf(parentElement, (root) => make(root, header, setTriggerValue));
   const before = state.header;
   Object.assign(state, { header, tell: setTriggerValue });
   adopt(state, before);
@@ -34,15 +45,43 @@ export function mount({ parentElement, data, setTriggerValue }) {
 }
 
 // What the app sends counts, unless it echoes what was chosen here, or a movement goes on.
+/** @type {(state: State, before: Header) => void} */
 function adopt(state, before) {
   const { header, echo } = state;
   const news = echo.isNews(header.window);
   const moved = (state.held || state.later) && state.window.every((edge, i) => edge < header.shape[i >> 1]);
-  const grown = String(before?.shape) !== String(header.shape);
+  const grown = String(before.shape) !== String(header.shape);
   if (!moved && (grown || news)) state.window = header.window.slice();
 }
 
-function make(state) {
+/** @type {(root: HTMLElement, header: Header, tell: Tell) => State} */
+function make(root, header, tell) {
+  const parts = makeParts(
+    root,
+    (i) => type(state, i),
+    () => settle(state, all(state)),
+  );
+  /** @type {State} */
+  const state = {
+    root,
+    header,
+    tell,
+    window: header.window.slice(),
+    size: [0, 0],
+    held: null,
+    pointers: new Map(),
+    echo: makeEcho(),
+    told: "",
+    later: 0,
+    ...parts,
+  };
+  listen(state);
+  return state;
+}
+
+// `write(i)`: somebody has written in one of the boxes; `takeAll()`: somebody wants all.
+/** @param {HTMLElement} root @param {(i: number) => void} write @param {() => void} takeAll */
+function makeParts(root, write, takeAll) {
   const axes = ["from (query)", "to (key)"].map((words, i) => element("div", "axis " + ["from", "to"][i], words));
   const stage = element("div", "stage");
   stage.tabIndex = 0;
@@ -61,7 +100,7 @@ function make(state) {
     const input = element("input");
     Object.assign(input, { type: "number", inputMode: "numeric" });
     input.setAttribute("aria-label", name);
-    input.addEventListener("change", () => type(state, i, input));
+    input.addEventListener("change", () => write(i));
     return input;
   });
   for (const [axis, word] of ["from", "to"].entries()) {
@@ -69,51 +108,36 @@ function make(state) {
     line.append(element("span", "", word), inputs[2 * axis], element("span", "", "–"), inputs[2 * axis + 1]);
     boxes.append(line);
   }
-  const whole = makeTool("whole", "all", () => settle(state, all(state)));
+  const whole = makeTool("whole", "all", takeAll);
   boxes.append(whole);
   const said = element("p", "said");
   const spoken = element("p", "hidden");
   spoken.setAttribute("aria-live", "polite");
   const words = element("div", "words");
   words.append(note, boxes, said, spoken);
-  state.root.replaceChildren(map, words);
-  Object.assign(state, {
-    stage,
-    canvas,
-    shades,
-    pane,
-    note,
-    boxes,
-    inputs,
-    whole,
-    said,
-    spoken,
-    axes,
-    echo: makeEcho(),
-    held: null,
-    pointers: new Map(),
-  });
-  listen(state);
+  root.replaceChildren(map, words);
+  return { stage, canvas, shades, pane, note, boxes, inputs, whole, said, spoken, axes };
 }
 
+/** @type {(state: State) => void} */
 function listen(state) {
   const { stage, pointers } = state;
   stage.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     stage.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, placeOf(state, event));
-    grip(state, event);
+    grip(state);
   });
   onMove(stage, (event) => {
     if (!pointers.has(event.pointerId)) return hover(state, event);
     pointers.set(event.pointerId, placeOf(state, event));
     pull(state);
   });
-  for (const name of ["pointerup", "pointercancel", "lostpointercapture"])
+  for (const name of /** @type {const} */ (["pointerup", "pointercancel", "lostpointercapture"]))
     stage.addEventListener(name, (event) => {
       if (!pointers.delete(event.pointerId)) return;
       state.held = null;
-      if (pointers.size) return grip(state, null); // of two fingers one is left
+      if (pointers.size) return grip(state); // of two fingers one is left
       tellNow(state);
     });
   stage.addEventListener("pointerleave", () => say(state, ""));
@@ -136,7 +160,6 @@ function listen(state) {
     state.spoken.textContent = rangeOf(state);
   });
   new ResizeObserver(() => {
-    if (!state.header) return;
     arrange(state);
     frame(state);
   }).observe(state.root);
@@ -144,14 +167,17 @@ function listen(state) {
 
 // ---------------------------------------------------------------- windows
 
+/** @type {(window: Range, axis: number) => number} */
 const lengthOf = (window, axis) => window[2 * axis + 1] - window[2 * axis] + 1;
 
+/** @type {(state: State, axis: number, length: number) => number} */
 function fitting({ header }, axis, length) {
   const count = header.shape[axis];
   return Math.max(Math.min(LEAST, count), Math.min(Math.round(length), count, header.most));
 }
 
 // A window of these lengths that begins there, or as near as the text allows.
+/** @type {(state: State, starts: Both, lengths: Both) => Range} */
 function placed(state, starts, lengths) {
   return [0, 1].flatMap((axis) => {
     const length = fitting(state, axis, lengths[axis]);
@@ -161,8 +187,10 @@ function placed(state, starts, lengths) {
 }
 
 // All, or as much of the end as there is room for.
+/** @type {(state: State) => Range} */
 const all = (state) => placed(state, state.header.shape, state.header.shape);
 
+/** @type {(state: State, factor: number, around?: Both) => Range} */
 function zoomed(state, factor, around) {
   const { window, header } = state;
   const lengths = [0, 1].map((axis) => fitting(state, axis, lengthOf(window, axis) * factor));
@@ -175,6 +203,7 @@ function zoomed(state, factor, around) {
   return placed(state, starts, lengths);
 }
 
+/** @type {(state: State, event: KeyboardEvent) => Range | null} */
 function stepped(state, { key, shiftKey, ctrlKey, metaKey, altKey }) {
   if (ctrlKey || metaKey || altKey) return null;
   const { window, header } = state;
@@ -183,7 +212,7 @@ function stepped(state, { key, shiftKey, ctrlKey, metaKey, altKey }) {
   const lengths = [0, 1].map((axis) => lengthOf(window, axis));
   if (key === "Home") return placed(state, [0, 0], lengths);
   if (key === "End") return placed(state, header.shape, lengths);
-  const arrow = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [1, -1], ArrowRight: [1, 1] }[key];
+  const arrow = lookUp({ ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [1, -1], ArrowRight: [1, 1] }, key);
   if (!arrow) return null;
   const [axis, way] = arrow;
   const by = way * Math.max(1, Math.round(lengths[axis] / FINE));
@@ -193,7 +222,9 @@ function stepped(state, { key, shiftKey, ctrlKey, metaKey, altKey }) {
   return placed(state, starts, lengths);
 }
 
-function type(state, i, input) {
+/** @type {(state: State, i: number) => void} */
+function type(state, i) {
+  const input = state.inputs[i];
   const axis = i >> 1;
   const value = Math.round(Number(input.value));
   if (input.value === "" || !Number.isFinite(value)) return frame(state);
@@ -208,6 +239,7 @@ function type(state, i, input) {
 }
 
 // The window is there now; the app is told at once, or soon where more may follow.
+/** @type {(state: State, window: Range, more?: boolean) => void} */
 function settle(state, window, more = false) {
   const same = String(window) === String(state.window);
   state.window = window;
@@ -217,13 +249,15 @@ function settle(state, window, more = false) {
   else tellNow(state);
 }
 
+/** @type {(state: State) => void} */
 function tellSoon(state) {
-  state.later ??= setTimeout(() => tellNow(state), EACH);
+  state.later ||= setTimeout(() => tellNow(state), EACH);
 }
 
+/** @type {(state: State) => void} */
 function tellNow(state) {
   clearTimeout(state.later);
-  state.later = null;
+  state.later = 0;
   const words = String(state.window);
   if (state.told === words) return;
   state.told = words;
@@ -234,12 +268,14 @@ function tellNow(state) {
 // ---------------------------------------------------------------- the pointer
 
 // Where a pointer is, in tokens: [query, key], not rounded. Measured again each time: the page may have changed its width.
+/** @type {(state: State, event: MouseEvent) => Both} */
 function placeOf({ stage, header }, event) {
   const box = stage.getBoundingClientRect();
   return [((event.clientY - box.top) / box.height) * header.shape[0], ((event.clientX - box.left) / box.width) * header.shape[1]];
 }
 
 // Which edges a press takes hold of: -1 the first, 1 the last, 0 none, on each axis; null outside of the window.
+/** @type {(state: State, place: Both) => Both | null} */
 function edgesAt(state, place) {
   const { window, header, size } = state;
   const inside = [0, 1].every((axis) => {
@@ -248,6 +284,7 @@ function edgesAt(state, place) {
   });
   if (!inside) return null;
   return [0, 1].map((axis) => {
+    /** @type {(tokens: number) => number} */
     const pixels = (tokens) => (tokens * size[axis]) / header.shape[axis];
     const room = Math.min(GRIP, pixels(lengthOf(window, axis)) / 4); // a small window can still be moved
     if (pixels(place[axis] - window[2 * axis]) < room) return -1;
@@ -255,6 +292,7 @@ function edgesAt(state, place) {
   });
 }
 
+/** @type {(state: State) => void} */
 function grip(state) {
   const [place, second] = [...state.pointers.values()];
   if (second) {
@@ -266,11 +304,13 @@ function grip(state) {
     const lengths = [0, 1].map((axis) => lengthOf(state.window, axis));
     settle(state, placed(state, [place[0] - lengths[0] / 2, place[1] - lengths[1] / 2], lengths), true);
   }
-  state.held = { place, edges: edges ?? [0, 0], window: state.window.slice() };
+  state.held = { fingers: false, place, edges: edges ?? [0, 0], window: state.window.slice() };
 }
 
+/** @type {(a: Both, b: Both) => number} */
 const apart = (a, b) => Math.max(1e-6, Math.hypot(a[0] - b[0], a[1] - b[1]));
 
+/** @type {(state: State) => void} */
 function pull(state) {
   const { held, pointers, header } = state;
   if (!held) return;
@@ -302,6 +342,7 @@ function pull(state) {
 }
 
 // What stands under the pointer, in words.
+/** @type {(state: State, event: MouseEvent) => void} */
 function hover(state, event) {
   const { header, stage } = state;
   const place = placeOf(state, event);
@@ -333,14 +374,17 @@ function hover(state, event) {
 }
 
 // The first position that a cell covers; as in viz/views/model_view/shrink.py.
+/** @type {(header: Header, axis: number, cell: number) => number} */
 const startOf = ({ shape, arrays }, axis, cell) => Math.floor((cell * shape[axis]) / arrays.cells.shape[axis]);
 
+/** @type {(state: State, words: string) => void} */
 function say(state, words) {
   write(state.said, words);
 }
 
 // ---------------------------------------------------------------- drawing
 
+/** @type {(state: State) => void} */
 function arrange(state) {
   const { header, root, stage, canvas } = state;
   const width = root.clientWidth;
@@ -356,6 +400,7 @@ function arrange(state) {
 }
 
 // A pixel a cell; the browser makes them as large as they are shown.
+/** @type {(state: State) => void} */
 function draw(state) {
   const { canvas, header, root } = state;
   const [rows, columns] = header.arrays.cells.shape;
@@ -365,14 +410,17 @@ function draw(state) {
   const image = new ImageData(columns, rows);
   const out = new Uint32Array(image.data.buffer);
   header.arrays.cells.data.forEach((weight, i) => (out[i] = tint[weight]));
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  penOn(canvas).putImageData(image, 0, 0);
 }
 
 // The window, and a veil on all that is outside of it.
+/** @type {(state: State) => void} */
 function frame(state) {
   const { window, header, pane, shades, inputs, whole } = state;
+  /** @type {(i: number) => number} */
   const edge = (i) => (100 * (window[i] + (i & 1))) / header.shape[i >> 1];
   const [top, bottom, left, right] = [0, 1, 2, 3].map(edge);
+  /** @type {(node: HTMLElement, values: Record<string, number>) => void} */
   const set = (node, values) =>
     Object.assign(node.style, Object.fromEntries(Object.entries(values).map(([k, v]) => [k, v + "%"])));
   set(pane, { top, left, right: 100 - right, bottom: 100 - bottom });
@@ -381,12 +429,13 @@ function frame(state) {
   set(shades[2], { top, left: 0, right: 100 - left, bottom: 100 - bottom });
   set(shades[3], { top, left: right, right: 0, bottom: 100 - bottom });
   inputs.forEach((input, i) => {
-    Object.assign(input, { min: 0, max: header.shape[i >> 1] - 1 });
-    if (input.value !== String(window[i])) input.value = window[i];
+    Object.assign(input, { min: "0", max: String(header.shape[i >> 1] - 1) });
+    if (input.value !== String(window[i])) input.value = String(window[i]);
   });
   whole.disabled = String(all(state)) === String(window);
 }
 
+/** @type {(state: State) => string} */
 function rangeOf({ window: [a, b, c, d] }) {
   return `from ${a} to ${b}, looking at ${c} to ${d}`;
 }

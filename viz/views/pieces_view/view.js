@@ -8,11 +8,19 @@ import { stateOf } from "../../shared/state.js";
 import { fillTable } from "../../shared/table.js";
 import { fill } from "../../shared/token.js";
 
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").Part} Part */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+
 const BEAT = 1100; // milliseconds a step
 
+/** @type {Mount} */
 export function mount({ parentElement, data }) {
+  /** @type {Header} */
   const header = unpack(data);
-  const state = stateOf(parentElement, make);
+  const state = stateOf(parentElement, (root) => make(root, header));
   const shape = JSON.stringify([header.letters, header.rows, header.names]);
   state.header = header;
   if (shape !== state.shape) {
@@ -24,7 +32,8 @@ export function mount({ parentElement, data }) {
   show(state);
 }
 
-function make(state) {
+/** @type {(root: HTMLElement, header: Header) => State} */
+function make(root, header) {
   const player = withSteps(makePlayer("Step", BEAT, () => show(state)));
   const sentence = element("p", "sentence");
   sentence.setAttribute("aria-live", "polite");
@@ -38,20 +47,24 @@ function make(state) {
   const table = element("table", "hidden");
   const kept = element("div", "kept");
   kept.append(table);
-  state.root.replaceChildren(player.node, sentence, scroll, kept);
-  Object.assign(state, { player, sentence, scroll, grid, table });
+  root.replaceChildren(player.node, sentence, scroll, kept);
+  /** @type {State} */
+  const state = { root, header, player, sentence, scroll, grid, table, parts: [], shape: "" };
+  return state;
 }
 
 // The boxes of each row, with what stands before them.
+/** @type {(state: State, header: Header) => Part[]} */
 function build({ grid, table }, { letters, rows, label }) {
-  grid.style.setProperty("--letters", letters);
+  grid.style.setProperty("--letters", String(letters));
   const parts = rows.flatMap((row, i) => {
     const note = { node: element("span", "note", row.note), step: row.step };
     const all = [note, ...row.boxes.map(boxOf)];
-    for (const { node } of all) node.style.gridRow = i + 1;
+    for (const { node } of all) node.style.gridRow = String(i + 1);
     return all;
   });
   grid.replaceChildren(...parts.map(({ node }) => node));
+  /** @type {(box: Box) => string} */
   const words = ({ text, note }) => text.join("") + (note ? ` (${note})` : "");
   fillTable(
     table,
@@ -62,6 +75,7 @@ function build({ grid, table }, { letters, rows, label }) {
   return parts;
 }
 
+/** @type {(box: Box) => Part} */
 function boxOf({ text, span, step, mark, note }) {
   const node = element("span", `box ${mark}`);
   node.style.gridColumn = `${span[0] + 2} / ${span[1] + 2}`; // the first column has the notes
@@ -72,9 +86,11 @@ function boxOf({ text, span, step, mark, note }) {
   return { node, step };
 }
 
+/** @type {(state: State) => void} */
 function show(state) {
   const { parts, player, sentence, header, scroll } = state;
-  if (!parts) return;
+  if (!state.shape) return; // nothing was built yet
+  /** @type {HTMLElement | null} */
   let last = null;
   for (const { step, node } of parts) {
     node.hidden = step > player.at;

@@ -7,45 +7,65 @@ import { exactly, signed } from "../../shared/number.js";
 import { fillTable } from "../../shared/table.js";
 import { active } from "./active.js";
 
+/** @typedef {import("./types").Hand} Hand */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Turn} Turn */
+/** @typedef {import("./types").Turns} Turns */
+/** @typedef {import("./types").Two<Hand>} Hands */
+
 const DIAL = 52; // CSS pixels a side
 const DIAL_TEXT = 30; // below it: which dimensions, and what turning adds
 
-export function makeDials(state) {
+/** @type {() => Pick<State, "dials" | "dialWords" | "dialCanvas" | "turnTable">} */
+export function makeDials() {
   const node = element("div", "dials");
   const words = element("p", "turns");
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
-  canvas.redraw = () => dialsOf(state);
   node.append(words, canvas);
-  const turnTable = element("table");
-  return Object.assign(state, { dials: node, dialWords: words, dialCanvas: canvas, turnTable });
+  return { dials: node, dialWords: words, dialCanvas: canvas, turnTable: element("table") };
+}
+
+// How this model turns q and k; null where it does not.
+/** @type {(state: State) => Turns | null} */
+function turnsOf({ header }) {
+  const { frequencies, pairs, unturned } = header.arrays;
+  return frequencies && pairs && unturned ? { frequencies: frequencies.data, pairs: pairs.data, unturned: unturned.data } : null;
 }
 
 // One pair of dimensions of one key: hands [x, y] before and after, angles in radians, what the pair adds to q·k.
-function turnOf({ header, dims }, key, pair) {
-  const { q, k, frequencies, pairs } = header.arrays;
-  const [a, b] = pairs.data.subarray(2 * pair, 2 * pair + 2);
+/** @type {(state: State, turns: Turns, key: number, pair: number) => Turn} */
+function turnOf({ header, dims }, { frequencies, pairs }, key, pair) {
+  const { q, k } = header.arrays;
+  const [a, b] = pairs.subarray(2 * pair, 2 * pair + 2);
+  /** @type {(hand: Hand, angle: number) => Hand} */
   const back = ([x, y], angle) => [x * Math.cos(angle) + y * Math.sin(angle), y * Math.cos(angle) - x * Math.sin(angle)];
-  const angles = [header.position * frequencies.data[pair], key * frequencies.data[pair]];
+  /** @type {[number, number]} */
+  const angles = [header.position * frequencies[pair], key * frequencies[pair]];
+  /** @type {[Hand, Hand]} */
   const after = [
     [q.data[a], q.data[b]],
     [k.data[key * dims + a], k.data[key * dims + b]],
   ];
-  const before = after.map((hand, i) => back(hand, angles[i]));
+  /** @type {[Hand, Hand]} */
+  const before = [back(after[0], angles[0]), back(after[1], angles[1])];
+  /** @type {(hands: Hands) => number} */
   const product = ([left, right]) => left[0] * right[0] + left[1] * right[1];
   return { a, b, angles, after, before, was: product(before), is: product(after) };
 }
 
+/** @type {(state: State) => void} */
 export function dialsOf(state) {
   const { header, width, dials, dialWords, dialCanvas, ratio, paints } = state;
   const key = active(state);
-  dials.hidden = !header.arrays.frequencies || key < 0 || !width;
-  if (dials.hidden) return;
-  const all = Array.from(header.arrays.frequencies.data, (_, pair) => turnOf(state, key, pair));
+  const turns = turnsOf(state);
+  dials.hidden = !turns || key < 0 || !width;
+  if (!turns || dials.hidden) return;
+  const all = Array.from(turns.frequencies, (_, pair) => turnOf(state, turns, key, pair));
   const fit = Math.max(1, Math.min(all.length, Math.floor(width / DIAL)));
   const order = [...all.keys()].sort((a, b) => Math.abs(all[b].is - all[b].was) - Math.abs(all[a].is - all[a].was) || a - b);
   const some = order.slice(0, fit).sort((a, b) => a - b); // fast pairs first
-  const [now, then] = [header.arrays.raw.data[key], header.arrays.unturned.data[key]];
+  const [now, then] = [header.arrays.raw.data[key], turns.unturned[key]];
   dialWords.replaceChildren(
     element("b", "", "Turned by position. "),
     `Each pair of dimensions is like the hand of a clock: q turned by ${header.position} steps, k by ${key}; only their distance, ${Math.abs(header.position - key)}, counts. `,
@@ -74,9 +94,9 @@ export function dialsOf(state) {
     pen.arc(x, y, reach, 0, 2 * Math.PI);
     pen.stroke();
     const most = after.map(([u, v]) => Math.hypot(u, v));
-    for (const [hands, alpha, thick] of [
-      [before, 0.35, 1.5],
-      [after, 1, 2.2],
+    for (const { hands, alpha, thick } of [
+      { hands: before, alpha: 0.35, thick: 1.5 },
+      { hands: after, alpha: 1, thick: 2.2 },
     ])
       hands.forEach(([u, v], i) => {
         if (!(most[i] > 0)) return;
@@ -96,6 +116,7 @@ export function dialsOf(state) {
   });
 }
 
+/** @type {(name: string, colour: string, words: string) => HTMLElement} */
 function dialKey(name, colour, words) {
   const node = element("span", "hand " + colour, words);
   node.prepend(element("i"));
@@ -103,12 +124,14 @@ function dialKey(name, colour, words) {
 }
 
 // The table behind the dials.
+/** @type {(state: State, key: number) => void} */
 export function tabulateTurns(state, key) {
-  const { header, names, turnTable, unseen } = state;
-  if (!header.arrays.frequencies || key < 0) return turnTable.remove();
+  const { names, turnTable, unseen } = state;
+  const turns = turnsOf(state);
+  if (!turns || key < 0) return turnTable.remove();
   unseen.append(turnTable);
-  const lines = Array.from(header.arrays.frequencies.data, (frequency, pair) => {
-    const { a, b, angles, was, is } = turnOf(state, key, pair);
+  const lines = Array.from(turns.frequencies, (frequency, pair) => {
+    const { a, b, angles, was, is } = turnOf(state, turns, key, pair);
     return [`${a}, ${b}`, ...[frequency, ...angles, was, is].map(exactly)];
   });
   const heads = ["dimensions", "radians a step", "q turned by", "k turned by", "their product before", "after"];

@@ -1,9 +1,12 @@
 // Where everything stands for the width there is, and in which order.
 
+/** @typedef {import("./types").State} State */
+
 export const ROW = 24; // CSS pixels
 export const MOST_ROWS = 16; // beyond, the rows scroll
 const LEAST_CELL = 4; // a dimension is never narrower; where there is no room for all, the strongest are shown
 const LARGEST_CELL = 22;
+/** @type {[string, number][]} */
 export const BARS = [
   ["q", 50],
   ["k", 50],
@@ -14,6 +17,7 @@ export const TICKS = 14;
 const WIDE = 720;
 
 // Where everything stands for the width there is; says whether that has changed.
+/** @type {(state: State) => boolean} */
 export function arrange(state) {
   const { root, box, canvas, barCanvas, count, dims } = state;
   const width = root.clientWidth;
@@ -21,7 +25,7 @@ export function arrange(state) {
   const ratio = devicePixelRatio || 1;
   const key = [width, ratio, count, dims, Boolean(state.shares)].join();
   if (key === state.key) return false;
-  if (width !== state.width) state.formula.style.minHeight = state.tall = "";
+  if (width !== state.width) shrinkFormula(state);
   const height = Math.max(1, Math.min(count, MOST_ROWS)) * ROW;
   box.style.height = height + "px";
   state.spacer.style.height = count * ROW + "px";
@@ -45,9 +49,9 @@ export function arrange(state) {
   root.classList.toggle("narrow", !wide);
   root.classList.toggle("plain", !columns.value);
   const barHeight = BARS.reduce((sum, [, high]) => sum + high, 0) + TICKS;
-  for (const [surface, high] of [
-    [canvas, height],
-    [barCanvas, barHeight],
+  for (const { surface, high } of [
+    { surface: canvas, high: height },
+    { surface: barCanvas, high: barHeight },
   ]) {
     surface.width = Math.round(cells * ratio);
     surface.height = Math.round(high * ratio);
@@ -59,13 +63,23 @@ export function arrange(state) {
   return true;
 }
 
+// The formula's own height again, which it else keeps, so that the rows do not jump.
+/** @type {(state: State) => void} */
+export function shrinkFormula(state) {
+  state.formula.style.minHeight = "";
+  state.tall = 0;
+}
+
 // Which key stands in which row, and which dimension in which column.
+/** @type {(state: State) => void} */
 export function order(state) {
   const { header, count, dims, keySort, dimSort, products, chosen, allowed, shown } = state;
   const weight = header.arrays.weight.data;
   const key = Array.from({ length: count }, (_, i) => i);
+  /** @type {(i: number) => number} */
   const rank = (i) => (allowed[i] ? weight[i] || 0 : -1);
   if (keySort === "weight") key.sort((a, b) => rank(b) - rank(a) || a - b);
+  /** @type {(dim: number) => number} */
   const size = (dim) => Math.abs(products[Math.max(0, chosen) * dims + dim]) || 0;
   let dim = Array.from({ length: dims }, (_, i) => i);
   if (count) dim.sort((a, b) => size(b) - size(a) || a - b);
@@ -74,5 +88,6 @@ export function order(state) {
   const row = new Int32Array(count);
   key.forEach((at, i) => (row[at] = i));
   Object.assign(state, { keyAt: key, rowOf: row, dimAt: dim });
-  for (const [name, group] of Object.entries(state.groups)) group.show(state[name]);
+  state.groups.keySort.show(keySort);
+  state.groups.dimSort.show(dimSort);
 }

@@ -1,9 +1,12 @@
 // What follows from the arrays: the products of q and k, which keys may be looked at, and where the scale of colours ends.
 
+/** @typedef {import("./types").State} State */
+
 const OUTLIERS = 0.01; // so many of the products may lie beyond the end of the colour scale
 const SAMPLE = 20000; // and so many are looked at to find that end
 
 // What follows from the arrays, once for new data.
+/** @type {(state: State) => void} */
 export function calculate(state) {
   const { header, count, dims } = state;
   const { q, k, weight, v_norm: lengths, score, mask, sink } = header.arrays;
@@ -12,6 +15,7 @@ export function calculate(state) {
   const allowed = Array.from(mask.data, (added) => added !== -Infinity);
   const seen = allowed.some(Boolean) ? products.filter((_, i) => allowed[Math.floor(i / dims)]) : products;
   const scaleEnd = endOf(seen);
+  /** @type {Float64Array | null} */
   let shares = null;
   if (lengths) {
     const moved = Float64Array.from(weight.data, (share, key) => share * lengths.data[key]);
@@ -34,6 +38,7 @@ export function calculate(state) {
 }
 
 // The largest size of a number that is one.
+/** @type {(values: Iterable<number>) => number} */
 export function largest(values) {
   let most = 0;
   for (const value of values) if (Math.abs(value) > most && Math.abs(value) < Infinity) most = Math.abs(value);
@@ -41,6 +46,7 @@ export function largest(values) {
 }
 
 // Where the colours end: a few outlying dimensions, as large models have them, must not leave the others without any.
+/** @type {(products: Float32Array) => number} */
 function endOf(products) {
   const stride = Math.ceil(products.length / SAMPLE);
   const sizes = products

@@ -2,14 +2,19 @@
 
 import { penOn } from "../../shared/canvas.js";
 import { shade } from "../../shared/colours.js";
-import { element } from "../../shared/element.js";
+import { activeIn, element } from "../../shared/element.js";
 import { exactly, percent } from "../../shared/number.js";
 import { fill } from "../../shared/token.js";
 import { active } from "./active.js";
 import { ROW } from "./places.js";
 import { sentenceOf } from "./words.js";
 
+/** @typedef {import("./types").Gauge} Gauge */
+/** @typedef {import("./types").Row} Row */
+/** @typedef {import("./types").State} State */
+
 // The rows in sight, on elements that are used again, and their cells.
+/** @type {(state: State) => void} */
 export function rows(state) {
   const { box, pane, header, count, height, keyAt, chosen, at, columns, shares, full, allowed } = state;
   if (!columns) return;
@@ -24,37 +29,38 @@ export function rows(state) {
     const row = state.rows[i];
     row.node.style.transform = `translateY(${i * ROW - shift}px)`;
     row.node.id = state.id + key;
-    row.node.setAttribute("aria-posinset", first + i + 1);
-    row.node.setAttribute("aria-setsize", count);
-    row.node.setAttribute("aria-selected", key === chosen);
+    row.node.setAttribute("aria-posinset", String(first + i + 1));
+    row.node.setAttribute("aria-setsize", String(count));
+    row.node.setAttribute("aria-selected", String(key === chosen));
     row.node.classList.toggle("pointed", key === at);
     row.node.classList.toggle("masked", !allowed[key]);
     if (row.key === key && row.header === header && row.layout === state.key) continue;
     Object.assign(row, { key, header, layout: state.key });
     row.node.setAttribute("aria-label", sentenceOf(state, key));
-    row.number.textContent = key;
+    row.number.textContent = String(key);
     fill(row.name, header.keys[key]);
     row.name.classList.toggle("special", header.kinds[key] === 1);
     row.sum.textContent = exactly(raw.data[key]);
     row.score.textContent = exactly(score.data[key]);
     row.sum.hidden = !columns.sum;
-    row.value.hidden = !columns.value;
+    row.value.cell.hidden = !columns.value;
     gauge(
       row.weight,
       weight.data[key],
       full,
       allowed[key] ? percent(weight.data[key]) : "masked",
-      columns.value ? null : shares?.[key],
+      columns.value ? null : (shares?.[key] ?? null),
     );
-    if (columns.value) gauge(row.value, shares[key], full, allowed[key] ? percent(shares[key]) : "");
+    if (shares && columns.value) gauge(row.value, shares[key], full, allowed[key] ? percent(shares[key]) : "");
   }
   const now = active(state);
   const here = state.rows.some(({ node, key }) => key === now && !node.hidden);
-  if (here && box.getRootNode().activeElement === box) box.setAttribute("aria-activedescendant", state.id + now);
+  if (here && activeIn(box) === box) box.setAttribute("aria-activedescendant", state.id + now);
   else box.removeAttribute("aria-activedescendant");
   cellsOf(state, first, shift, need);
 }
 
+/** @type {(pane: HTMLElement) => Row} */
 function blankRow(pane) {
   const node = element("div", "line row");
   node.setAttribute("role", "option");
@@ -63,28 +69,34 @@ function blankRow(pane) {
   const name = element("bdi");
   key.append(number, name);
   const [sum, score] = [element("span", "sum"), element("span", "score")];
-  const [weight, value] = ["weight", "value"].map((name) => {
-    const cell = element("span", name);
-    const track = element("span", "track");
-    track.append(element("i"), element("i"));
-    cell.append(track, element("span", "number"));
-    return cell;
-  });
-  node.append(key, element("span", "cells"), sum, score, weight, value);
+  const [weight, value] = ["weight", "value"].map(blankGauge);
+  node.append(key, element("span", "cells"), sum, score, weight.cell, value.cell);
   pane.append(node);
-  return { node, number, name, sum, score, weight, value };
+  return { node, number, name, sum, score, weight, value, key: -1, header: null, layout: "" };
+}
+
+/** @type {(name: string) => Gauge} */
+function blankGauge(name) {
+  const cell = element("span", name);
+  const track = element("span", "track");
+  const [bar, thin, number] = [element("i"), element("i"), element("span", "number")];
+  track.append(bar, thin);
+  cell.append(track, number);
+  return { cell, bar, thin, number };
 }
 
 // A bar with its number; where there is no column for it, the second share is a thin bar below the first.
-function gauge(cell, share, full, words, second) {
-  const [bar, thin] = cell.firstChild.children;
+/** @type {(gauge: Gauge, share: number, full: number, words: string, second?: number | null) => void} */
+function gauge({ bar, thin, number }, share, full, words, second = null) {
+  /** @type {(part: number) => string} */
   const long = (part) => (full && part > 0 ? Math.min(100, (100 * part) / full) : 0) + "%";
   bar.style.width = long(share);
   thin.hidden = second == null;
   thin.style.width = long(second ?? 0);
-  cell.lastChild.textContent = words;
+  number.textContent = words;
 }
 
+/** @type {(state: State, first: number, shift: number, need: number) => void} */
 function cellsOf(state, first, shift, need) {
   const { canvas, ratio, cell, cells, height, keyAt, dimAt, products, dims, scaleEnd, allowed, paints, dim } = state;
   const pen = penOn(canvas);

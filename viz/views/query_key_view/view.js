@@ -11,17 +11,24 @@ import { exactly, percent } from "../../shared/number.js";
 import { stateOf } from "../../shared/state.js";
 import { makeToggle } from "../../shared/toggle.js";
 import { active } from "./active.js";
-import { makeDials } from "./dials.js";
+import { dialsOf, makeDials } from "./dials.js";
 import { barsOf, draw } from "./drawing.js";
-import { arrange, BARS, order } from "./places.js";
+import { arrange, BARS, order, shrinkFormula } from "./places.js";
 import { aim, centre, dimUnder, press, step, under, walk } from "./pointing.js";
 import { calculate } from "./products.js";
 import { rows } from "./rows.js";
 import { tabulateSoon } from "./words.js";
 
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").State} State */
+
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
+  /** @type {Header} */
   const header = unpack(data);
-  const state = stateOf(parentElement, make);
+  const state = stateOf(parentElement, (root) => make(root, header, setTriggerValue));
   const { keys, position, title, query } = header;
   const subject = [title, position, query.join(""), keys.length].join("\u0000");
   const fresh = subject !== state.subject;
@@ -40,7 +47,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   state.box.setAttribute("aria-label", header.label);
   theme(state);
   state.key = "";
-  if (fresh) state.formula.style.minHeight = state.tall = "";
+  if (fresh) shrinkFormula(state);
   arrange(state);
   order(state);
   if (fresh) centre(state, state.chosen);
@@ -49,7 +56,59 @@ export function mount({ parentElement, data, setTriggerValue }) {
   tabulateSoon(state, true);
 }
 
-function make(state) {
+/** @type {(root: HTMLElement, header: Header, tell: Tell) => State} */
+function make(root, header, tell) {
+  /** @type {State} */
+  const state = {
+    root,
+    link: header.link,
+    header,
+    tell,
+    id: "key" + Math.random().toString(36).slice(2, 8),
+    subject: "",
+    given: -1,
+    chosen: -1,
+    at: -1,
+    dim: -1,
+    keySort: "position",
+    dimSort: "contribution",
+    count: 0,
+    dims: 0,
+    names: [],
+    products: new Float32Array(0),
+    allowed: [],
+    scaleEnd: 0,
+    beyond: false,
+    shares: null,
+    full: 0,
+    bottom: 0,
+    fixed: [],
+    paints: { plus: "", minus: "", ink: "", soft: "", paper: "", line: "" },
+    key: "",
+    width: 0,
+    ratio: 0,
+    columns: null,
+    cells: 0,
+    cell: 1,
+    shown: null,
+    height: 0,
+    barHeight: 0,
+    tall: 0,
+    keyAt: [],
+    rowOf: new Int32Array(0),
+    dimAt: [],
+    rows: [],
+    stale: false,
+    later: 0,
+    ...makeParts(root, (choices) => arrangeAs(state, choices)),
+  };
+  listen(state);
+  return state;
+}
+
+// `choose(choices)`: the reader wants another order of keys or of dimensions.
+/** @param {HTMLElement} root @param {(choices: Partial<Pick<State, "keySort" | "dimSort">>) => void} choose */
+function makeParts(root, choose) {
   const formula = element("p", "formula");
   const readout = element("p", "readout");
   const legend = element("p", "legend");
@@ -60,41 +119,39 @@ function make(state) {
   const keyTable = element("table");
   const dimTable = element("table");
   unseen.append(keyTable, dimTable);
-  Object.assign(state, { formula, readout, legend, notes, spoken, unseen, keyTable, dimTable });
-  Object.assign(state, { at: -1, dim: -1, chosen: -1, keySort: "position", dimSort: "contribution" });
-  state.id = "key" + Math.random().toString(36).slice(2, 8);
-  const controls = makeControls(state);
-  makeBars(state);
-  makeRows(state);
-  makeDials(state);
-  const { bars, head, box, dials } = state;
-  state.root.replaceChildren(controls, formula, bars, readout, head, box, legend, dials, notes, spoken, unseen);
-  listen(state);
+  const { controls, title, groups } = makeControls(choose);
+  const [bars, rows, dials] = [makeBars(), makeRows(), makeDials()];
+  root.replaceChildren(controls, formula, bars.bars, readout, rows.head, rows.box, legend, dials.dials, notes, spoken, unseen);
+  const words = { title, formula, readout, legend, notes, spoken, unseen, keyTable, dimTable };
+  return { groups, ...words, ...bars, ...rows, ...dials };
 }
 
-function makeControls(state) {
-  const node = element("div", "controls");
+/** @param {(choices: Partial<Pick<State, "keySort" | "dimSort">>) => void} choose */
+function makeControls(choose) {
+  const controls = element("div", "controls");
   const title = element("p", "title");
-  const keySort = makeToggle("Order of the keys", { position: "keys in order", weight: "by weight" }, (value) => {
-    state.keySort = value;
-    order(state);
-    centre(state, state.chosen);
-    draw(state);
-  });
-  const dimSort = makeToggle("Order of the dimensions", { contribution: "dimensions by size", index: "in order" }, (value) => {
-    state.dimSort = value;
-    order(state);
-    draw(state);
-  });
-  node.append(title, keySort.node, dimSort.node);
-  Object.assign(state, { title, groups: { keySort, dimSort } });
-  return node;
+  const keys = { position: "keys in order", weight: "by weight" };
+  const keySort = makeToggle("Order of the keys", keys, (value) => choose({ keySort: value }));
+  const dimensions = { contribution: "dimensions by size", index: "in order" };
+  const dimSort = makeToggle("Order of the dimensions", dimensions, (value) => choose({ dimSort: value }));
+  controls.append(title, keySort.node, dimSort.node);
+  return { controls, title, groups: { keySort, dimSort } };
+}
+
+/** @type {(state: State, choices: Partial<Pick<State, "keySort" | "dimSort">>) => void} */
+function arrangeAs(state, choices) {
+  Object.assign(state, choices);
+  order(state);
+  if (choices.keySort) centre(state, state.chosen);
+  draw(state);
 }
 
 // The three lines of bars of one key, with their names at the left and how far they reach at the right.
-function makeBars(state) {
+/** @type {() => Pick<State, "bars" | "barCanvas" | "extents">} */
+function makeBars() {
   const bars = element("div", "bars");
   bars.setAttribute("aria-hidden", "true");
+  /** @type {(words: string, height: number) => HTMLElement} */
   const line = (words, height) => {
     const node = element("span", "", words);
     node.style.height = node.style.lineHeight = height + "px";
@@ -103,15 +160,16 @@ function makeBars(state) {
   const names = element("div", "names");
   names.append(...BARS.map(([name, height]) => line(name, height)));
   const barCanvas = element("canvas");
-  barCanvas.redraw = () => barsOf(state);
-  const extents = element("div", "extents");
-  extents.append(...BARS.map(([, height]) => line("", height)));
-  bars.append(names, barCanvas, extents);
-  Object.assign(state, { bars, barCanvas, extents });
+  const ends = element("div", "extents");
+  const extents = BARS.map(([, height]) => line("", height));
+  ends.append(...extents);
+  bars.append(names, barCanvas, ends);
+  return { bars, barCanvas, extents };
 }
 
 // The rows of all keys, which scroll, and what their columns are called.
-function makeRows(state) {
+/** @type {() => Pick<State, "head" | "captions" | "box" | "spacer" | "pane" | "canvas">} */
+function makeRows() {
   const head = element("div", "line head");
   head.setAttribute("aria-hidden", "true");
   const captions = ["key", "cells", "sum", "score", "weight", "value"].map((name) => element("span", name));
@@ -125,20 +183,26 @@ function makeRows(state) {
   pane.setAttribute("role", "presentation");
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
-  canvas.redraw = () => rows(state);
   pane.append(canvas);
   spacer.append(pane);
   box.append(spacer);
-  Object.assign(state, { head, captions, box, spacer, pane, canvas, rows: [] });
+  return { head, captions, box, spacer, pane, canvas };
 }
 
+/** @type {(state: State) => void} */
 function listen(state) {
   const { box, barCanvas } = state;
-  onMove(box, (event) => aim(state, ...under(state, event), true));
+  barCanvas.redraw = () => barsOf(state);
+  state.canvas.redraw = () => rows(state);
+  state.dialCanvas.redraw = () => dialsOf(state);
+  onMove(box, (event) => {
+    const { key, dim } = under(state, event);
+    aim(state, key, dim, true);
+  });
   box.addEventListener("pointerleave", () => aim(state, -1, -1, true));
   onMove(barCanvas, (event) => aim(state, state.at, dimUnder(state, event)));
   barCanvas.addEventListener("pointerleave", () => aim(state, state.at, -1));
-  box.addEventListener("click", (event) => press(state, under(state, event)[0]));
+  box.addEventListener("click", (event) => press(state, under(state, event).key));
   box.addEventListener("scroll", () => {
     rows(state);
     fade(box, state.pane);
@@ -152,19 +216,22 @@ function listen(state) {
     else {
       const to = step(state, event.key);
       if (!to) return;
-      walk(state, ...to);
+      walk(state, to.key, to.dim);
     }
     event.preventDefault();
   });
   new ResizeObserver(() => {
-    if (!state.header || !arrange(state)) return;
+    if (!arrange(state)) return;
     order(state);
     draw(state);
     fade(box, state.pane);
   }).observe(state.root);
-  onPoint(state, (key) => key < state.count && aim(state, key, -1));
+  onPoint(state, (key) => {
+    if (key < state.count) aim(state, key, -1);
+  });
 }
 
+/** @type {(state: State) => void} */
 function theme(state) {
   const { legend, header, scaleEnd, beyond } = state;
   const strip = element("span", "scale");
@@ -173,6 +240,7 @@ function theme(state) {
   plus.style.background = stripOf(shadesOf("plus"));
   strip.append((beyond ? "≤ " : "") + exactly(-scaleEnd), minus, plus, (beyond ? "≥ " : "") + exactly(scaleEnd));
   legend.replaceChildren(strip, element("span", "", "blue lowers the score, red raises it"));
+  /** @type {(node: HTMLElement) => string} */
   const style = (node) => getComputedStyle(node).color;
   const line = getComputedStyle(state.head).borderBottomColor;
   state.paints = {

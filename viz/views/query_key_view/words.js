@@ -7,19 +7,25 @@ import { fill } from "../../shared/token.js";
 import { active } from "./active.js";
 import { tabulateTurns } from "./dials.js";
 
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Pieces} Pieces */
+
 const NAMED = 3; // so many dimensions are named in the line below the bars
 
+/** @type {(pieces: Pieces) => HTMLElement} */
 export function tokenOf(pieces) {
   const node = element("bdi");
   fill(node, pieces);
   return node;
 }
 
+/** @type {(state: State, key: number, dim: number) => string} */
 export function dimensionOf({ header, products, dims }, key, dim) {
   const { q, k } = header.arrays;
   return `Dimension ${dim}: q ${exactly(q.data[dim])} × k ${exactly(k.data[key * dims + dim])} = ${exactly(products[key * dims + dim])}`;
 }
 
+/** @type {(state: State, key: number) => string} */
 export function strongestOf({ header, products, dims }, key) {
   const own = Array.from(products.subarray(key * dims, (key + 1) * dims));
   const best = [...own.keys()].sort((a, b) => Math.abs(own[b]) - Math.abs(own[a])).slice(0, NAMED);
@@ -31,6 +37,7 @@ export function strongestOf({ header, products, dims }, key) {
 }
 
 // What is said of a row, and of the place in it that the keyboard has come to.
+/** @type {(state: State, key: number) => string} */
 export function sentenceOf({ header, names, allowed, shares, count }, key) {
   const { raw, score, weight } = header.arrays;
   const numbers = `q·k ${exactly(raw.data[key])}, score ${exactly(score.data[key])}`;
@@ -40,12 +47,14 @@ export function sentenceOf({ header, names, allowed, shares, count }, key) {
 }
 
 // The tables behind, for who cannot see the cells. Nobody reads them while the pointer runs.
+/** @type {(state: State, all?: boolean) => void} */
 export function tabulateSoon(state, all = false) {
   state.stale ||= all;
   clearTimeout(state.later);
   state.later = setTimeout(() => tabulate(state), 300);
 }
 
+/** @type {(state: State) => void} */
 function tabulate(state) {
   const { header, names, dims, products, allowed, shares, keyTable, dimTable } = state;
   const { q, k, raw, score, weight } = header.arrays;

@@ -6,6 +6,11 @@ import { FULL, inks } from "./legend.js";
 import { NUMBER_FROM, named, sentenceOf, tabulate } from "./sentence.js";
 import { seen, strongest, wayOf } from "./weights.js";
 
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Token} Token */
+/** @typedef {import("./types").Values} Values */
+
 const NUMBERED = 3; // so many of the strongest carry their number
 const ROOM = 30; // CSS pixels between the middles of two weights
 const WIDE = 44; // and of two numbers of a token, which have more digits
@@ -13,6 +18,7 @@ const STEPS = 50; // of shade: a hover repaints only the words that change by on
 
 const SHARES = Uint8Array.from({ length: 256 }, (_, byte) => 4 * Math.round(25 * shade(byte / 255))); // a head's opacity in per cent
 
+/** @type {(state: State) => void} */
 export function draw(state) {
   const { header, tokens, theme, sentence } = state;
   state.toggle.show(state.direction);
@@ -37,8 +43,8 @@ export function draw(state) {
       token.word.style.setProperty("--shade", 100 * opacity + "%");
       token.word.style.setProperty("--tint", below ? "var(--minus)" : "var(--accent)");
     }
-    let ink = theme.inks.get(shaded);
-    if (ink === undefined) theme.inks.set(shaded, (ink = inkOn(below ? { ...theme, accent: theme.minus } : theme, opacity)));
+    let ink = state.inks.get(shaded);
+    if (ink === undefined) state.inks.set(shaded, (ink = inkOn(below ? { ...theme, accent: theme.minus } : theme, opacity)));
     if (token.ink !== ink) token.word.style.color = token.ink = ink;
     const faint = header.causal && values[i] === 0 && (direction === "from" ? i > asked : i < asked);
     if (token.faint !== faint) token.node.classList.toggle("faint", (token.faint = faint));
@@ -47,7 +53,10 @@ export function draw(state) {
       token.word.classList.toggle("asked", token.asked);
     }
     strips(state, coloured, token, each, i);
-    if (token.pressed !== (i === header.chosen)) token.node.setAttribute("aria-pressed", (token.pressed = i === header.chosen));
+    if (token.pressed !== (i === header.chosen)) {
+      token.pressed = i === header.chosen;
+      token.node.setAttribute("aria-pressed", String(token.pressed));
+    }
   });
   Object.assign(state, { values, numbered: strongest(header.quantity?.signed ? values.map(Math.abs) : values, NUMBERED) });
   number(state);
@@ -59,30 +68,39 @@ export function draw(state) {
 
 // The strongest carry their number below them. The numbers stand apart from the text, of which the browser would lay out every
 // line again for each. One below 0 is as strong as its size. Of two that would touch, under narrow neighbours, the larger stays.
+/** @type {(state: State) => void} */
 export function number(state) {
   const { header, tokens, boxes, below, numbered, values } = state;
+  if (!values) return;
+  /** @type {Box[]} */
   const kept = [];
   const room = header.quantity ? WIDE : ROOM;
   for (const i of numbered) {
     if (!(Math.abs(values[i]) >= NUMBER_FROM)) continue;
     const { word } = tokens[i];
-    if (!boxes.has(i)) {
+    let box = boxes.get(i);
+    if (!box) {
       const top = word.offsetTop - below.offsetTop; // both move together when what stands above them leaves the picture
-      boxes.set(i, { middle: word.offsetLeft + word.offsetWidth / 2, top, bottom: top + word.offsetHeight });
+      box = { middle: word.offsetLeft + word.offsetWidth / 2, top, bottom: top + word.offsetHeight };
+      boxes.set(i, box);
     }
-    const box = boxes.get(i);
-    if (kept.some(({ top, middle }) => Math.abs(top - box.top) <= 4 && Math.abs(middle - box.middle) <= room)) continue;
+    const { top, middle, bottom } = box;
+    if (kept.some((other) => Math.abs(other.top - top) <= 4 && Math.abs(other.middle - middle) <= room)) continue;
     kept.push(box);
-    const node = below.children[kept.length - 1] ?? below.appendChild(element("b"));
+    const node = numbersOf(below)[kept.length - 1] ?? below.appendChild(element("b"));
     node.hidden = false;
     node.textContent = header.quantity ? header.quantity.words[i] : Math.round(100 * values[i]) + "\u00a0%";
-    node.style.translate = `calc(${box.middle}px - 50%) ${box.bottom + 1}px`;
+    node.style.translate = `calc(${middle}px - 50%) ${bottom + 1}px`;
   }
-  for (let i = kept.length; i < below.children.length; i++) below.children[i].hidden = true;
+  for (const node of [...numbersOf(below)].slice(kept.length)) node.hidden = true;
 }
 
+/** @type {(below: HTMLElement) => HTMLCollectionOf<HTMLElement>} */
+const numbersOf = (below) => below.getElementsByTagName("b");
+
 // A strip a head under the word, as opaque as the head's weight is large; `rows` has the weights of each head, as bytes.
-function strips({ text }, colours, token, rows, position) {
+/** @type {(state: State, colours: string[], token: Token, rows: Values[], position: number) => void} */
+function strips({ strip }, colours, token, rows, position) {
   let key = ""; // in steps: most words of a long text stay as they are
   for (let head = 0; head < rows.length; head++) {
     const share = SHARES[rows[head][position]];
@@ -91,12 +109,13 @@ function strips({ text }, colours, token, rows, position) {
   if (colours.length) key += "|";
   if (token.strips === key) return;
   token.strips = key;
+  /** @type {string[]} */
   const layers = [];
   for (let head = 0; head < rows.length; head++) {
     const share = SHARES[rows[head][position]];
     if (!share) continue;
     const seen = `color-mix(in srgb, ${colours[head]} ${share}%, transparent)`;
-    const down = (colours.length - 1 - head) * text.strip;
+    const down = (colours.length - 1 - head) * strip;
     layers.push(`linear-gradient(${seen}, ${seen}) 0 calc(100% - ${down}px) / 100% var(--strip) no-repeat`);
   }
   const behind = "color-mix(in srgb, var(--accent) var(--shade, 0%), transparent)"; // only the word, not the strips

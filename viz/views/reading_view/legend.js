@@ -4,10 +4,13 @@ import { shadesOf, stripOf } from "../../shared/colours.js";
 import { element } from "../../shared/element.js";
 import { counted } from "../../shared/number.js";
 
+/** @typedef {import("./types").State} State */
+
 export const FULL = 0.8; // of the accent: text on it stays readable
 const STRIP = 5; // CSS pixels of a head's strip with the gap below it; fewer where there are many
 
 // What the strips or the shades mean; nothing where attention of one head is shown.
+/** @type {(state: State) => void} */
 export function explain(state) {
   const { legend, header, text } = state;
   const { heads, quantity } = header;
@@ -15,7 +18,8 @@ export function explain(state) {
   const strip = heads ? Math.max(2, Math.min(STRIP, Math.floor(28 / heads.names.length))) : 0;
   text.style.setProperty("--strips", heads ? heads.names.length * strip + "px" : "0px");
   text.style.setProperty("--strip", Math.max(1, strip - 1) + "px");
-  text.strip = strip;
+  state.strip = strip;
+  /** @type {(string | HTMLElement)[]} */
   const parts = [];
   if (heads) {
     parts.push(element("span", "", "shade: the mean; strips:"));
@@ -42,6 +46,7 @@ export function explain(state) {
 }
 
 // The colours of several heads on this page; none where one is shown.
+/** @type {(state: State) => string[]} */
 export function inks({ header }) {
   return header.heads?.colours ?? [];
 }

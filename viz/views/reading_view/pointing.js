@@ -1,14 +1,20 @@
 // What pointing, a press and the keyboard do.
 
+import { closest } from "../../shared/element.js";
 import { onHover } from "../../shared/hover.js";
 import { onPoint, point } from "../../shared/link.js";
 import { rove } from "../../shared/rove.js";
 import { draw, number } from "./drawing.js";
 import { sentenceOf } from "./sentence.js";
+import { nodesOf } from "./writing.js";
 
+/** @typedef {import("./types").State} State */
+
+/** @type {(state: State) => void} */
 export function listen(state) {
   const { text } = state;
-  const place = (event) => event.target.closest?.(".token")?.position ?? -1;
+  /** @type {(event: Event) => number} */
+  const place = (event) => Number(closest(event, ".token")?.dataset.position ?? -1);
   onHover(text, (event) => {
     const at = place(event);
     if (at < 0 || at === state.pointed) return;
@@ -21,7 +27,7 @@ export function listen(state) {
   });
   text.addEventListener("focusin", (event) => {
     const at = place(event);
-    if (at < 0 || !event.target.matches(":focus-visible")) return; // a mouse press is not a step
+    if (at < 0 || !closest(event, ":focus-visible")) return; // a mouse press is not a step
     show(state, at);
     state.spoken.textContent = sentenceOf(state, at).join("");
   });
@@ -34,7 +40,7 @@ export function listen(state) {
     else {
       const to = step(state, at, event.key);
       if (to < 0) return;
-      rove(state, text.children, to);
+      rove(state, nodesOf(state), to);
       state.tokens[to].node.focus();
     }
     event.preventDefault();
@@ -46,14 +52,16 @@ export function listen(state) {
   }).observe(text);
 }
 
+/** @type {(state: State, position: number) => void} */
 function press(state, position) {
   if (position < 0) return;
   state.header.chosen = position;
-  rove(state, state.text.children, position);
+  rove(state, nodesOf(state), position);
   draw(state);
   state.tell("chosen", position);
 }
 
+/** @type {(state: State, position: number) => void} */
 function show(state, position) {
   if (position === state.pointed || position >= state.tokens.length) return;
   state.pointed = position;
@@ -61,6 +69,7 @@ function show(state, position) {
 }
 
 // Left and right follow the script; up and down go to the nearest token of the next line.
+/** @type {(state: State, at: number, key: string) => number} */
 function step({ text, tokens }, at, key) {
   const last = tokens.length - 1;
   const forward = getComputedStyle(text).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
@@ -68,6 +77,7 @@ function step({ text, tokens }, at, key) {
   if (key === "Home") return 0;
   if (key === "End") return last;
   if (key !== "ArrowUp" && key !== "ArrowDown") return -1;
+  /** @type {(i: number) => { x: number, y: number, height: number }} */
   const middle = (i) => {
     const box = tokens[i].word.getClientRects()[0];
     return { x: box.left + box.width / 2, y: box.top + box.height / 2, height: box.height };
@@ -75,6 +85,7 @@ function step({ text, tokens }, at, key) {
   const here = middle(at);
   const way = key === "ArrowUp" ? -1 : 1;
   let best = at;
+  /** @type {number | null} */
   let line = null;
   let nearest = Infinity;
   for (let i = at + way; i >= 0 && i <= last; i += way) {

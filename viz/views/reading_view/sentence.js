@@ -6,10 +6,15 @@ import { fillTable } from "../../shared/table.js";
 import { fill } from "../../shared/token.js";
 import { seen, strongest, unseen, wayOf } from "./weights.js";
 
+/** @typedef {import("./types").Quantity} Quantity */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Values} Values */
+
 export const NUMBER_FROM = 0.05;
 const SAID = 4; // so many heads have their own words in the sentence
 
 // A token's name in the sentence, its control characters drawn as they are in the text.
+/** @type {(name: string) => HTMLElement} */
 export function named(name) {
   const node = element("bdi");
   fill(node, name.split(/([\u2400-\u2421])/));
@@ -17,18 +22,22 @@ export function named(name) {
 }
 
 // The sentence, in parts: every second one names a token.
+/** @type {(state: State, asked: number) => string[]} */
 export function sentenceOf(state, asked) {
   const { header } = state;
   const { names, kinds, chosen, quantity, after } = header;
   if (quantity) return ["", kinds[asked] === 1 ? names[asked] : `“${names[asked]}”`, `: ${amount(quantity, asked)}.`];
   const direction = wayOf(state, asked);
   const values = seen(state, asked, direction);
+  /** @type {(i: number) => string} */
   const name = (i) => (kinds[i] === 1 ? names[i] : `“${names[i]}”`);
+  /** @type {(i: number) => string} */
   const other = (i) => (i === asked ? "itself" : name(i));
   const [best, second] = strongest(values, 2);
   const from = direction === "from";
   const { heads } = header;
   // A row of cross-attention is told by what it has read and what it serves to choose: "After “le”, choosing “chat”, it looks …"
+  /** @type {(i: number) => string[]} */
   const row = (i) => [after[i], ", choosing ", name(i)];
   const rows = from ? after[asked] : after[best];
   const mean = heads ? "On average, " : "";
@@ -67,16 +76,19 @@ export function sentenceOf(state, asked) {
   return parts;
 }
 
+/** @type {(quantity: Quantity, position: number) => string} */
 function amount({ words, unit }, position) {
   return words[position] === "–" ? "–" : `${words[position]} ${unit}`.trim();
 }
 
 // A share that no line break parts from its sign.
+/** @type {(weight: number) => string} */
 function share(weight) {
   return percent(weight).replaceAll(" ", "\u00a0");
 }
 
 // The numbers behind, for who cannot see the shades.
+/** @type {(state: State, asked: number, values: Values) => void} */
 export function tabulate(state, asked, values) {
   const { table, header } = state;
   const { heads, quantity } = header;

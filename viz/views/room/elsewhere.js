@@ -5,6 +5,7 @@ const PAUSE = 2500; // milliseconds between two of them: that process may just b
 let going = false;
 
 // `there` is what gives the browser the cookie that leads to the process of the room.
+/** @type {(code: string, there: string) => Promise<void>} */
 export async function goThere(code, there) {
   const tries = 1 + (Number(read(code)) || 0);
   if (going || tries > TRIES || !keep(code, String(tries))) return;
@@ -21,10 +22,12 @@ export async function goThere(code, there) {
   location.reload();
 }
 
+/** @type {(code: string) => void} */
 export function haveArrived(code) {
   if (read(code)) keep(code, "");
 }
 
+/** @type {(code: string) => string | null} */
 function read(code) {
   try {
     return sessionStorage.getItem("headlight-room-tries-" + code);
@@ -34,6 +37,7 @@ function read(code) {
 }
 
 // Whether it is kept: some browsers keep nothing.
+/** @type {(code: string, tries: string) => boolean} */
 function keep(code, tries) {
   try {
     sessionStorage.setItem("headlight-room-tries-" + code, tries);

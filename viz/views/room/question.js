@@ -2,49 +2,69 @@
 
 import { element, makeButton, write } from "../../shared/element.js";
 
+/** @typedef {import("./types").Asked} Asked */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").Line} Line */
+/** @typedef {import("./types").Question} Question */
+/** @typedef {(value: string, name: string) => void} Send */
+
 // `send(value, name)` gives an answer. What is half written stays in `line.drafts` while pages change.
-export function drawQuestion(node, line, send) {
+/** @type {(place: Asked, line: Line, send: Send) => void} */
+export function drawQuestion(place, line, send) {
   const { seat } = line.view;
+  const { node } = place;
   const asked = line.news?.question;
   node.hidden = !asked;
   if (!asked) {
     node.replaceChildren();
-    node.number = undefined;
+    place.number = null;
     return;
   }
-  if (node.number !== asked.number || node.line !== line) build(node, line, asked, send);
-  write(node.words, asked.words);
-  for (const [choice, button] of node.buttons) button.setAttribute("aria-pressed", String(choice === asked.mine));
-  write(node.said, said(line, asked, seat));
-  node.bars.replaceChildren(...(asked.counts ?? []).map(([words, count]) => bar(words, count, asked.answers)));
-  write(node.model, asked.model ? `The model answers: ${asked.model}` : "");
-  if (node.fresh) node.scrollIntoView({ block: "nearest" }); // with its words and its choices
-  node.fresh = false;
+  if (place.number !== asked.number || place.line !== line) build(place, line, asked, send);
+  write(place.words, asked.words);
+  for (const { choice, button } of place.buttons) button.setAttribute("aria-pressed", String(choice === asked.mine));
+  write(place.said, said(line, asked, seat));
+  place.bars.replaceChildren(...(asked.counts ?? []).map(([words, count]) => bar(words, count, asked.answers)));
+  write(place.model, asked.model ? `The model answers: ${asked.model}` : "");
+  if (place.fresh) node.scrollIntoView({ block: "nearest" }); // with its words and its choices
+  place.fresh = false;
 }
 
-function build(node, line, asked, send) {
+// The place of a question in the strip, before any was asked.
+/** @type {() => Asked} */
+export function makeQuestion() {
+  const node = element("div", "question");
+  const words = element("h2");
+  const status = element("p", "said");
+  status.setAttribute("role", "status");
+  const [bars, model] = [element("ul", "bars"), element("p", "model")];
+  return { node, number: null, line: null, buttons: [], words, said: status, bars, model, fresh: false };
+}
+
+/** @type {(place: Asked, line: Line, asked: Question, send: Send) => void} */
+function build(place, line, asked, send) {
   const leads = line.view.seat.role === "leads";
-  Object.assign(node, { number: asked.number, line, buttons: [] });
-  if (line.drafts.number !== asked.number) line.drafts = { number: asked.number, name: line.drafts.name ?? "", text: "" };
-  node.words = element("h2");
-  node.said = element("p", "said");
-  node.said.setAttribute("role", "status");
-  node.bars = element("ul", "bars");
-  node.model = element("p", "model");
+  Object.assign(place, { number: asked.number, line, buttons: [] });
+  if (line.drafts.number !== asked.number) line.drafts = { number: asked.number, name: line.drafts.name, text: "" };
   const form = leads
     ? []
-    : [asked.kind === "choices" ? choices(node, line, asked, send) : box(line, asked, send), nameBox(line, send)];
-  node.replaceChildren(node.words, ...form, node.said, node.bars, node.model);
-  node.fresh = !leads && !asked.mine;
+    : [asked.kind === "choices" ? choices(place, line, asked, send) : box(line, asked, send), nameBox(line, send)];
+  place.node.replaceChildren(place.words, ...form, place.said, place.bars, place.model);
+  place.fresh = !leads && !asked.mine;
 }
 
-function choices(node, line, asked, send) {
+/** @type {(place: Asked, line: Line, asked: Question, send: Send) => HTMLElement} */
+function choices(place, line, asked, send) {
   const row = element("div", "choices");
-  node.buttons = asked.choices.map((choice) => [choice, makeButton("choice", choice, () => send(choice, line.drafts.name))]);
-  row.append(...node.buttons.map(([, button]) => button));
+  place.buttons = asked.choices.map((choice) => ({
+    choice,
+    button: makeButton("choice", choice, () => send(choice, line.drafts.name)),
+  }));
+  row.append(...place.buttons.map(({ button }) => button));
   return row;
 }
 
+/** @type {(line: Line, asked: Question, send: Send) => HTMLElement} */
 function box(line, asked, send) {
   const form = element("form", "answer");
   const input = field("Your answer", line.drafts.text, 200, (text) => (line.drafts.text = text));
@@ -60,6 +80,7 @@ function box(line, asked, send) {
 }
 
 // Who has pressed a choice before they write their name has it beside their answer too.
+/** @type {(line: Line, send: Send) => HTMLElement} */
 function nameBox(line, send) {
   const input = field("Your name, if you like", line.drafts.name, 40, (text) => (line.drafts.name = text));
   input.addEventListener("change", () => {
@@ -69,6 +90,7 @@ function nameBox(line, send) {
   return input;
 }
 
+/** @type {(label: string, value: string, most: number, keep: (text: string) => void) => HTMLInputElement} */
 function field(label, value, most, keep) {
   const input = element("input");
   Object.assign(input, { type: "text", value, maxLength: most, placeholder: label, autocomplete: "off" });
@@ -77,12 +99,14 @@ function field(label, value, most, keep) {
   return input;
 }
 
+/** @type {(line: Line, asked: Question, seat: Header) => string} */
 function said(line, asked, seat) {
   if (line.wrong) return line.wrong;
   if (seat.role === "leads") return asked.shown ? "Everybody sees these counts." : "Not yet on the others’ pages.";
   return asked.mine ? `You answered “${asked.mine}”. You can still change it.` : "";
 }
 
+/** @type {(words: string, count: number, all: number) => HTMLElement} */
 function bar(words, count, all) {
   const row = element("li");
   const share = element("span", "bar");

@@ -8,23 +8,34 @@ import { keepHeld } from "./held.js";
 import { keepLetters } from "./letters.js";
 import { joinCharts } from "./charts.js";
 import { follow, tellPoints } from "./pointer.js";
-import { drawQuestion } from "./question.js";
+import { drawQuestion, makeQuestion } from "./question.js";
+
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").Line} Line */
+/** @typedef {import("./types").Message} Message */
+/** @typedef {import("./types").State} State */
 
 const AGAIN = 2000; // milliseconds after which a run is asked for again: what is asked while Streamlit's line is down is lost
 const HANDS_OFF = 400; // after a key or a press, for which nothing is asked: the visitor goes first
 const AWAY = "The room is away for a moment. Stay here: you will follow again by yourself.";
 const APART = 15_000; // without a strip on the page, after which the line is closed
+/** @type {Map<string, Line>} */
 const lines = new Map(); // by code
 let touched = 0;
+/** @type {Line | null} */
 let current = null; // the line of the strip that stands on the page
 
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
+  /** @type {Header} */
   const seat = unpack(data);
-  const state = stateOf(parentElement, makeStrip);
+  const state = stateOf(parentElement, (root) => makeStrip(root, seat, setTriggerValue));
   Object.assign(state, { seat, tell: setTriggerValue });
   state.root.dataset.role = seat.role;
   state.root.classList.toggle("large", seat.large);
-  const line = lineOf(seat);
+  const line = lineOf(seat, state);
   line.view = state;
   current = line;
   keep(line);
@@ -36,35 +47,38 @@ export function mount({ parentElement, data, setTriggerValue }) {
   tellShown(line);
 }
 
-function makeStrip(state) {
-  const { root } = state;
+/** @type {(root: HTMLElement, seat: Header, tell: Tell) => State} */
+function makeStrip(root, seat, tell) {
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Room");
   const strip = element("div", "strip");
-  state.where = element("strong");
-  state.how = element("span", "how");
-  state.how.setAttribute("role", "status");
-  state.act = makeButton("act", "", () => press(state, state.ask));
-  state.leave = makeButton("leave", "Leave the room", () => press(state, "leave"));
-  strip.append(state.where, state.how, state.act, state.leave);
-  state.places = element("ul", "places");
-  state.question = element("div", "question");
-  root.append(strip, state.places, state.question);
+  const [where, how] = [element("strong"), element("span", "how")];
+  how.setAttribute("role", "status");
+  const act = makeButton("act", "", () => press(state, "follow"));
+  const leave = makeButton("leave", "Leave the room", () => press(state, "leave"));
+  strip.append(where, how, act, leave);
+  const places = element("ul", "places");
+  const question = makeQuestion();
+  root.append(strip, places, question.node);
+  /** @type {State} */
+  const state = { root, seat, tell, where, how, act, leave, places, question };
+  return state;
 }
 
+/** @type {(state: State, ask: "run" | "out" | "follow" | "seat" | "leave") => void} */
 function press(state, ask) {
   state.tell("chosen", { ask, n: Date.now() });
 }
 
 // ---------------------------------------------------------------- the line
 
-function lineOf(seat) {
+/** @type {(seat: Header, view: State) => Line} */
+function lineOf(seat, view) {
   let line = lines.get(seat.code);
   if (!line) {
-    line = { code: seat.code, who: seat.who, asked: -1, since: 0, tries: 0, news: null, gone: "", drafts: {} };
-    line.ticket = stored(seat.code);
+    const fresh = (line = makeLine(seat, view));
     lines.set(seat.code, line);
-    setInterval(() => tend(line), APART / 3);
+    setInterval(() => tend(fresh), APART / 3);
     if (lines.size === 1) listenForHands();
   }
   if (line.who !== seat.who) {
@@ -74,7 +88,36 @@ function lineOf(seat) {
   return line;
 }
 
+/** @type {(seat: Header, view: State) => Line} */
+function makeLine({ code, who }, view) {
+  return {
+    code,
+    who,
+    view,
+    socket: null,
+    shown: null,
+    ticket: stored(code),
+    key: "",
+    news: null,
+    gone: "",
+    again: false,
+    over: false,
+    lost: false,
+    wrong: "",
+    gave: false,
+    asked: -1,
+    since: 0,
+    tries: 0,
+    asksSeat: 0,
+    pointed: ["", -1],
+    drafts: { name: "", text: "" },
+    timer: 0,
+    asking: 0,
+  };
+}
+
 // What proves that one was here, for a room that comes back; and of who leads, the key, as a cookie that no script can read.
+/** @type {(line: Line) => void} */
 function keep(line) {
   const { seat } = line.view;
   if (seat.ticket && seat.ticket !== line.ticket) {
@@ -91,6 +134,7 @@ function keep(line) {
   }
 }
 
+/** @type {(code: string) => string | null} */
 function stored(code) {
   try {
     return sessionStorage.getItem("headlight-room-" + code);
@@ -99,15 +143,17 @@ function stored(code) {
   }
 }
 
+/** @type {(line: Line, last: string) => string} */
 function address(line, last) {
   return new URL(`rooms/${line.code}/${last}`, document.baseURI).href;
 }
 
+/** @type {(line: Line) => void} */
 function connect(line) {
   if (line.socket || line.over) return;
   const query = new URLSearchParams({ who: line.who, ticket: line.ticket ?? "" });
   const socket = new WebSocket(address(line, "line").replace("http", "ws") + "?" + query);
-  Object.assign(line, { socket, gave: false });
+  Object.assign(line, { socket, shown: null, gave: false });
   socket.onopen = () => tellShown(line);
   socket.onmessage = (event) => hear(line, JSON.parse(event.data));
   socket.onclose = () => {
@@ -121,40 +167,43 @@ function connect(line) {
 }
 
 // Which version stands on the page now: until the server knows, a choice of the one before that arrives there is no touch.
+/** @type {(line: Line) => void} */
 function tellShown(line) {
   const { socket, view } = line;
-  if (socket?.readyState !== WebSocket.OPEN || socket.shown === view.seat.taken) return;
-  socket.shown = view.seat.taken;
-  socket.send(JSON.stringify({ shown: socket.shown }));
+  if (socket?.readyState !== WebSocket.OPEN || line.shown === view.seat.taken) return;
+  line.shown = view.seat.taken;
+  socket.send(JSON.stringify({ shown: line.shown }));
 }
 
+/** @type {(line: Line, said: Message) => void} */
 function hear(line, said) {
   if (said === null) return; // a sign of life
-  if (said.gone) {
+  if ("gone" in said) {
     Object.assign(line, { gone: said.gone, again: said.again, over: !said.again, news: null });
-  } else if (said.seat === false) {
-    if (!line.asksSeat || Date.now() - line.asksSeat > AGAIN) {
+  } else if ("seat" in said) {
+    if (Date.now() - line.asksSeat > AGAIN) {
       line.asksSeat = Date.now();
       press(line.view, "seat");
     }
-  } else if ("wrong" in said || "mine" in said) {
-    line.wrong = said.wrong ?? "";
-    if (line.news?.question && "mine" in said) line.news.question.mine = said.mine; // news of it come only with the next beat
-  } else {
+  } else if ("version" in said) {
     Object.assign(line, { news: said, gone: "", lost: false });
     keepHeld(
       line,
       said,
-      (held) => line.socket.send(JSON.stringify({ held })),
+      (held) => line.socket?.send(JSON.stringify({ held })),
       () => line.view.seat.large && press(line.view, "seat"), // where its switches stand
     );
     if (said.pointed) follow(line, line.view.seat.follows ? said.pointed : ["", -1]);
     ask(line);
+  } else {
+    line.wrong = said.wrong ?? "";
+    if (line.news?.question && said.mine !== undefined) line.news.question.mine = said.mine; // news of it come only with the next beat
   }
   draw(line);
 }
 
 // A strip that is nowhere on the page any more has no use for its line.
+/** @type {(line: Line) => void} */
 function tend(line) {
   if (line.view.root.isConnected) return;
   clearTimeout(line.timer);
@@ -166,6 +215,7 @@ function tend(line) {
 // ---------------------------------------------------------------- runs of the page
 
 // One run at a time for what is new, none while the visitor types or presses.
+/** @type {(line: Line) => void} */
 function ask(line) {
   clearTimeout(line.asking);
   const { seat } = line.view;
@@ -190,34 +240,37 @@ function ask(line) {
 function listenForHands() {
   joinCharts();
   tellPoints(() => {
+    if (!current) return null;
     const { view, socket } = current;
     const leads = view.root.isConnected && view.seat.role === "leads" && socket?.readyState === WebSocket.OPEN;
     return leads ? (at) => socket.send(JSON.stringify({ point: at })) : null;
   });
+  /** @type {(event: Event) => void} */
   const touch = (event) => {
     if (event.isTrusted) touched = Date.now();
   };
   for (const kind of ["pointerdown", "keydown", "input"]) addEventListener(kind, touch, true);
   keepLetters(
-    () => isMoved(current),
-    () => press(current.view, "out"),
+    () => current !== null && isMoved(current),
+    () => current && press(current.view, "out"),
   );
 }
 
 // Whether who leads moves this page, or another one of several who lead.
+/** @type {(line: Line) => boolean} */
 function isMoved({ view, news }) {
   return view.root.isConnected && (view.seat.role === "follows" ? view.seat.follows : Boolean(news?.mirrors));
 }
 
 // ---------------------------------------------------------------- what is shown
 
+/** @type {(line: Line) => void} */
 function draw(line) {
   const { view, news } = line;
   const { seat } = view;
   write(view.where, `Room ${seat.code}`);
   write(view.how, how(line));
   const again = seat.role === "follows" && !seat.follows && !line.gone;
-  view.ask = "follow";
   write(view.act, again ? "Follow again" : "");
   view.act.hidden = !again;
   document.documentElement.dataset.room = again ? "own" : ""; // for the page, which keeps the strip in sight then
@@ -228,12 +281,13 @@ function draw(line) {
   drawQuestion(view.question, line, (value, name) => line.socket?.send(JSON.stringify({ answer: value, name })));
 }
 
+/** @type {(line: Line) => string} */
 function how(line) {
   const { seat } = line.view;
   const { news } = line;
   if (line.gone && !line.again) return line.gone;
   if (line.gone || (line.lost && seat.role !== "waits")) return AWAY;
-  if (seat.role === "waits") return seat.said;
+  if (seat.role === "waits") return seat.said ?? "";
   if (seat.role === "leads") {
     if (!news) return "";
     const answers = news.question ? ` ${count(news.question.answers, "answer", "answers")}.` : "";
@@ -245,6 +299,7 @@ function how(line) {
   return (seat.follows ? "You follow your teacher. Touch anything to go your own way." : `You go your own way.${place}`) + away;
 }
 
+/** @type {(number: number, one: string, many: string) => string} */
 function count(number, one, many) {
   return `${number} ${number === 1 ? one : many}`;
 }

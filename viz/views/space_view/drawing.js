@@ -1,5 +1,6 @@
 // The points, their trails and the ground, on a canvas.
 
+import { penOn } from "../../shared/canvas.js";
 import { css, mix } from "../../shared/colours.js";
 import { element } from "../../shared/element.js";
 import { colourOf } from "./inks.js";
@@ -7,6 +8,12 @@ import { label } from "./labels.js";
 import { placeAt, seenAt } from "./places.js";
 import { nearOf } from "./words.js";
 
+/** @typedef {import("./types").Point} Point */
+/** @typedef {import("./types").Spot} Spot */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Brush} Brush */
+
+/** @type {(state: State, context: Brush, ratio: number) => void} */
 export function draw(state, context, ratio) {
   const { wide, high, count, at, chosen, pointed, theme, dimensions } = state;
   Object.assign(state, {
@@ -55,12 +62,14 @@ export function draw(state, context, ratio) {
 }
 
 // Axes with their names, or where there are none to name a floor, so that one sees how it is turned.
+/** @type {(state: State, context: Brush) => void} */
 function ground(state, context) {
   const { theme, dimensions, header, wide, high } = state;
   context.strokeStyle = css(mix(theme.paper, theme.ink, 0.14));
   context.fillStyle = css(state.soft);
   context.lineWidth = 1;
   context.font = `12px ${getComputedStyle(state.root).fontFamily}`;
+  /** @type {(a: Point, b: Point) => Point} */
   const line = (a, b) => {
     const [from, to] = [seenAt(state, ...a), seenAt(state, ...b)];
     context.beginPath();
@@ -85,9 +94,11 @@ function ground(state, context) {
     line([i * 0.4, -0.8, -0.8], [i * 0.4, -0.8, 0.8]);
     line([-0.8, -0.8, i * 0.4], [0.8, -0.8, i * 0.4]);
   }
-  if (!header.axes) return;
+  const { axes } = header;
+  if (!axes) return;
   context.textAlign = "center";
   context.textBaseline = "middle";
+  /** @type {Point[]} */
   const ends = [
     [0.8, -0.8, -0.8],
     [-0.8, 0.8, -0.8],
@@ -96,13 +107,18 @@ function ground(state, context) {
   context.strokeStyle = css(mix(theme.paper, theme.ink, 0.4));
   ends.forEach((end, d) => {
     line([-0.8, -0.8, -0.8], end);
-    const [x, y] = seenAt(state, ...end.map((v, k) => (k === d ? 0.98 : v)));
-    const half = context.measureText(header.axes[d]).width / 2 + 4;
-    context.fillText(header.axes[d], Math.min(wide - half, Math.max(half, x)), Math.min(high - 8, Math.max(8, y)));
+    const [x, y] = seenAt(state, ...pastThe(end, d));
+    const half = context.measureText(axes[d]).width / 2 + 4;
+    context.fillText(axes[d], Math.min(wide - half, Math.max(half, x)), Math.min(high - 8, Math.max(8, y)));
   });
 }
 
+// A place a little past the end of an axis, for its name.
+/** @type {(end: Point, axis: number) => Point} */
+const pastThe = ([x, y, z], axis) => [axis === 0 ? 0.98 : x, axis === 1 ? 0.98 : y, axis === 2 ? 0.98 : z];
+
 // The way of a token up to now.
+/** @type {(state: State, context: Brush, spot: Spot, strong: boolean) => void} */
 function trail(state, context, spot, strong) {
   const { at, count } = state;
   const last = Math.ceil(at) - 1;
@@ -111,23 +127,24 @@ function trail(state, context, spot, strong) {
   const faint = strong ? 0.9 : count > 200 ? 0.16 : 0.42;
   let before = placeAt(state, 0, spot.i);
   for (let stage = 0; stage <= last; stage++) {
-    const here = stage === last ? [spot.x, spot.y] : placeAt(state, stage + 1, spot.i);
+    const [x, y] = stage === last ? [spot.x, spot.y] : placeAt(state, stage + 1, spot.i);
     context.globalAlpha = faint * (strong ? 1 : 0.35 + (0.65 * (stage + 1)) / (last + 1));
     context.beginPath();
     context.moveTo(before[0], before[1]);
-    context.lineTo(here[0], here[1]);
+    context.lineTo(x, y);
     context.stroke();
-    before = here;
+    before = [x, y, 0];
   }
   context.globalAlpha = 1;
 }
 
 // The picture as it is now, in a file, twice as fine.
+/** @type {(state: State) => void} */
 export function picture(state) {
   const sheet = element("canvas");
   const fine = 2;
   Object.assign(sheet, { width: state.wide * fine, height: state.high * fine });
-  const own = sheet.getContext("2d");
+  const own = penOn(sheet);
   draw(state, own, fine);
   own.globalCompositeOperation = "destination-over";
   own.fillStyle = css(state.theme.paper);
@@ -137,11 +154,13 @@ export function picture(state) {
   own.font = `650 20px ${getComputedStyle(state.root).fontFamily}`;
   own.textAlign = "left";
   own.textBaseline = "top";
-  own.fillText(state.stage.textContent, 14, 10);
+  const stage = state.stage.textContent ?? "";
+  own.fillText(stage, 14, 10);
   sheet.toBlob((blob) => {
+    if (!blob) return; // too large for this browser
     const link = element("a");
     link.href = URL.createObjectURL(blob);
-    link.download = `space-${state.stage.textContent.replaceAll(" ", "-")}.png`;
+    link.download = `space-${stage.replaceAll(" ", "-")}.png`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   });

@@ -2,7 +2,11 @@
 
 import { cividis, colours, isDark, mix, rgbOf } from "../../shared/colours.js";
 
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").RGB} RGB */
+
 // The colours for the page as it is, light or dark.
+/** @type {(state: State) => void} */
 export function paint(state) {
   const { header, root } = state;
   state.theme = colours(root);
@@ -11,25 +15,28 @@ export function paint(state) {
   state.dark = isDark(state.theme);
   const hexes = header.colours?.inks ?? [];
   state.inks = hexes.map(rgbOf);
-  if (header.colours?.rest) state.inks[header.colours.names.length - 1] = state.soft;
+  if (header.colours?.names && header.colours.rest) state.inks[header.colours.names.length - 1] = state.soft;
 }
 
 // The colour of a token now.
+/** @type {(state: State, i: number) => RGB} */
 export function colourOf(state, i) {
   const { header, count, at } = state;
   const values = header.arrays.values?.data;
-  if (!values) return state.theme.accent;
+  if (!values || !header.colours) return state.theme.accent;
   const [from, to] = [Math.floor(at), Math.ceil(at)];
   const value = values[from * count + i];
   if (Number.isNaN(value)) return state.soft;
   if (header.colours.names) return state.inks[value];
   const there = value + (values[to * count + i] - value) * (at - from);
   const { low, high, log } = header.colours;
+  /** @type {(value: number) => number} */
   const on = log ? Math.log : (v) => v;
   return even(state, Math.min(1, Math.max(0, (on(there) - on(low)) / (on(high) - on(low) || 1))));
 }
 
 // The even scale, less the end that would sink into the page.
+/** @type {(state: State, part: number) => RGB} */
 export function even(state, part) {
   const [first, last] = state.dark ? [0.24, 1] : [0, 0.9];
   return cividis(first + (last - first) * part);

@@ -2,8 +2,18 @@
 
 import { css } from "../../shared/colours.js";
 
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").Boxes} Boxes */
+/** @typedef {import("./types").LabelPlace} LabelPlace */
+/** @typedef {import("./types").Shift} Shift */
+/** @typedef {import("./types").Spot} Spot */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Wanted} Wanted */
+/** @typedef {import("../../shared/types").Brush} Brush */
+
 const MOST_LABELS = 140;
 const FONT = 12.5;
+/** @type {Box} */
 const STAGE = [0, 0, 150, 38]; // where the name of the stage stands
 const CELL = 24; // CSS pixels
 const FEW = 12; // points of which each is to be named
@@ -21,9 +31,11 @@ const SIDES = [
 ];
 
 // Labels, the important ones first; one that finds no free place is left out. Those drawn a moment ago keep their place.
+/** @type {(state: State, context: Brush, order: Spot[], near: Set<number>) => void} */
 export function label(state, context, order, near) {
   const { header, chosen, pointed, theme, spots, placed } = state;
   const family = getComputedStyle(state.root).fontFamily;
+  /** @type {(spot: Spot) => number} */
   const rank = ({ i }) => (i === pointed ? 0 : i === chosen ? 1 : near.has(i) ? 2 : !state.labels ? 9 : placed.has(i) ? 3 : 4);
   state.many = order.length > FEW;
   const wanted = order.map((spot, k) => ({ ...spot, rank: rank(spot), k })).filter((spot) => spot.rank < 9);
@@ -54,13 +66,16 @@ export function label(state, context, order, near) {
 }
 
 // Where a label of this width may stand beside its point: {side, middle, box}, where it stood `before` if it can; or nothing.
+/** @type {(state: State, spot: Wanted, width: number, before: number | undefined, labels: Boxes, points: Boxes) => LabelPlace | null} */
 function freePlace({ wide, high, many }, { x, y, size, rank }, width, before, labels, points) {
   const height = FONT + 4;
   const sides = before === undefined ? SIDES : [SIDES[before], ...SIDES];
   for (const strict of [true, false]) {
     for (const place of sides) {
       const [w, h, dx, dy] = place;
+      /** @type {Shift} */
       const middle = [x + w * width + dx * (size + 1), y + h * height + dy * (size + 1)];
+      /** @type {Box} */
       const box = [middle[0] - width / 2, middle[1] - height / 2, middle[0] + width / 2, middle[1] + height / 2];
       if (rank > 1 && (box[0] < 0 || box[1] < 0 || box[2] > wide || box[3] > high)) continue;
       if (rank > 0 && labels.meet(box)) continue;
@@ -73,16 +88,27 @@ function freePlace({ wide, high, many }, { x, y, size, rank }, width, before, la
 }
 
 // Boxes [left, top, right, bottom], in cells, so that few have to be looked at to tell whether another one meets any.
+/** @type {() => Boxes} */
 function makeBoxes() {
+  /** @type {Map<number, Box[]>} */
   const cells = new Map();
+  /** @type {(box: Box, act: (cell: number) => boolean) => boolean} */
   const some = ([left, top, right, bottom], act) => {
     for (let x = Math.floor(left / CELL); x <= Math.floor(right / CELL); x++)
       for (let y = Math.floor(top / CELL); y <= Math.floor(bottom / CELL); y++) if (act(x * 4096 + y)) return true;
     return false;
   };
+  /** @type {(a: Box, b: Box) => boolean} */
   const meets = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
   return {
-    put: (box) => some(box, (cell) => void (cells.get(cell)?.push(box) ?? cells.set(cell, [box]))),
-    meet: (box) => some(box, (cell) => cells.get(cell)?.some((other) => meets(other, box))),
+    put(box) {
+      some(box, (cell) => {
+        const there = cells.get(cell);
+        if (there) there.push(box);
+        else cells.set(cell, [box]);
+        return false;
+      });
+    },
+    meet: (box) => some(box, (cell) => cells.get(cell)?.some((other) => meets(other, box)) ?? false),
   };
 }

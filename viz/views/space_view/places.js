@@ -1,13 +1,19 @@
 // Where points stand on the canvas, for how one looks at the space.
 
+/** @typedef {import("./types").Look} Look */
+/** @typedef {import("./types").Point} Point */
+/** @typedef {import("./types").State} State */
+
 const EYE = 3.4; // distance of the eye from the middle, where the farthest point is at 1
 
 // Where one looks from at first.
-export function home(state) {
-  Object.assign(state, { yaw: -0.6, pitch: 0.32, scale: 1, shift: [0, 0] });
+/** @type {() => Pick<Look, "yaw" | "pitch" | "scale" | "shift">} */
+export function home() {
+  return { yaw: -0.6, pitch: 0.32, scale: 1, shift: [0, 0] };
 }
 
 // The middle of all points of all stages, and the distance of the farthest from it.
+/** @type {(state: State) => void} */
 export function fit(state) {
   const { xyz, dimensions, stages, count } = state;
   const total = stages * count;
@@ -30,6 +36,7 @@ export function fit(state) {
   state.half = low.map((v, d) => (high[d] - v) / 2 || 1); // a picture in 2-D fills the width
 }
 
+/** @type {(state: State) => boolean} */
 export function resize(state) {
   const { root, canvas } = state;
   const wide = root.clientWidth - 2;
@@ -45,6 +52,7 @@ export function resize(state) {
 }
 
 // Where a point of the space is on the canvas: [x, y, depth], depth from about -1 (far) to 1 (near).
+/** @type {(state: State, x: number, y: number, z: number) => Point} */
 export function seenAt(state, x, y, z) {
   const { wide, high, scale, shift } = state;
   if (state.dimensions === 2) {
@@ -59,12 +67,14 @@ export function seenAt(state, x, y, z) {
   return [wide / 2 + shift[0] + across * size, high / 2 + 8 + shift[1] - height * size, near];
 }
 
+/** @type {(state: State, at: number, i: number) => Point} */
 export function placeAt(state, at, i) {
   const { xyz, dimensions, count, middle, radius, half } = state;
   const from = Math.floor(at);
   const part = at - from;
   const a = (from * count + i) * dimensions;
   const b = part ? ((from + 1) * count + i) * dimensions : a;
+  /** @type {(d: number) => number} */
   const v = (d) => xyz[a + d] + (xyz[b + d] - xyz[a + d]) * part - middle[d];
   return dimensions === 2
     ? seenAt(state, v(0) / half[0], v(1) / half[1], 0)

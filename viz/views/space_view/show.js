@@ -7,10 +7,13 @@ import { draw } from "./drawing.js";
 import { home } from "./places.js";
 import { pointOut, speak, tabulate } from "./words.js";
 
+/** @typedef {import("./types").State} State */
+
 const MOVE = 800; // ms from a stage to the next
 const REST = 450; // ms at each
 
 // Draw what there is to see now, and say it.
+/** @type {(state: State) => void} */
 export function show(state) {
   if (!state.wide) return;
   const { header, at, stage, scrub, play, scene } = state;
@@ -18,8 +21,8 @@ export function show(state) {
   const name = header.stages[here];
   write(stage, name);
   scene.classList.toggle("between", at - here > 0.01);
-  scrub.value = at;
-  if (scrub.said !== name) scrub.setAttribute("aria-valuetext", (scrub.said = name));
+  scrub.value = String(at);
+  if (state.stageSpoken !== name) scrub.setAttribute("aria-valuetext", (state.stageSpoken = name));
   labelPlay(play, state.playing);
   draw(state, penOn(state.canvas), state.ratio);
   pointOut(state);
@@ -29,11 +32,13 @@ export function show(state) {
   }
 }
 
+/** @type {(state: State) => void} */
 export function reset(state) {
-  home(state);
+  Object.assign(state, home());
   show(state);
 }
 
+/** @type {(state: State) => void} */
 export function toggle(state) {
   state.playing = !state.playing;
   if (state.playing) {
@@ -47,6 +52,7 @@ export function toggle(state) {
   show(state);
 }
 
+/** @type {(state: State, now: number) => void} */
 function tick(state, now) {
   if (!state.playing || !state.root.isConnected) return;
   state.clock += Math.min(100, Math.max(0, now - state.last));
@@ -64,21 +70,24 @@ function tick(state, now) {
   if (state.playing) requestAnimationFrame((next) => tick(state, next));
 }
 
+/** @type {(state: State, at: number) => void} */
 export function stop(state, at) {
   state.playing = false;
   state.at = at;
   show(state);
 }
 
+/** @type {(state: State, name: "trails" | "labels") => void} */
 export function press(state, name) {
   state[name] = !state[name];
-  state.buttons[name].setAttribute("aria-pressed", state[name]);
+  state.buttons[name].setAttribute("aria-pressed", String(state[name]));
   show(state);
 }
 
+/** @type {(state: State, i: number) => void} */
 export function choose(state, i) {
   state.chosen = i;
-  state.follow.value = i;
+  state.follow.value = String(i);
   state.tell("chosen", i < 0 ? null : i);
   show(state);
 }

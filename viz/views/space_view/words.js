@@ -4,9 +4,13 @@ import { element, write } from "../../shared/element.js";
 import { number } from "../../shared/number.js";
 import { fillTable } from "../../shared/table.js";
 
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").State} State */
+
 const LONGEST_TABLE = 1100;
 
 // The nearest of a token in all dimensions, at the stage that is shown.
+/** @type {(state: State, i: number) => number[]} */
 export function nearOf(state, i) {
   const near = state.header.arrays.near;
   if (!near) return [];
@@ -15,30 +19,34 @@ export function nearOf(state, i) {
   return [...near.data.subarray(start, start + each)];
 }
 
+/** @type {(state: State, i: number) => string} */
 function valueOf(state, i) {
   const { header, count, at } = state;
   const values = header.arrays.values?.data;
-  if (!values) return "";
+  if (!values || !header.colours) return "";
   const value = values[Math.round(at) * count + i];
   if (Number.isNaN(value)) return "";
   if (header.colours.names) return header.colours.names[value];
   return number(value, header.colours.unit);
 }
 
+/** @type {(header: Header) => string} */
 function nearest({ near_by }) {
   return "Nearest in all dimensions" + (near_by ? `, ${near_by}` : "");
 }
 
+/** @type {(state: State, i: number) => string[]} */
 function factsOf(state, i) {
   const { header } = state;
   const value = valueOf(state, i);
-  const facts = [header.notes?.[i], value && (header.quantity ? `${header.quantity}: ${value}` : value)].filter(Boolean);
+  const facts = [header.notes?.[i] ?? "", value && (header.quantity ? `${header.quantity}: ${value}` : value)].filter(Boolean);
   const near = nearOf(state, i).map((other) => `“${header.names[other]}”`);
   if (near.length) facts.push(`${nearest(header).toLowerCase()}: ${near.join(", ")}`);
   return facts;
 }
 
 // The words beside the point that is pointed at.
+/** @type {(state: State) => void} */
 export function pointOut(state) {
   const { tip, pointed, spots, wide, header, scene } = state;
   scene.classList.toggle("over", pointed >= 0);
@@ -55,6 +63,7 @@ export function pointOut(state) {
 }
 
 // The token that is followed, in words.
+/** @type {(state: State) => void} */
 export function speak(state) {
   const { header, chosen, said, at } = state;
   const text =
@@ -64,6 +73,7 @@ export function speak(state) {
   write(said, text);
 }
 
+/** @type {(state: State) => void} */
 export function tabulate(state) {
   const { header, rows, count, dimensions, xyz, details } = state;
   if (!details.open) return rows.replaceChildren();

@@ -5,12 +5,19 @@ import { unpack } from "../../shared/bytes.js";
 import { makePlayer } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
 
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
+
 const BEAT = 450; // milliseconds a step, when it plays
 const PAUSE = 90; // milliseconds between two moves that are told
 const HELD = 600; // milliseconds after a move in which data do not move it back
 
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
-  const state = stateOf(parentElement, make);
+  const state = stateOf(parentElement, (root) => make(root, setTriggerValue));
+  /** @type {Header} */
   const { label, names, newest, at } = unpack(data);
   const { player } = state;
   state.tell = setTriggerValue;
@@ -19,12 +26,16 @@ export function mount({ parentElement, data, setTriggerValue }) {
   player.set({ names, last: newest, at: held ? player.at : at });
 }
 
-function make(state) {
-  state.player = makePlayer("", BEAT, () => moved(state));
-  state.root.replaceChildren(state.player.node);
-  Object.assign(state, { waiting: 0, moved: -Infinity });
+/** @type {(root: HTMLElement, tell: Tell) => State} */
+function make(root, tell) {
+  const player = makePlayer("", BEAT, () => moved(state));
+  root.replaceChildren(player.node);
+  /** @type {State} */
+  const state = { root, tell, player, waiting: 0, moved: -Infinity };
+  return state;
 }
 
+/** @type {(state: State) => void} */
 function moved(state) {
   state.moved = performance.now();
   state.waiting ||= setTimeout(() => {

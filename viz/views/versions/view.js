@@ -4,11 +4,21 @@ import { unpack } from "../../shared/bytes.js";
 import { element, write } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
 
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").Row} Row */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+
+/** @type {Mount} */
 export function mount({ parentElement, data }) {
   const state = stateOf(parentElement, make);
+  /** @type {Header} */
   const { label, names, texts } = unpack(data);
   state.list.setAttribute("aria-label", label);
-  while (state.rows.length > names.length) for (const node of Object.values(state.rows.pop())) node.remove();
+  for (const row of state.rows.splice(names.length)) {
+    row.name.remove();
+    row.text.remove();
+  }
   names.forEach((name, i) => {
     const row = (state.rows[i] ??= blank(state));
     write(row.name, name);
@@ -16,12 +26,14 @@ export function mount({ parentElement, data }) {
   });
 }
 
-function make(state) {
-  state.list = element("dl");
-  state.rows = [];
-  state.root.replaceChildren(state.list);
+/** @type {(root: HTMLElement) => State} */
+function make(root) {
+  const list = element("dl");
+  root.replaceChildren(list);
+  return { root, list, rows: [] };
 }
 
+/** @type {(state: State) => Row} */
 function blank({ list }) {
   const row = { name: element("dt"), text: element("dd") };
   list.append(row.name, row.text);
