@@ -91,6 +91,8 @@ def picture(look: Look, way: str) -> Picture | None:
     options["title"] = {"text": look.head_name, "head": "", "layer": "Mean of the heads", "model": ""}[way]
     if is_phone():
         options["narrow"] = True
+    if look.beginner:
+        options["simple"] = True
     return Picture(recipes.comparison_figure, (look, other), options, "heatmap", numbers, words=f"{names[0]} and {names[1]}")
 
 

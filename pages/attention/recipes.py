@@ -15,7 +15,7 @@ from models.trace import Trace
 from viz import View, head_view, model_view, query_key_view, reading_view
 from viz.figures.comparison import comparison
 from viz.figures.heatmap import heatmap, heatmap_grid
-from viz.figures.style import CHOOSING
+from viz.figures.style import CHOOSING, FROM, TO
 from viz.palette import PATTERNS
 
 ABSENT = "not there: this layer has fewer heads"
@@ -108,9 +108,20 @@ def numbers(trace: Trace, seen: Scope, *, layer: int, head: int, position: int, 
     return query_key_view(query, keys, **vars(parts), position=position, title=title, chosen=key, link="attention/to")
 
 
-def one_head(trace: Trace, seen: Scope, *, layer: int, head: int, causal: bool, title: str) -> go.Figure:
+def one_head(trace: Trace, seen: Scope, *, layer: int, head: int, causal: bool, title: str, simple: bool = False) -> go.Figure:
     weights = without_future(seen, seen[layer][head], causal)
-    return heatmap(seen.queries.tokens, seen.keys.tokens, weights, title=title, starts=seen.starts)
+    figure = heatmap(seen.queries.tokens, seen.keys.tokens, weights, title=title, starts=seen.starts)
+    return plain_axes(figure) if simple else figure
+
+
+def plain_axes(figure: go.Figure) -> go.Figure:
+    """Name the axes of heatmaps in plain words, for beginners."""
+    return figure.update_xaxes(title_text="to", selector={"title.text": TO}).update_yaxes(title_text="from", selector=is_from)
+
+
+def is_from(axis: go.layout.YAxis) -> bool:
+    """Return whether an axis is that of the queries."""
+    return axis.title.text in (FROM, CHOOSING)
 
 
 def layer_heads(trace: Trace, seen: Scope, *, layer: int, causal: bool, title: str, columns: int = 4) -> go.Figure:
@@ -121,11 +132,14 @@ def layer_heads(trace: Trace, seen: Scope, *, layer: int, causal: bool, title: s
 def comparison_figure(
     trace: Trace, seen: Scope, other_trace: Trace, other: Scope, *, heads: list[tuple[int, int | None]], same_text: bool,
     causal: list[bool], names: tuple[str, str], title: str, narrow: bool = False,
+    simple: bool = False,
 ) -> go.Figure:  # fmt: skip
     common = compare(seen, other, heads, same_text)
     a, b = (np.where(half.future & ahead, np.nan, half.weights) for half, ahead in zip((common.a, common.b), causal, strict=True))
     starts = common.a.queries[0][0] + seen.queries.start, common.a.keys[0][0] + seen.keys.start
     figure = comparison(common.queries, common.keys, a, b, names, title, starts, narrow)
+    if simple:
+        return plain_axes(figure)
     return figure.update_layout(yaxis_title_text=CHOOSING) if seen.attention.chooses else figure
 
 

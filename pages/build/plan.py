@@ -40,7 +40,7 @@ def columns(config: TransformerConfig, length: int, target: int, stack: Callable
 def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:
     """Return the boxes of a stack for beginners, each with its purpose instead of its formula."""
     stream = f"{n:,} × {c.d_model:,}"
-    norm = Box("Evening out", stream, "brings the numbers of every token to one size, so that no token drowns the others")
+    norm = Box("One size", stream, "brings the numbers of every token to one size, so that no token drowns the others")
     heads = "one head looks" if c.heads == 1 else f"{c.heads} heads look at once, each in its own way"
     others = "all the others" if both_ways else "those before it"
     parts = [Box("Attention", stream, f"each token looks at {others} and takes over what it needs; {heads}", added=True)]
@@ -52,7 +52,7 @@ def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | Non
     boxes = [Box("Embedding", stream, f"each token becomes {c.d_model:,} numbers")]
     if c.positions in POSITIONS:
         boxes.append(Box("Positions", stream, "tell where in the text each token stands"))
-    boxes.append(Box("Block", stream, "a layer: look around, then work on it", parts=tuple(inside), times=c.layers))
+    boxes.append(Box("Layer", stream, "look around, then work on it", parts=tuple(inside), times=c.layers))
     boxes += [norm] * (c.norm_place == "before")
     if ends:
         doing = "stand here" if c.kind == "encoder" else "come next"

@@ -113,8 +113,8 @@ def set_row(look: Look, changes: Sequence[str], query: int, as_in: int | None) -
     return [*(old for old in changes if not belongs(Edit.parse(old))), str(new)]
 
 
-def name(look: Look, change: str, head_name: str, feedforward_name: str) -> str:
-    """Return a change in words. head_name, feedforward_name: the words for these parts."""
+def name(look: Look, change: str, feedforward_name: str) -> str:
+    """Return a change in words. feedforward_name: the word for that part."""
     edit = Edit.parse(change)
     kind = edit.kind
     where = "" if kind == "self" else f"{kind} "
@@ -126,8 +126,7 @@ def name(look: Look, change: str, head_name: str, feedforward_name: str) -> str:
         case Cut(int(query), int(key), layer=None):
             return f"{where}all layers: {pair_name(look, kind, (query, key))} cut"
         case Head(layer, head) | Temperature(layer, head) | Row(layer, head) | Cut(layer=int(layer), head=int(head)):
-            short, full = f"{where}{look.named(layer, head, kind)}", f"{head_name} {head} of layer {look.number(layer, kind)}"
-            return f"{short if head_name == 'head' else full}: {head_change(look, edit)}"
+            return f"{where}{look.named(layer, head, kind)}: {head_change(look, edit)}"
     raise ValueError(f"{edit} is not a change of this page.")
 
 

@@ -39,7 +39,7 @@ def of_text(draft: Draft) -> dict[str, object]:
     text, tokens = look.trace.text, look.spell_tokens(look.trace.tokens)
     places = typed(look.trace.tokens)
     added = list(dict.fromkeys(plain(named(token.text)) for i, token in enumerate(tokens) if i not in set(places)))
-    counted = quantity(len(places) if text else 0, "piece" if look.beginner else "token")  # of no text only signs are left
+    counted = quantity(len(places) if text else 0, "token")  # of no text only signs are left
     signs = draft.words("signs", signs=" and ".join(f"“{sign}”" for sign in added)) + " " if added else ""
     return {
         "characters": f"{len(text):,}", "bytes": f"{len(text.encode('utf-8', 'replace')):,}", "tokens": counted,
@@ -58,5 +58,5 @@ def chips(look: Look, way: inside.Way) -> Picture:
     def numbers() -> dict[str, Numbers]:
         return {"id": Numbers(np.array([token.id for token in tokens]), ("token",), {"token": [token.text for token in tokens]})}
 
-    title = "The pieces and their ids"
+    title = "The tokens and their ids"
     return Picture(recipes.chips, (look,), options, KEY, numbers, title=title, part="chips", takes=("trace",))

@@ -17,9 +17,7 @@ WORDS = {
     "token": "token", "query": "from", "key": "to", "source": "token", "vocabulary": "candidate", "label": "label",
     "head": "head", "d_model": "dimension", "d_head": "dimension",
 }  # fmt: skip
-SIMPLY = {
-    "token": "piece", "source": "piece", "vocabulary": "candidate", "neuron": "cell", "d_model": "number", "d_head": "number",
-}  # fmt: skip
+SIMPLY = {"source": "token", "vocabulary": "candidate", "d_model": "number", "d_head": "number"}
 SYMBOLS = {"token": "n", "query": "n", "key": "n", "source": "n", "vocabulary": "V", "label": "labels", "head": "heads"}
 
 
@@ -95,8 +93,7 @@ def spot(draft: Draft, way: inside.Way, of: Spot) -> str:
     stage = next((candidate for candidate in way.stages if candidate.name == of.stage), None)
     layer = ""
     if of.layer is not None and of.layer != way.layer:
-        number = look.trace.attention[of.stack].numbers[of.layer]
-        layer = f"Block {number + 1}, " if look.beginner else f"L{number} "
+        layer = f"L{look.trace.attention[of.stack].numbers[of.layer]} "
     if stage is None or len(stage.axes) != len(of.index):
         return f"{layer}{formulas.name(draft, of.stage) or of.stage}"
     places = [along(look, stage, axis, at) for axis, at in zip(stage.axes, of.index, strict=True) if axis != "head"]

@@ -18,6 +18,19 @@ from viz.views.way_view import Stop, way_view
 FOLLOWED, STRIP, BEFORE, AFTER = "inside-followed", "inside-strip", "inside-before", "inside-after"
 BEGINNING = ("text", "pieces")
 ORDER = "order"  # no stage, but something to try with all of them
+# Where a beginner stops: the stages of which the first that there is opens, and how the names of the stages begin with which its
+# part of the way begins.
+STATIONS = (
+    (("pieces",), ("text",)),
+    (("embeddings", "embedding sum", "stream"), ("embeddings", "embedding sum", "stream")),
+    (("queries",), ("queries", "keys", "values", "latent")),
+    (("weights",), ("products", "scores", "weights")),
+    (("mixed values",), ("mixed values",)),
+    (("cross weights",), ("cross",)),
+    (("feed-forward", "expert answers"), ("feed-forward", "gate", "up", "router", "expert")),
+    (("blocks", "output"), ("output", "blocks")),
+    (("choice", "probabilities", "logits", "unembedding"), ("unembedding", "logits", "probabilities", "choice")),
+)
 PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of stages of the feed-forward part
 
 
@@ -25,10 +38,12 @@ def add(draft: Draft, settings: Settings, way: inside.Way) -> None:
     """Add the list of all stages, in two halves where one is open, and above it all at a glance."""
     draft.contents[FOLLOWED] = Note(followed(draft, way))
     open_stage = settings.selection.stage
+    if draft.look.beginner:
+        open_stage = stations(way).get(open_stage, open_stage)
     draft.add(glance(draft, way, open_stage), STRIP)
     stages = lines(draft, way)
     at = next((i for i, line in enumerate(stages) if line.key == open_stage), len(stages) - 1)
-    draft.contents[BEFORE] = way_view(stages[: at + 1], open_stage)
+    draft.contents[BEFORE] = way_view(stages[: at + 1], open_stage, key=True)
     if rest := stages[at + 1 :]:
         draft.contents[AFTER] = way_view(rest)
 
@@ -47,8 +62,9 @@ def followed(draft: Draft, way: inside.Way) -> str:
     look = draft.look
     token = plain(named(look.spell_tokens(look.attention.queries)[look.token].text))
     attention = look.trace.attention[way.stack]
-    where = {"heads": attention.heads, "block": attention.numbers[way.layer] + 1, "of_all": every(attention, beginner=True)}
-    which = draft.words("searchlight", **where) if attention.heads > 1 else ""
+    layer = attention.numbers[way.layer]  # a beginner may have followed a number into another one
+    where = {"heads": attention.heads, "head": f"L{layer} H{look.head}", "layer": layer, "number": look.head}
+    which = draft.words("through", **where) if attention.heads > 1 else ""
     return " ".join(filter(None, [draft.words("followed", token=token, head=look.head_name), which]))
 
 
@@ -57,25 +73,48 @@ def names(way: inside.Way) -> list[inside.Stage | str]:
     return [*BEGINNING, *way.stages, ORDER]
 
 
+def key_of(stage: inside.Stage | str) -> str:
+    return stage if isinstance(stage, str) else stage.name
+
+
+def stations(way: inside.Way) -> dict[str, str]:
+    """Return for each stage, by its name, the one under which a beginner finds it: the way in eight steps."""
+    keys = [key_of(stage) for stage in names(way)]
+    opens = [next((name for name in offered if name in keys), "") for offered, _ in STATIONS]
+    under, at = {}, 0
+    for key in keys:
+        later = [i for i, (_, begins) in enumerate(STATIONS) if i > at and opens[i] and key.startswith(begins)]
+        at = later[0] if later else at
+        under[key] = key if key == ORDER else opens[at]
+    return under
+
+
+def shown(look: Look, way: inside.Way) -> list[tuple[inside.Stage | str, str]]:
+    """Return the stages that are listed, with the headings of their groups: all, or for a beginner the stations."""
+    every_stage = list(zip(names(way), groups(look, way), strict=True))
+    if not look.beginner:
+        return every_stage
+    stops = set(stations(way).values())
+    return [(stage, where) for stage, where in every_stage if key_of(stage) in stops]
+
+
 def stage_name(draft: Draft, way: inside.Way, key: str) -> str:
     """Return the name of a stage as the list has it."""
     return formulas.name(draft, next(stage for stage in names(way) if key == (stage if isinstance(stage, str) else stage.name)))
 
 
-def every(attention: Attention, beginner: bool) -> str:
-    """Return which blocks there are, in words: " of 6" for a beginner, else " (L0 to L5)"; where blocks without attention stand
-    between, those with attention, and for a beginner nothing."""
+def every(attention: Attention) -> str:
+    """Return which layers there are, as " (of L0 to L5)"; where layers without attention stand between, those with attention."""
     numbers = attention.numbers
     if numbers != tuple(range(len(numbers))):
-        return "" if beginner else f" ({', '.join(f'L{number}' for number in numbers)})"
-    return f" of {len(numbers)}" if beginner else f" (L0 to L{numbers[-1]})" if len(numbers) > 1 else ""
+        return f" (of {', '.join(f'L{number}' for number in numbers)})"
+    return f" (of L0 to L{numbers[-1]})" if len(numbers) > 1 else ""
 
 
 def groups(look: Look, way: inside.Way) -> list[str]:
     """Return the heading of the group of each stage: a part of the block, or ""."""
     attention, stack = look.trace.attention[way.stack], "" if way.stack == "self" else f"{way.stack.capitalize()}, "
-    number = attention.numbers[way.layer]
-    block = f"block {number + 1 if look.beginner else f'L{number}'}{every(attention, look.beginner)}"
+    layer = f"layer L{attention.numbers[way.layer]}{every(attention)}"
     part, headings = "attention", []
     for stage in names(way):
         if isinstance(stage, str) or stage.layer is None:
@@ -84,8 +123,8 @@ def groups(look: Look, way: inside.Way) -> list[str]:
         if stage.name.startswith("cross"):
             part = "cross-attention"
         elif stage.axes[-1] == "neuron" or stage.name.startswith(PER_TOKEN):
-            part = "each token by itself" if not look.beginner else "each piece by itself"
-        where = f"{stack}{block}: {part}"
+            part = "each token by itself"
+        where = f"{stack}{layer}: {part}"
         headings.append(f"{where[0].upper()}{where[1:]}")
     return headings
 
@@ -94,7 +133,7 @@ def lines(draft: Draft, way: inside.Way) -> list[Stop]:
     """Return a line for each stage."""
     look = draft.look
     stops, heads = [], look.trace.attention[way.stack].heads
-    for stage, where in zip(names(way), groups(look, way), strict=True):
+    for stage, where in shown(look, way):
         name, gist = formulas.first_line(draft, stage)
         if isinstance(stage, str):
             stops.append(Stop(stage, name, gist, group=where))
@@ -110,15 +149,10 @@ def lines(draft: Draft, way: inside.Way) -> list[Stop]:
 def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:
     """Return the picture of all stages at a glance. open_stage: the name of the open one, "" for none."""
     look = draft.look
-    stages = names(way)
-    keys = [stage if isinstance(stage, str) else stage.name for stage in stages]
     options = {
         "stack": way.stack, "layer": way.layer, "head": look.head, "chosen": open_stage,
         "around": recipes.nearest(way.stages[0], look.token),
-        "stops": [
-            [key, formulas.name(draft, stage), where]
-            for key, stage, where in zip(keys, stages, groups(look, way), strict=True)
-        ],
+        "stops": [[key_of(stage), formulas.name(draft, stage), where] for stage, where in shown(look, way)],
     }  # fmt: skip
 
     def strips() -> dict[str, Numbers]:

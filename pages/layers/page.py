@@ -12,6 +12,7 @@ from ui.look import Look
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
+from ui.words import say
 
 PARTS = dict(zip(page_state.PART.values, (evolution.draw, statistics.draw, lens.draw), strict=True))
 
@@ -21,6 +22,7 @@ def draw(look: Look) -> None:
     pictures: Sequence[Picture] = ()
     with above:
         part = tabs(page_state.PART, "the part")
+        say(HERE, "parts")
     with picture(f"The part “{part}”"):
         pictures = PARTS[part](look)
     with above, picture("“Take it away”"):

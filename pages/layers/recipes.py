@@ -51,11 +51,12 @@ def pair_ranks(trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pai
 
 
 def movie(
-    trace: Trace, seen: Scope, *, head: int | None, chosen: tuple[int, int], name: str, drawn: np.ndarray | None = None
-) -> View:
+    trace: Trace, seen: Scope, *, head: int | None, chosen: tuple[int, int], name: str, simple: bool = False,
+    drawn: np.ndarray | None = None,
+) -> View:  # fmt: skip
     """Draw the map of a head, or of the mean of all, layer by layer."""
     drawn = maps(seen.attention, head) if drawn is None else drawn
-    return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name, seen.attention.numbers)
+    return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name, seen.attention.numbers, simple)
 
 
 # ---------------------------------------------------------------- Statistics

@@ -157,6 +157,8 @@ def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
     if chosen := page_state.TRAIN_HEAD.get():
         layer, head = chosen if chosen[0] < layers and chosen[1] < count else first
 
+    beginner = state.level() == "beginner"
+
     def react() -> None:
         page_state.TRAIN_HEAD.set(tuple(choice("trained-heads") or ()))
 
@@ -164,12 +166,12 @@ def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
     maps, texts, of = snapshot.attention.astype(np.float32), signs(training.read), f"step {snapshot.step}, {describe(training)}"
     name, sides = f"L{layer} H{head}", {"from": texts, "to": texts}
     small = Picture(
-        recipes.thumbnails, (), {"chosen": (layer, head), "notes": notes}, "trained-heads",
+        recipes.thumbnails, (), {"chosen": (layer, head), "notes": notes, "simple": beginner}, "trained-heads",
         lambda: {"weights": Numbers(maps, ("layer", "head", "from", "to"), sides)},
         words=of, title="All heads", data={"weights": maps},
     )  # fmt: skip
     large = Picture(
-        recipes.large, (), {"label": f"Attention of {name}", "texts": texts}, "trained-map",
+        recipes.large, (), {"label": f"Attention of {name}", "texts": texts, "simple": beginner}, "trained-map",
         lambda: {"weights": Numbers(maps[layer][head], ("from", "to"), sides)},
         words=of, title=f"Attention of {name}", data={"weights": maps[layer][head]},
     )  # fmt: skip

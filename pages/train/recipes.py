@@ -20,13 +20,14 @@ def curves(*, names: list[str], total: int, at: int, options: dict[str, Any], **
     return over_steps(series, total, at, **options)
 
 
-def thumbnails(*, chosen: tuple[int, int], notes: list[list[str]], weights: np.ndarray) -> View:
+def thumbnails(*, chosen: tuple[int, int], notes: list[list[str]], simple: bool = False, weights: np.ndarray) -> View:
     """Draw every head of every layer, [layer, head, query, key], at one step."""
-    return model_view(weights, chosen=chosen, notes=notes, largest=96)
+    return model_view(weights, chosen=chosen, notes=notes, largest=96, simple=simple)
 
 
-def large(*, label: str, texts: list[str], weights: np.ndarray) -> View:
+def large(*, label: str, texts: list[str], simple: bool = False, weights: np.ndarray) -> View:
     """Draw a head's weights [query, key], with later tokens blank."""
     past = np.where(np.tri(len(weights), dtype=bool), weights, np.nan)
-    axes: dict[str, Any] = {"down": "from (query)", "across": "to (key)", "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
+    down, across = ("from", "to") if simple else ("from (query)", "to (key)")
+    axes: dict[str, Any] = {"down": down, "across": across, "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
     return grid_view(past, texts, texts, **axes, label=label)

@@ -36,7 +36,7 @@ def react(look: Look) -> None:
             if position >= 0:
                 press(look.scope.queries.groups[position][0], look.newest)
         case {"part": "bars", "value": {"id": id}} if model.info.labels:
-            why = f"Page “Explain” shows which words speak for “{plain(model.outcome(id))}”."
+            why = f"Page “Explain” shows which tokens speak for “{plain(model.outcome(id))}”."
             st.toast(why, icon=":material/lightbulb:")
         case {"part": str() as name, "value": {"id": id}} if model.is_special(id):
             sign = model.token_text(id)

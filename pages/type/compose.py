@@ -45,5 +45,5 @@ def compose(look: Look, settings: Settings) -> Board:
             6,
         ),
     ]
-    draft.add_cards("board", cards, "Tokens, predictions and attention")
+    draft.add_cards("board", cards, "Tokens, guesses and attention")
     return draft.finished()

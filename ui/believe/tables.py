@@ -27,7 +27,7 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.D
         "Sufficiency (small is good)": (lambda order: order.sufficiency, min),
     }
     if simple:
-        columns = {"Chance of the guess while words are taken away (small is good)": (lambda order: order.deletion_area, min)}
+        columns = {"Chance of the guess while tokens are taken away (small is good)": (lambda order: order.deletion_area, min)}
     methods, at_random = [name for name in titles if name != "leave-one-out"], reader(HERE, "at random", orders=drawn)
     rows: dict[str, list[str]] = {name: [] for name in (*titles.values(), at_random)}
     for of, best in columns.values():

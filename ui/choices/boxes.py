@@ -345,7 +345,7 @@ def cover(model: LanguageModel, trace: Trace, position: int) -> None:
     if position in masks:
         before = covered.pop(masks.index(position))
         if not before:
-            st.toast("Press one of the predictions to put it in the place of the mask.", icon=":material/touch_app:")
+            st.toast("Press one of the guesses to put it in the place of the mask.", icon=":material/touch_app:")
             return
         put(token, key, before)
     elif token.start < token.end:

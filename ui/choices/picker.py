@@ -34,7 +34,7 @@ REMEMBERED = 6  # recent choices of a visitor
 SHOWN = 40  # characters of a name in the side bar
 
 READS = {
-    "decoder": "reads from left to right and guesses the next piece. It is a decoder",
+    "decoder": "reads from left to right and guesses the next token. It is a decoder",
     "encoder": "reads the whole text at once, in both directions. It is an encoder",
     "encoder-decoder": "reads one text and writes another. It is an encoder-decoder",
 }

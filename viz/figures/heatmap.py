@@ -154,7 +154,7 @@ def _heatmap(
     figure.update_layout(
         **style.look(title, height),
         margin={"l": 10, "r": 10, "t": above, "b": 10},
-        xaxis={"title": {"text": "to (key)"}, "tickangle": -60 if columns > 6 else 0, **style.axis(keys)},
+        xaxis={"title": {"text": style.TO}, "tickangle": -60 if columns > 6 else 0, **style.axis(keys)},
         yaxis={
             "title": {"text": style.FROM if row_names(queries) is None else style.CHOOSING},
             "autorange": "reversed",

@@ -43,7 +43,7 @@ _BAR = {
     "ticksuffix": " %",
     "nticks": 6,
 }
-FROM, CHOOSING = "from (query)", "from (query), choosing"  # a row of cross-attention is named by what it chooses
+FROM, TO, CHOOSING = "from (query)", "to (key)", "from (query), choosing"  # a row of cross-attention is named by what it chooses
 # An axis of a heatmap in a grid: what stands where is said on hover.
 BARE = {"type": "category", "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "constrain": "domain"}
 

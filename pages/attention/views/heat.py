@@ -15,5 +15,5 @@ def heat(draft: Draft, look: Look, settings: Settings) -> Picture:
         if look.narrow:
             options["columns"] = 2
         return Picture(recipes.layer_heads, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer]})
-    options |= {"head": look.head, "title": look.head_name}
+    options |= {"head": look.head, "title": look.head_name} | ({"simple": True} if look.beginner else {})
     return Picture(recipes.one_head, (look,), options, "heatmap", lambda: {"weights": look.scope[look.layer][look.head]})

@@ -47,15 +47,10 @@ def longest(look: Look) -> int:
 def add_unfit(draft: Draft, changed: changes.ChangedText) -> None:
     """Say why some of the changes are left out."""
     for number, (change, why) in enumerate(list(changed.unfit.items())[:NAMED]):
-        name = changes.name(draft.look, change, *part_names(draft))
+        name = changes.name(draft.look, change, draft.words("name feed-forward"))
         draft.contents[f"{UNFIT} {number}"] = Note(plain(f"“{name}” does not fit here, so it is left out. {why}"), "info")
     if (more := len(changed.unfit) - NAMED) > 0:
         draft.contents[f"{UNFIT} more"] = Note(f"{more} more changes do not fit here and are left out.", "info")
-
-
-def part_names(draft: Draft) -> tuple[str, str]:
-    """Return the words for a head and for a feed-forward."""
-    return draft.words("name head"), draft.words("name feed-forward")
 
 
 def rank_in_words(draft: Draft, ranking: Ranking | None) -> str:
@@ -71,7 +66,7 @@ def rank_in_words(draft: Draft, ranking: Ranking | None) -> str:
 def list_part(draft: Draft, settings: Settings) -> Part:
     """Return the list of changes, each with a button that removes it, with the buttons for undo and for reset."""
     listed = settings.changes[:LISTED]
-    names = [changes.name(draft.look, change, *part_names(draft)) for change in listed]
+    names = [changes.name(draft.look, change, draft.words("name feed-forward")) for change in listed]
     more = f"and {len(settings.changes) - LISTED} more" if len(settings.changes) > LISTED else ""
     view = change_list(names, settings.undo, more)
     below = draft.words(draft.heading_for("press"))  # always, so that the board below stays in its place

@@ -18,4 +18,4 @@ def add(draft: Draft, reading: Compared) -> None:
         Card([*figures.prediction(draft, comparison, effects, reading.patched)], draft.words("texts title bars"), 5),
         Card([Part("warning", None, draft.words("texts warning"))], ""),
     ]
-    draft.add_cards(KEY, cards, "What each piece of one text does in the other", answers="base")
+    draft.add_cards(KEY, cards, "What each part of one text does in the other", answers="base")

@@ -28,7 +28,7 @@ def grid(draft: Draft, comparison: Comparison, effects: np.ndarray, tried: list[
         return {"effect": Numbers(effects.astype(np.float32), ("layer", across), {"layer": rows, across: columns})}
 
     drawing = comparison.picture(
-        recipes.effects, "map", "What each piece does", {"measure": comparison.measure, "tried": tried}, numbers=numbers,
+        recipes.effects, "map", "What each part does", {"measure": comparison.measure, "tried": tried}, numbers=numbers,
         known={"values": effects},
     )  # fmt: skip
     above = draft.words(

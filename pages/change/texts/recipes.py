@@ -70,7 +70,7 @@ def effects(
         unit="in 100" if simple else "", scale=(-size, size), signed=True, least=size * SEEN, chosen=cell,
         ends=("further away", "comes back") if simple else None, covered=None if tried is None else covered,
         blank="the other text has nothing at its place", cell=(23, 58), height=30,
-        label="How much of the answer each piece brings" if patches.denoises else "How much of the answer each piece takes",
+        label="How much of the answer each part brings" if patches.denoises else "How much of the answer each part takes",
     )  # fmt: skip
 
 

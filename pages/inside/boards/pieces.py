@@ -35,7 +35,7 @@ def add(draft: Draft, settings: Settings, reading: Cuts) -> None:
     ]
     if rule := draft.words(f"rule {pieces.kind}"):
         cards.append(Card([Part("rule", None, rule)]))
-    draft.add_cards(BOARD, cards, "How the text became pieces")
+    draft.add_cards(BOARD, cards, "How the text became tokens")
 
 
 def kind(word: Word) -> str:
@@ -107,7 +107,7 @@ def words_picture(look: Look, pieces: Pieces, at: int) -> Picture:
         counts = np.array([len(word.pieces) for word in pieces.words], dtype=np.float32)
         return {"pieces": Numbers(counts, ("word",), {"word": [word.text for word in pieces.words]})}
 
-    return picture_of(look, recipes.words, {"chosen": at, "notes": notes}, numbers, "words", "The words and their pieces", pieces)
+    return picture_of(look, recipes.words, {"chosen": at, "notes": notes}, numbers, "words", "The words and their tokens", pieces)
 
 
 def steps_picture(draft: Draft, pieces: Pieces, at: int) -> Picture:
@@ -116,7 +116,7 @@ def steps_picture(draft: Draft, pieces: Pieces, at: int) -> Picture:
     names, texts = sentences.steps(draft.words, word)
     options = {"word": at, "names": names, "sentences": texts, "numbered": not look.beginner}
     return picture_of(
-        look, recipes.steps, options, lambda: figures(word), "steps", f"How “{named(word.text)}” became pieces", pieces
+        look, recipes.steps, options, lambda: figures(word), "steps", f"How “{named(word.text)}” became tokens", pieces
     )
 
 

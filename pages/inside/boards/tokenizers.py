@@ -43,8 +43,7 @@ def describe_count(draft: Draft, vocabulary: Vocabulary) -> str:
     look = draft.look
     text = look.trace.text[look.trace.cut :]
     count = len(recipes.typed_tokens(vocabulary, text))
-    noun = "piece" if look.beginner else "token"
-    facts = {"count": sentences.quantity(count, noun), "characters": f"{len(text):,}", "size": f"{vocabulary.size:,}"}
+    facts = {"count": sentences.quantity(count, "token"), "characters": f"{len(text):,}", "size": f"{vocabulary.size:,}"}
     return draft.words("counted" if count else "nothing", **facts, each=f"{len(text) / max(1, count):.2f}")
 
 

@@ -116,12 +116,11 @@ def vectors(look: Look, reading: BothOrders, base: dict[str, Any]) -> Picture:
     columns = near(len(tokens), look.token_among(len(tokens)))
     names = [label(tokens[at].text) for at in columns]
     changes = reading.changes(stack)
-    block = "block" if look.beginner else "L"
     layer_numbers = reading.before.attention[stack].numbers
-    rows = ["at the start", *(f"after {block}{' ' * look.beginner}{number + look.beginner}" for number in layer_numbers)]
+    rows = ["at the start", *(f"after L{number}" for number in layer_numbers)]
     options = base | {
         "stack": stack, "columns": columns, "row_names": rows, "column_names": names,
-        "across": "piece" if look.beginner else "token", "exact": not look.beginner,
+        "across": "token", "exact": not look.beginner,
         "label": f"How far each vector moved, {HOW[base['positions']]}",
     }  # fmt: skip
 

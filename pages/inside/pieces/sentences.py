@@ -86,7 +86,7 @@ def lattice_sentences(say: Say, word: Word, word_lattice: Lattice) -> tuple[list
 
 def count_pieces(items: Sequence[object]) -> str:
     """Return the number of pieces in words."""
-    return quantity(len(items), "piece")
+    return quantity(len(items), "token")
 
 
 def quantity(count: int, noun: str) -> str:

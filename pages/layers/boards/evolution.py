@@ -94,7 +94,10 @@ def _pictures(
     """Return the pictures of this part by the part of the board that shows them. texts: of the two chosen tokens."""
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     (query, key), of = at, f"from “{texts[0]}” to “{texts[1]}”"
-    pair, film = {"query": query, "key": key}, {"head": head, "chosen": at, "name": _film(head)}
+    pair, film = (
+        {"query": query, "key": key},
+        {"head": head, "chosen": at, "name": _film(head)} | ({"simple": True} if look.beginner else {}),
+    )
     shares = recipes.over(mean)
 
     def picture(part: str, recipe: Callable, title: str, of: str, options: dict, known: dict, numbers: dict) -> Picture:

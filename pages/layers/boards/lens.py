@@ -52,7 +52,7 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
             5,
         ),
     ]
-    draft.add_cards(KEY, cards, "What each layer would predict")
+    draft.add_cards(KEY, cards, "What each layer would guess")
 
 
 def _layer_name(trace: Trace, layer: int) -> str:
@@ -98,7 +98,7 @@ def _pictures(look: Look, reading: Predictions, colour: str, column: int, layer:
 
     grid = {"tokens": tokens, "colour": colour, "chosen": (layer, column), "simple": look.beginner}
     simple = place | {"simple": look.beginner}
-    title = f"What each layer would predict by the {kind.lower()}"
+    title = f"What each layer would guess by the {kind.lower()}"
     return {
         "lens": picture("lens", recipes.lens_cells, cells, title, "", grid),
         "layers": picture("layers", recipes.lens_position, layers, "The likeliest tokens of every layer", where, simple),

@@ -26,7 +26,7 @@ NUMBERS = {
     "entropy": ("", "Entropy", "nats", None),
     "distance": ("How far it looks", "Mean distance", "tokens", None),
     "first": ("How much at the beginning", "Attention to the first token", "%", (0, 1)),
-    "previous": ("How much at the word before", "Attention to the token before", "%", (0, 1)),
+    "previous": ("How much at the token before", "Attention to the token before", "%", (0, 1)),
     "itself": ("", "Attention to itself", "%", (0, 1)),
     "specialisation": ("", "Specialisation", "", None),
     "diversity": ("", "Diversity", "", None),

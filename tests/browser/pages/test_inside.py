@@ -109,7 +109,7 @@ def test_a_word_is_chosen_and_its_merges_are_played_step_by_step_to_the_pieces_o
     expect(part.get_by_role("button", name="One step on", exact=True)).to_be_disabled()
     pieces = [drawn(one.text) for one in writer.tokens(text) if 3 <= one.start < one.end <= 13]  # where " unhealthy" stands
     assert boxes.all_inner_texts()[-len(pieces) :] == pieces and len(pieces) > 1
-    assert said.inner_text().endswith(f"becomes {len(pieces)} pieces.")
+    assert said.inner_text().endswith(f"becomes {len(pieces)} tokens.")
     for at, vocabulary in enumerate((writer, translator)):
         tokens = [drawn(one.text) for one in vocabulary.tokens(text) if not one.special]
         card = page.locator(".st-key-inside-tokenizers section").nth(at)

@@ -19,7 +19,7 @@ TEXT = "The+dog+saw+the+dog"
 PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
     (
         "/layers?part=Lens&level=expert",
-        "What each layer would predict by the tuned lens",
+        "What each layer would guess by the tuned lens",
         ["after this layer", "0 %"],
         "probability",
     ),

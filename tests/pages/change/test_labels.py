@@ -50,7 +50,7 @@ def test_what_is_said_of_effects_is_said_of_what_they_are_effects_on(level, name
 
 def test_beginners_are_asked_about_the_label():
     assert "the right label" in said(open_link("change", "model=sorter&text=Did+the+cat+sit&level=beginner"))
-    assert "finds the next word" in said(open_link("change", "text=Did+the+cat+sit&level=beginner"))
+    assert "makes the same guess" in said(open_link("change", "text=Did+the+cat+sit&level=beginner"))
 
 
 def test_beginners_press_for_the_label():

@@ -157,4 +157,4 @@ def test_why_one_text_follows_from_another_is_asked_of_both(folders):
 def test_an_experiment_that_asks_about_words_says_that_there_are_labels(folders, experiment, kind):
     level = "expert" if kind == "text" or experiment == "Circuit" else "beginner"
     page_text = said(open_link("change", link(folders[kind], f"level={level}&experiment={experiment}")))
-    assert "page Explain" in page_text and ("no unembedding" if level == "expert" else "guesses no words") in page_text
+    assert "page Explain" in page_text and ("no unembedding" if level == "expert" else "guesses no tokens") in page_text

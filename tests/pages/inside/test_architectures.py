@@ -20,6 +20,17 @@ SOME = (
 
 
 @pytest.mark.parametrize("name", SOME)
+def test_beginners_find_every_stage_under_one_of_a_few_stations(name):
+    for way in seen.ways(name):
+        kind = "cross" if way.stack == "decoder" else way.stack
+        draft = Draft(HERE, Look(seen.model(name), seen.trace(name), kind, "beginner"))
+        listed, under = [line.key for line in stops.lines(draft, way)], stops.stations(way)
+        assert 6 <= len(listed) - 1 <= 9 and listed[-1] == stops.ORDER, listed
+        assert [*dict.fromkeys(under.values())] == listed, "in the order of the way"
+        assert {"pieces", "weights"} <= set(listed)
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_every_stage_is_drawn_and_spoken_of(name):
     assert name in NETWORKS
     for way in seen.ways(name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import models
 from analysis import inside
 from models.scratch import norms, transformer
-from pages.inside import beginning, choose, code, detail, formulas, kept, naming, recipes
+from pages.inside import beginning, choose, code, detail, formulas, kept, naming, recipes, stops
 from pages.inside import state as page_state
 from pages.inside.compose import HERE
 from pages.inside.opened import open_stage
@@ -233,15 +234,15 @@ def test_the_words_below_a_table_write_a_number_as_the_table_does():
     assert [formulas.figure(value) for value in values] == printed(script).splitlines()
 
 
-@pytest.mark.parametrize(("text", "count"), [("", "into 0 pieces."), ("Hello", "into 1 piece."), ("The cat", "into 2 pieces.")])
+@pytest.mark.parametrize(("text", "count"), [("", "into 0 tokens."), ("Hello", "into 1 token."), ("The cat", "into 2 tokens.")])
 def test_pieces_are_counted_in_words_that_fit_their_number(text, count):
     assert count in said(open_link("inside", f"text={text}&stage=pieces&level=beginner"))
 
 
-def test_beginners_go_back_through_blocks_that_are_counted_from_one():
+def test_beginners_go_back_through_layers_that_are_counted_from_zero():
     look, way = look_of("writer", "self", "beginner")
     spot = Spot("output", (2, 169), 5, "self")
-    assert naming.spot(Draft(HERE, look), way, spot).startswith("Block 6, Added: ")
+    assert naming.spot(Draft(HERE, look), way, spot).startswith("L5 Added: ")
 
 
 def test_a_long_trail_keeps_where_it_began_and_its_last_numbers(monkeypatch):
@@ -270,3 +271,13 @@ def test_where_something_is_added_to_the_stream_the_shortest_way_back_is_named_a
         place = before
     assert len(named) == sum("add" in stages[stage_name].formula for stage_name in named) >= 2
     assert not detail.straight(draft, stages["embeddings"]) and not detail.straight(draft, stages["feed-forward"])
+
+
+def test_beginners_go_through_eight_stations_and_others_see_all_stages():
+    look, way = look_of("writer", "self", "beginner")
+    assert [line.key for line in stops.lines(Draft(HERE, look), way)] == [
+        "pieces", "embeddings", "queries", "weights", "mixed values", "feed-forward", "blocks", "choice", stops.ORDER,
+    ]  # fmt: skip
+    assert len(stops.lines(Draft(HERE, replace(look, level="intermediate")), way)) > 20
+    opened = stops.stations(way)
+    assert opened["masked scores"] == "weights" and opened["ids"] == "pieces" and opened["logits"] == "choice"

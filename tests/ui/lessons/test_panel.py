@@ -194,7 +194,7 @@ def test_a_file_that_is_wrong_is_told_with_its_line_and_the_others_stand(mine):
     app._page_hash = calc_hash("lessons")
     app.run()
     assert [one.value.split("\\:")[0] for one in app.error] == ["mine\\.md, line 10"]
-    assert "Words, pieces, tokens" in said(app) and not app.exception
+    assert "Words and tokens" in said(app) and not app.exception
     app = open_link("type", "lesson=mine")
     assert len(app.warned) == 1 and "line 10" in app.warned[0] and "# Type" in said(app)
 
@@ -204,7 +204,7 @@ def test_a_lesson_is_listed_in_the_language_that_is_chosen_and_the_others_as_the
     (mine / "fr" / "mine.md").write_text(MINE.replace("title: Mine", "title: La mienne").replace("Read.", "Lisez."))
     assert "La mienne" not in said(open_link("lessons", ""))
     listed = said(open_link("lessons", "language=fr"))
-    assert "La mienne" in listed and "**Mine**" not in listed and "Words, pieces, tokens" in listed
+    assert "La mienne" in listed and "**Mine**" not in listed and "Words and tokens" in listed
     assert "Lisez." in said(open_link("type", "lesson=fr/mine"))
     (mine / "fr" / "mine.md").write_text(MINE.replace("text: The cat sat", "text: Le chat"))
     app = open_link("lessons", "language=fr", finished=False)
@@ -370,7 +370,7 @@ def test_a_course_marks_what_was_finished_and_says_what_comes_next_also_when_tha
     press(app, "lesson-next-step")  # Finish
     assert "12 minutes · 2 lessons · 1 finished" in said(app)
     done, ahead = named(app, "course-two-mine"), named(app, "course-two-tokens")
-    assert (done.label, done.icon) == ("1. Mine", ":material/check:") and ahead.label == "Next: 2. Words, pieces, tokens"
+    assert (done.label, done.icon) == ("1. Mine", ":material/check:") and ahead.label == "Next: 2. Words and tokens"
     done.click().run()
     app = on_the_list(press(app, "lesson-next-step"))
     assert named(app, "course-two-mine").icon == ":material/check:" and named(app, "begin-mine").label == "Continue with step 2"
@@ -387,7 +387,7 @@ def test_of_two_courses_with_the_same_lessons_the_one_that_was_begun_goes_on_and
     app = on_the_list(app)
     cards = [one.key for one in app.button if (one.key or "").startswith("course-") and one.key.endswith("-tokens")]
     labels = [named(app, key).label for key in ("course-two-tokens", "course-one-tokens")]
-    assert cards.index("course-two-tokens") == 0 and labels == ["Next: 2. Words, pieces, tokens", "2. Words, pieces, tokens"]
+    assert cards.index("course-two-tokens") == 0 and labels == ["Next: 2. Words and tokens", "2. Words and tokens"]
 
 
 def test_what_a_browser_has_kept_is_taken_as_far_as_it_can_be_true(monkeypatch):

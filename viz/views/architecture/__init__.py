@@ -31,7 +31,7 @@ def architecture(columns: Sequence[tuple[str, Sequence[Box]]]) -> View:
     if not columns:
         raise ValueError("There is nothing to draw: give at least one column.")
     label = "Architecture: " + "; ".join(
-        (f"{name}: " if name else "") + ", ".join(f"{box.times} blocks" if box.parts else box.name for box in boxes)
+        (f"{name}: " if name else "") + ", ".join(f"{box.times} layers" if box.parts else box.name for box in boxes)
         for name, boxes in columns
     )
     header = {"label": label, "columns": [{"name": name, "boxes": [asdict(box) for box in boxes]} for name, boxes in columns]}

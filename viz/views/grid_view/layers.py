@@ -21,13 +21,13 @@ _ROW = 24  # pixels of a layer
 
 def attention_movie(
     queries: Sequence[Any], keys: Sequence[Any], maps: np.ndarray, chosen: tuple[int, int] | None = None, of: str = "attention",
-    numbers: Sequence[int] = (),
+    numbers: Sequence[int] = (), simple: bool = False,
 ) -> View:  # fmt: skip
     """The map [layer, query, key] of one head, or of the mean of heads, in [0, 1], to be played layer by layer; NaN is masked.
 
     A row looks, a column is looked at; the colours run from 0 to 100 %. Queries and keys are tokens (anything with a `.text`).
     Above 64 tokens a side a cell is the largest of those that it covers. chosen: (query, key). numbers: of the layers, where they
-    are not 0, 1, … A press tells `chosen`: `[row,
+    are not 0, 1, … simple: the axes are called "from" and "to", for beginners. A press tells `chosen`: `[row,
     column]` of the cells; `pressed` says which pair that is. Raises ValueError where the maps do not fit the tokens.
     """
     maps = np.asarray(maps)
@@ -45,8 +45,8 @@ def attention_movie(
         shrink(maps, SIDE),
         rows,
         columns,
-        down="from (query)" if row_names(queries) is None else "from (query), choosing",
-        across=f"to (key){most}",
+        down="from" if simple else "from (query)" if row_names(queries) is None else "from (query), choosing",
+        across=f"to{most}" if simple else f"to (key){most}",
         unit="%",
         scale=(0, 1),
         row_names=down_names if row_names(queries) else [f"from {name}" for name in down_names],
@@ -181,7 +181,7 @@ def lens_grid(
         chosen=chosen,
         cell=(60, 104),
         height=27,
-        label="What each layer would predict",
+        label="What each layer would guess",
         **options,
     )
 

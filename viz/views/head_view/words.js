@@ -11,7 +11,7 @@ import { asked, best, isMissing, nameOf, NAMES, valuesOf } from "./state.js";
 
 const POINT = globalThis.matchMedia?.("(hover: none)").matches ? "Press" : "Point at";
 const HINT = ` ${POINT} a token to see only its own.`;
-const PLAIN_HINT = ` ${POINT} a word to see only its lines.`;
+const PLAIN_HINT = ` ${POINT} a token to see only its lines.`;
 const TABLED = 20;
 
 /** @type {(state: State, place: Place | null) => void} */
@@ -57,9 +57,7 @@ function resting({ lines, on, options, sides, header }) {
   const heads = options.mode === "each" ? `${on.length} heads` : `the ${options.mode} of ${on.length} heads`;
   const layer = header.layer === null ? "" : `L${header.layer}`;
   const named = on.length === 1 ? [layer, `H${on[0]}`].filter(Boolean).join(" ") : [layer, heads].filter(Boolean).join(", ");
-  const plain = (on.length === 1 ? `Head ${on[0]}` : heads) + (layer && ` of layer ${header.layer}`);
-  const subject = header.simple ? capital(plain) : named;
-  return `${subject}: ${drawn}, of ${from}\u00a0% and more.${header.simple ? PLAIN_HINT : HINT}`;
+  return `${named}: ${drawn}, of ${from}\u00a0% and more.${header.simple ? PLAIN_HINT : HINT}`;
 }
 
 /** @type {(state: State, place: Place) => string} */

@@ -26,6 +26,7 @@ def model_view(
     largest: int = 64,
     legend: bool = True,
     chooses: bool = False,
+    simple: bool = False,
     numbers: Sequence[int] = (),
     link: str = "",
 ) -> View:
@@ -43,7 +44,8 @@ def model_view(
     of a name, "#rrggbb"; those that are not among them take one that is free.
     faint [layers, heads]: true where a filter leaves a head out; where all are, a sentence says so.
     numbers: of the layers, where they are not 0, 1, … link: views of the same one point together, at layer · heads + head.
-    legend: lines that name the axes and the scales; chooses: in cross-attention a row is named by what it serves to choose.
+    legend: lines that name the axes and the scales; chooses: in cross-attention a row is named by what it serves to choose;
+    simple: the axes are called "from" and "to", for beginners.
     Pointing at a head shows it larger. A press or Enter tells `chosen`: `[layer, head]`. Raises ValueError if the shapes do not
     agree, and for an order that does not have every head once.
     """
@@ -82,6 +84,7 @@ def model_view(
         "chosen": [int(chosen[0]), int(chosen[1])] if chosen is not None and known else None,
         "legend": legend,
         "chooses": chooses,
+        "simple": simple,
         "shape": maps.shape,
         "causal": causal,
         "largest": largest,

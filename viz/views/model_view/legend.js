@@ -21,8 +21,8 @@ export function explain(state) {
   legend.hidden = !header.legend;
   /** @type {HTMLElement[]} */
   const parts = [
-    element("span", "", "down: from (query)" + (header.chooses ? ", choosing" : "")),
-    element("span", "", "across: to (key)"),
+    element("span", "", header.simple ? "down: from" : "down: from (query)" + (header.chooses ? ", choosing" : "")),
+    element("span", "", header.simple ? "across: to" : "across: to (key)"),
     scale("0\u00a0%", shadesOf("accent"), "100\u00a0%"),
   ];
   const { quantity } = header;

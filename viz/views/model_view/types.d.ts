@@ -5,6 +5,7 @@ export interface Header {
   label: string;
   chosen: [layer: number, head: number] | null;
   legend: boolean;
+  simple: boolean; // the axes are called "from" and "to", for beginners
   chooses: boolean;
   shape: [layers: number, heads: number, queries: number, keys: number];
   causal: boolean; // only the rows up to the diagonal were sent

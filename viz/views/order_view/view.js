@@ -127,7 +127,7 @@ function show(state) {
     const moved = word !== at;
     node.classList.toggle("moved", moved);
     node.classList.toggle("changed", Boolean(header.changed[word]));
-    node.title = header.changed[word] ? "It became other pieces in its new place." : "";
+    node.title = header.changed[word] ? "It became other tokens in its new place." : "";
     node.setAttribute("aria-pressed", String(word === picked));
     write(from, moved ? String(word + 1) : "");
     const was = moved ? `, typed as word ${word + 1}` : "";

@@ -25,6 +25,8 @@ const LEAST = 8; // tokens a side, unless there are fewer
 const EACH = 120; // milliseconds between two windows that are told of one movement
 const FINE = 8; // the arrows go by so much of the window
 const ZOOM = 1.25;
+const AXES = ["from (query)", "to (key)"];
+const PLAIN_AXES = ["from", "to"]; // for beginners, who have no boxes
 const BOXES = ["first query", "last query", "first key", "last key"];
 
 /** @type {Mount} */
@@ -39,6 +41,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   write(state.note, header.note);
   state.note.hidden = !header.note;
   state.boxes.hidden = !header.boxes;
+  state.axes.forEach((axis, i) => write(axis, (header.boxes ? AXES : PLAIN_AXES)[i]));
   arrange(state);
   draw(state);
   frame(state);
@@ -82,7 +85,7 @@ function make(root, header, tell) {
 // `write(i)`: somebody has written in one of the boxes; `takeAll()`: somebody wants all.
 /** @param {HTMLElement} root @param {(i: number) => void} write @param {() => void} takeAll */
 function makeParts(root, write, takeAll) {
-  const axes = ["from (query)", "to (key)"].map((words, i) => element("div", "axis " + ["from", "to"][i], words));
+  const axes = PLAIN_AXES.map((side) => element("div", "axis " + side));
   const stage = element("div", "stage");
   stage.tabIndex = 0;
   stage.setAttribute("role", "application");

@@ -11,6 +11,7 @@ import numpy as np
 from viz.view import View, pack
 
 CELLS = 256  # of a strip: of more numbers, each cell is the largest in size of those that it covers
+KEY = {"before": "Colours of the strips:", "signed": ["below zero", "above zero"], "counts": ["zero", "large"]}
 CLEAR = 0.99  # of the numbers stay within the colours; the others have the strongest
 
 
@@ -27,9 +28,10 @@ class Stop:
     group: str = ""
 
 
-def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, label: str = "") -> View:
+def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, label: str = "", key: bool = False) -> View:
     """The stages in their order. strip: small and side by side, in their groups; else a line each. chosen: the key of the one
-    that is open. A press or Enter tells `chosen`: `{"key", "n"}`, where `n` grows."""
+    that is open. key: whether the colours are explained above the lines. A press or Enter tells `chosen`: `{"key", "n"}`, where
+    `n` grows."""
     strips, signed = [], []
     for stop in stops:
         cells, both = shades(np.zeros(0) if stop.values is None else stop.values)
@@ -38,6 +40,7 @@ def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, la
     header: dict[str, Any] = {
         "label": label or f"{len(stops)} stages",
         "strip": strip,
+        "key": KEY if key and any(cells.size for cells in strips) else None,
         "chosen": chosen,
         "keys": [stop.key for stop in stops],
         "names": [stop.name for stop in stops],

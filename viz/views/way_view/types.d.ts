@@ -12,6 +12,7 @@ export interface Header {
   groups: string[];
   signed: boolean[]; // 128 is zero
   counts: number[]; // cells of each strip
+  key: { before: string; signed: [string, string]; counts: [string, string] } | null; // what the colours mean; null: nothing
   arrays: { shades: PackedBytes }; // the cells of all strips
 }
 
@@ -29,6 +30,8 @@ export interface State {
   root: HTMLElement;
   header: Header;
   tell: Tell;
+  legend: HTMLElement; // what the colours mean
+  body: HTMLElement;
   stops: Stop[];
   shape: string; // of what the stages were built for; "": of nothing yet
   chosen: string | null; // null: nothing was drawn yet

@@ -2,7 +2,7 @@
 
 import { unpack } from "../../shared/bytes.js";
 import { penOn } from "../../shared/canvas.js";
-import { divergingOf, scaleOf } from "../../shared/colours.js";
+import { css, divergingOf, scaleOf, stripOf } from "../../shared/colours.js";
 import { element, makeButton, write } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
 import { stateOf } from "../../shared/state.js";
@@ -28,6 +28,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   state.root.classList.toggle("strip", header.strip);
   const shape = JSON.stringify([header.keys, header.groups, header.strip]);
   if (shape !== state.shape) build(state, shape);
+  explain(state);
   const before = state.chosen;
   state.chosen = header.chosen;
   header.keys.forEach((key, i) => dress(state, state.stops[i], key, i));
@@ -38,8 +39,10 @@ export function mount({ parentElement, data, setTriggerValue }) {
 /** @type {(root: HTMLElement, header: Header, tell: Tell) => State} */
 function make(root, header, tell) {
   root.setAttribute("role", "group");
+  const [legend, body] = [element("div", "key"), element("div", "body")];
+  root.append(legend, body);
   /** @type {State} */
-  const state = { root, header, tell, stops: [], shape: "", chosen: null, n: 0 };
+  const state = { root, header, tell, legend, body, stops: [], shape: "", chosen: null, n: 0 };
   root.addEventListener("keydown", (event) => {
     const nodes = state.stops.map(({ node }) => node);
     const at = nodes.findIndex((node) => node === event.target);
@@ -80,7 +83,30 @@ function build(state, shape) {
     }
     row.append(stop.node);
   });
-  state.root.replaceChildren(...blocks);
+  state.body.replaceChildren(...blocks);
+}
+
+// What the colours of the strips mean, for those that are there.
+/** @param {State} state */
+function explain({ header, legend, root }) {
+  legend.hidden = !header.key;
+  if (!header.key) return;
+  /** @type {[boolean, [string, string], RGB[]][]} */
+  const known = [
+    [true, header.key.signed, divergingOf(root)],
+    [false, header.key.counts, scaleOf(root)],
+  ];
+  const scales = known.filter(([signed]) => header.counts.some((count, i) => count && header.signed[i] === signed));
+  legend.replaceChildren(header.key.before, ...scales.map(([, ends, scale]) => bar(ends, scale)));
+}
+
+/** @type {(ends: [string, string], scale: RGB[]) => HTMLElement} */
+function bar([low, high], scale) {
+  const node = element("span", "scale");
+  const strip = element("i");
+  strip.style.background = stripOf(scale.filter((_, i) => i % 15 === 0).map(css));
+  node.append(low, strip, high);
+  return node;
 }
 
 /** @type {(state: State, key: string, strip: boolean) => Stop} */
