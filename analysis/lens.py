@@ -97,6 +97,27 @@ def lens(
     return Lens(places, **fields)
 
 
+def layer_scores(trace: Trace, position: int) -> np.ndarray:
+    """Return the scores at one position if the model stopped after each layer, the last of them its own: float32 [layers + 1,
+    outcome], of tokens or of a classifier's labels. Errors: ValueError for a model that predicts nothing."""
+    if trace.way_out is None:
+        raise ValueError("This model predicts nothing, so there is nothing to look at its layers through.")
+    return np.asarray(trace.way_out(trace.stream[:, position]), dtype=np.float32)
+
+
+def guesses(model: LanguageModel, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the likeliest outcome of each row of `layer_scores`: ids, probabilities and scores, each [layers + 1].
+
+    As `lens` with its likeliest token alone, for less work, and of labels too; a probability is NaN where labels have scores
+    alone.
+    """
+    best = scores.argmax(-1)
+    highest = np.take_along_axis(scores, best[:, None], -1)[:, 0]
+    if model.info.labels is not None:
+        return best, np.take_along_axis(np.asarray(model.chances(scores)), best[:, None], -1)[:, 0], highest
+    return best, 1 / np.exp(scores - highest[:, None]).sum(-1, dtype=np.float64), highest
+
+
 def logit_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame:
     """Return each layer's predictions if the model stopped there: columns layer, position, rank, id, text, probability.
 

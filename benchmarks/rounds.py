@@ -33,7 +33,7 @@ from ui import state
 
 KEYS = {key.name: key for key in state.linked_keys()}
 PARTS: dict[str, state.Key | None] = {
-    "type": None, "attention": KEYS["view"], "layers": KEYS["part"], "flow": KEYS["show"], "space": KEYS["space"],
+    "overview": None, "type": None, "attention": KEYS["view"], "layers": KEYS["part"], "flow": KEYS["show"], "space": KEYS["space"],
     "inside": None, "generate": KEYS["generate-method"], "explain": KEYS["explain"], "change": KEYS["experiment"],
     "heads": KEYS["heads-part"], "build": None, "train": None, "lessons": None,
 }  # fmt: skip

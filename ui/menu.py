@@ -19,6 +19,7 @@ PAGES = Path(__file__).parent.parent / "pages"
 FIRST = "type"  # the page of the bare address
 SECTIONS = {  # by what one wants to do
     "See": {
+        "overview": ("Overview", ":material/conversion_path:"),
         "type": ("Type", ":material/keyboard:"),
         "attention": ("Attention", ":material/visibility:"),
         "layers": ("Layers", ":material/layers:"),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from viz.views.query_key_view import query_key_view
     from viz.views.reading_view import reading_view
     from viz.views.space_view import space_view
+    from viz.views.stations_view import stations_view
     from viz.views.sum_view import sum_view
     from viz.views.time_slider import time_slider
     from viz.views.token_chips import token_chips
@@ -54,6 +55,7 @@ __all__ = [
     "query_key_view",
     "reading_view",
     "space_view",
+    "stations_view",
     "sum_view",
     "time_slider",
     "token_chips",

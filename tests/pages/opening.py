@@ -18,6 +18,7 @@ from tests.serving import ROOT
 from ui.memory import jobs, loaded
 
 PAGES = (
+    "overview",
     "type",
     "attention",
     "layers",

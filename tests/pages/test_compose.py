@@ -37,6 +37,7 @@ from pages.flow.settings import Followed, Tokens, Unfollowed
 from pages.flow.settings import Settings as FlowSettings
 from pages.inside.compose import compose as compose_inside
 from pages.layers.compose import compose as compose_layers
+from pages.overview.compose import compose as compose_overview
 from pages.space.boards.tokens import SINGLE
 from pages.space.compose import compose as compose_space
 from pages.space.settings import Choice, Missing
@@ -173,6 +174,15 @@ def test_type_composes_what_a_run_mounts(folders, traces, kind, level):
     app = open_page("type", kind, folders[kind], f"level={level}")
     seen, settings = look(kind, folders[kind], traces[-1], app, {"level": level}), typed.Settings(1.0, BARS[level])
     assert_mounted(app, lambda: typed.compose(seen, settings))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", NAMES)
+def test_overview_composes_what_a_run_mounts(folders, traces, kind, level):
+    app = open_page("overview", kind, folders[kind], f"level={level}")
+    seen = look(kind, folders[kind], traces[-1], app, {"level": level})
+    board = assert_mounted(app, lambda: compose_overview(seen))
+    assert list(board.data) == ["overview"]
 
 
 CHOSEN = "level=expert&layer=L3&head=H2&token=4&special=false&renormalised=true&temperature=0.5&bars=7"

@@ -33,6 +33,8 @@ LINKS = {  # each with the parts or keys of its pictures
     ("flow", f"level=expert&whole-words=true&show=Layer+by+layer&{TEXT}"): "flow-layers",
     ("flow", f"level=expert&show=Streams&{TEXT}"): "streams",
     ("flow", f"level=expert&show=Which+to+believe&{TEXT}"): "deletion insertion",
+    ("overview", f"level=expert&layer=L4&head=H2&{TEXT}"): "overview",
+    ("overview", "level=beginner&model=translator&text=The+cat+sat&target=Le+chat"): "overview",
     ("type", f"level=expert&{TEXT}"): "chips bars reading heads",
     ("type", f"level=intermediate&special=false&whole-words=true&renormalised=true&{TEXT}"): "chips bars reading heads",
     ("type", f"level=beginner&{TEXT}"): "chips bars reading",

@@ -32,7 +32,8 @@ QUESTION = {"ask": str, "answer": str, "given": dict, "expect": object, "hint": 
 PUBLISHED = {"source": str, "numbers": list, "differ": str}
 NUMBER = {"of": str, "number": object, "unit": str, "answer": str, "given": dict}
 PAGES = (
-    "type", "attention", "layers", "flow", "space", "inside", "generate", "explain", "change", "heads", "build", "train",
+    "overview", "type", "attention", "layers", "flow", "space", "inside", "generate", "explain", "change", "heads", "build",
+    "train",
 )  # fmt: skip
 
 

@@ -1,0 +1,64 @@
+"""Clicks on the picture of page "Overview"."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.overview.compose import KEY, position_of
+from pages.overview.stations import PAGES, answering, choices
+from ui import state
+from ui.choices import boxes, heads
+from ui.choices.token import press
+from ui.lexicon.follow import go
+from ui.look import Look
+from ui.show import choice
+from ui.text import plain
+
+
+def react(look: Look) -> None:
+    """React to a click on the picture."""
+    match choice(KEY):
+        case {"open": str(station)}:
+            open_station(look, station)
+        case {"token": [lane, position]}:
+            lanes = 1 if not look.trace.target or look.kind == "encoder" else 2
+            if look.model.info.mask and look.trace.unembed:
+                boxes.cover(look.model, look.trace, position)
+            elif lane == lanes - 1:
+                press(position, look.newest)
+        case {"layer": int(layer), "head": int(head)} if not look.beginner:
+            if layer < look.attention.layers:
+                heads.choose(layer, min(head, look.attention.counts[layer] - 1))
+        case {"outcome": int(id)}:
+            take_outcome(look, id)
+
+
+def open_station(look: Look, station: str) -> None:
+    """Open the page that shows a station, with the same choices."""
+    page = answering(look) if station == "chances" and look.trace.predicts else PAGES.get(station)
+    if page is None:
+        return
+    link = choices(look, station)
+    if "layer" in link:  # here by its place among the layers with attention
+        link["layer"] = f"L{look.layer}"
+    go(page, link)
+    state.run_whole_page_next()
+
+
+def take_outcome(look: Look, id: int) -> None:
+    """Put what the model predicts into the text: at its end, after an earlier token, or in the place of the mask."""
+    model, trace, position = look.model, look.trace, position_of(look)
+    if model.info.labels:
+        st.toast(f"Page “Explain” shows which words speak for “{plain(model.outcome(id))}”.", icon=":material/lightbulb:")
+    elif model.is_special(id):
+        sign = plain(model.token_text(id))
+        st.toast(f"“{sign}” is a special token, not text, so it cannot be added.", icon=":material/block:")
+    elif model.vocabulary.text(id)[1]:
+        st.toast(f"“{plain(model.token_text(id))}” is only a part of a character.", icon=":material/block:")
+    elif model.info.kind == "encoder":
+        boxes.fill(model, trace, position, model.token_text(id))
+    else:
+        key = state.TARGET if trace.target else state.TEXT
+        if position < len(trace.read) - 1:
+            boxes.cut_after(trace.read[position], key)
+        boxes.append(model.token_text(id), key)

@@ -1,0 +1,22 @@
+"""Page "Overview": the whole way of a text through the model in one picture, at every keystroke."""
+
+from __future__ import annotations
+
+from pages.overview.clicks import react
+from pages.overview.compose import HERE, KEY, compose
+from ui import shell
+from ui.choices import heads, picker
+from ui.look import Look
+from ui.picture.mount import composed, mount, write_beside
+from ui.picture.take_away import take_away
+
+
+def draw(look: Look) -> None:
+    board = composed(compose, look)
+    mount(board, KEY, lambda: react(look))
+    take_away(KEY, lambda: board.pictures)
+    write_beside(board)
+
+
+heads.side_bar(picker.in_use())
+shell.live(HERE, draw)

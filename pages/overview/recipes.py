@@ -1,0 +1,138 @@
+"""The recipe for the picture of this page: it takes a model, what it read, and options that can be written down.
+
+A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from analysis import scope
+from analysis.lens import guesses, layer_scores
+from models.language_model import LanguageModel
+from models.tokens import Token
+from models.trace import Attention, Trace
+from viz import View
+from viz.numbers import percent
+from viz.tokens import named, plain_sign, plain_signs
+from viz.views.stations_view import Gaze, Lane, Outcome, Words, stations_view
+
+MOST = 2**21  # weights of all layers: of a longer text only the chosen layer is sent
+
+
+def whole_way(
+    model: LanguageModel, trace: Trace, *, kind: str, layers: dict[str, int], heads: dict[str, int], position: int, rows: int,
+    count: int, predicts: bool, simple: bool, words: dict[str, dict[str, str]] | None = None, leads: bool = False,
+    links: dict[str, str] | None = None,
+) -> View:  # fmt: skip
+    """Draw the way of a text. layers, heads: which are chosen, by the kind of attention; position: of the token in `trace.read`
+    whose way is shown; rows: how many tokens of a lane are shown; count: how many predictions; predicts: whether the model
+    predicts something at that position; simple: with the tokens' signs as beginners read them."""
+    stacks = ("encoder", "decoder") if trace.target else ("self",)
+    main = "cross" if trace.target else "self"
+    looked = int(trace.attention[main][layers[main]][heads[main], position].argmax())
+    around = {"self": (position, looked), "encoder": (looked, looked), "decoder": (position, position)}
+    sides = {stack: select_rows(trace.attention[stack], *around[stack], rows, simple) for stack in stacks}
+    lanes = []
+    for stack in stacks:
+        tokens, groups = sides[stack]
+        attention = trace.attention[stack]
+        gaze = gaze_of(attention, groups, groups, layers[stack], heads[stack], stack == kind)
+        places = [group[-1] if group else 0 for group in groups]
+        vectors = trace.hidden[stack][:, places]
+        name = {"self": "", "encoder": "source", "decoder": "target"}[stack]
+        omitted = len(attention.queries) - len({place for group in groups for place in group})
+        lanes.append(Lane(tokens, places, vectors, gaze, attention.numbers, name, omitted))
+    bridge = None
+    if trace.target:
+        read, written = sides["encoder"][1], sides["decoder"][1]
+        bridge = gaze_of(trace.attention["cross"], written, read, layers["cross"], heads["cross"], kind == "cross")
+    guessed, outcomes = predicted(model, trace, position, count, simple) if predicts else ([], [])
+    left = 1 - sum(outcome.probability for outcome in outcomes)
+    others = f"all others together: {percent(left)}" if outcomes and left > 1e-4 and not model.info.labels else ""
+    row = next(i for i, group in enumerate(sides[stacks[-1]][1]) if position in group)
+    return stations_view(
+        lanes, row, guessed, outcomes, bridge=bridge, words=Words(**(words or {})), others=others, links=links, leads=leads,
+        label=f"The way of a text through {model.info.name}",
+    )  # fmt: skip
+
+
+def select_rows(
+    attention: Attention, position: int, looked: int, most: int, simple: bool
+) -> tuple[list[Token | None], list[list[int]]]:
+    """Return the tokens of a lane that have a row, and the positions that each joins; None and [] for the row of all others.
+
+    Of a long text these are the first token, those up to `position`, and the one that is looked at. simple: characters in one
+    piece, signs as beginners read them, and no spaces before words.
+    """
+    side = scope(attention, whole_characters=simple and any(token.fragment for token in attention.queries)).queries
+    tokens = [replace(token, text=named(token.text)) for token in plain_signs(side.tokens)] if simple else side.tokens
+    count = len(tokens)
+    if count <= most:
+        return list(tokens), side.groups
+    focus, far = (next(i for i, group in enumerate(side.groups) if at in group) for at in (position, looked))
+    kept = {0, focus, far}
+    for step in range(1, count):  # back from the token, then on from it
+        near = focus - step if step < focus else step + 1
+        kept |= {near} if len(kept) < most - 1 and near < count else set()
+    places: list[int | None] = sorted(kept)
+    gap = next((i for i, (a, b) in enumerate(pairwise(sorted(kept)), 1) if b - a > 1), len(places))
+    places.insert(gap, None)
+    return [None if i is None else tokens[i] for i in places], [[] if i is None else side.groups[i] for i in places]
+
+
+def gaze_of(
+    attention: Attention, queries: Sequence[Sequence[int]], keys: Sequence[Sequence[int]], layer: int, head: int, chosen: bool
+) -> Gaze:
+    """Return where the heads look between rows, and what each brings back; the row of all others gets what these get."""
+    cells = sum(attention.counts) * len(attention.queries) * len(attention.keys)
+    sent = range(attention.layers) if cells <= MOST else [layer]
+    weights = {at: between(attention[at], queries, keys) for at in sent}
+    mixed: dict[int, np.ndarray] = {}
+    try:
+        mixed = {at: attention.out(at)[:, [group[-1] if group else 0 for group in queries]] for at in sent}
+    except ValueError:  # of some models only the weights are known
+        mixed = {}
+    for given in mixed.values():
+        given[:, [i for i, group in enumerate(queries) if not group]] = 0
+    return Gaze(weights, mixed, layer, head, chosen)
+
+
+def between(weights: np.ndarray, queries: Sequence[Sequence[int]], keys: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return weights [head, query, key] as those of rows: the mean of what a row's tokens give, the sum of what they get. The row
+    without tokens stands for all that have no row: it gets what is left, and gives nothing."""
+    if weights.shape[1:] == (len(queries), len(keys)) and all(len(group) == 1 for group in (*queries, *keys)):
+        return weights
+    rows = weights[:, [group[0] if group else 0 for group in queries]]
+    for i, group in enumerate(queries):
+        if len(group) != 1:
+            rows[:, i] = weights[:, list(group)].mean(1) if group else 0
+    cells = rows[:, :, [group[0] if group else 0 for group in keys]]
+    for i, group in enumerate(keys):
+        if len(group) != 1:
+            seen = {place for others in keys for place in others}
+            left = [place for place in range(weights.shape[2]) if place not in seen]
+            cells[:, :, i] = rows[:, :, list(group) or left].sum(-1)
+    return cells
+
+
+def predicted(model: LanguageModel, trace: Trace, position: int, count: int, simple: bool) -> tuple[list[Outcome], list[Outcome]]:
+    """Return the guess after each layer, and the likeliest outcomes, at a position."""
+    scores = layer_scores(trace, position)
+    best = model.top(scores[-1], position, count)
+    outcomes = [Outcome(spelt(one.text, simple), one.probability, one.score, one.id) for one in best]
+    each: list[Any] = [values.tolist() for values in guesses(model, scores)]
+    guessed = [
+        Outcome(spelt(model.outcome(id), simple), probability, score, id) for id, probability, score in zip(*each, strict=True)
+    ]
+    return guessed, outcomes
+
+
+def spelt(text: str, simple: bool) -> str:
+    """Return a token as it is written; simple: without the space before it."""
+    return named(plain_sign(text)) if simple else text

@@ -1,0 +1,112 @@
+"""The words of the stations on page "Overview", and the page that each station leads to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from ui.lexicon.marks import Words
+from ui.look import Look
+from ui.picture.board import Draft, Note
+from ui.text import loadable_name
+from viz.numbers import decimal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BREAK = "↵"  # a line break, as the text box writes it (`ui.choices.boxes`)
+LONGEST = 6000  # characters of a text in an address, as `ui.state.LINKED`
+STATIONS = ("tokens", "vectors", "look", "bridge", "mix", "forward", "layers", "chances")
+PARTS = {"mix": {"stage": "mixed values"}, "forward": {"stage": "feed-forward"}, "layers": {"part": "Lens"}}
+PAGES = {
+    "tokens": "type", "vectors": "space", "look": "attention", "bridge": "attention", "mix": "inside", "forward": "inside",
+    "layers": "layers",
+}  # fmt: skip
+
+
+def words(draft: Draft, predicts: bool) -> dict[str, dict[str, str]]:
+    """Return what stands at the stations, at the reader's level and for this kind of model. predicts: at the position shown."""
+    look = draft.look
+    plain = Words(look.level, lambda: look.touched, None)  # what a script writes is no place for marks
+    facts = facts_of(look)
+
+    def texts(heading: str) -> dict[str, str]:
+        each = {name: plain(draft.folder, draft.heading_for(f"{heading} {name}", case_of(look)), **facts) for name in STATIONS}
+        return {name: text for name, text in each.items() if text}
+
+    def sentence(heading: str, case: str) -> str:
+        return plain(draft.folder, draft.heading_for(heading, case), **facts)
+
+    ends = {"rest": sentence("rest", case_of(look)), "pointed": sentence("rest", "headless"), "no guess": ""}
+    if not predicts:
+        ends["no guess"] = sentence("no guess", case_of(look))
+    return {"titles": texts("name"), "notes": texts("note"), "steps": texts("step"), "rest": ends}
+
+
+def case_of(look: Look) -> str:
+    """Return which case of the words a model is: "labels", "headless", "encoder", "encoder-decoder", or "" for a decoder."""
+    info = look.model.info
+    if info.labels:
+        return "labels"
+    if not look.trace.predicts:
+        return "headless"
+    return "" if info.kind == "decoder" else info.kind
+
+
+def facts_of(look: Look) -> dict[str, object]:
+    info, trace, attention = look.model.info, look.trace, look.attention
+    return {
+        "name": loadable_name(info.name),
+        "tokens": len(trace.read),
+        "d_model": info.d_model,
+        "d_head": attention.v(look.layer).shape[-1] if info.queries else "d",
+        "vocabulary": f"{info.vocabulary:,}",
+        "layers": len(trace.numbers),
+        "heads": attention.heads,
+        "kind": look.kind,
+        "formula": attention.formula(look.layer),
+        "way_out": look.model.way_out_formula("h") if trace.unembed else "",
+        "mask": info.mask,
+        "outcomes": len(info.labels.names) if info.labels else "",
+        "parameters": decimal(info.parameters / 1e6),
+    }
+
+
+def links(look: Look) -> dict[str, str]:
+    """Return the address of the page that shows each station, with the same model, text, layer, head and token."""
+    pages = PAGES | ({"chances": answering(look)} if look.trace.predicts else {})
+    return {name: f"{page}?{urlencode(address(look, name))}" for name, page in pages.items()}
+
+
+def answering(look: Look) -> str:
+    """Return the page that goes on from what the model predicts."""
+    return "explain" if look.model.info.kind == "encoder" or look.model.info.labels else "generate"
+
+
+def address(look: Look, station: str) -> dict[str, str]:
+    """Return what an address says of this look at a station."""
+    model, trace = look.model.info.name, look.trace
+    texts = {"text": trace.text, "target": look.second}
+    texts = {name: text.replace("\n", BREAK) for name, text in texts.items() if len(text) <= LONGEST}
+    values = {"model": model} | texts | choices(look, station)
+    return {name: value for name, value in values.items() if value or name == "text"}
+
+
+def choices(look: Look, station: str) -> dict[str, str]:
+    """Return the choices of an address besides model and texts."""
+    values = {"level": look.level} | PARTS.get(station, {})
+    kind = "cross" if station == "bridge" else look.kind
+    if not look.beginner:
+        values |= {"layer": f"L{look.number(look.layer)}", "head": f"H{look.head}"}
+        values |= {"attention": kind.capitalize()} if look.trace.target else {}
+    if look.chosen_token is not None:
+        values["token"] = str(look.chosen_token)
+    return values
+
+
+def say(draft: Draft) -> None:
+    """Say below the picture what it leaves out, and how a program gets its numbers."""
+    facts: Mapping[str, object] = facts_of(draft.look)
+    draft.say("below", **facts)
+    if code := draft.words("code", **facts):
+        draft.beside.append(Note(code, "code"))

@@ -1,0 +1,159 @@
+"""The numbers of page "Overview" are those of the model: of its trace, the lens and its predictions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import models
+from analysis.lens import lens
+from pages.overview.compose import KEY, ROWS, compose, position_of
+from tests.models.classifiers import saved
+from tests.models.huggingface.test_open import save
+from tests.models.networks import network
+from tests.viz.views.test_stations_view import sent
+from ui.look import Choices, Look, look_of
+from ui.picture.board import Note
+from ui.state import LEVELS
+from viz import percent
+
+TEXTS = {
+    "writer": ("The cat sat on the mat and the cat", ""),
+    "filler": ("The [MASK] sat on the mat", ""),
+    "translator": ("The cat sleeps.", "Le chat"),
+    "sorter": ("Did the dog see the cat", ""),
+}
+
+
+def look(name: str, text: str | None = None, level: str = "intermediate", **choices: object) -> Look:
+    model = models.load(name)
+    first, target = TEXTS.get(name, ("The cat sat", ""))
+    return look_of(model, model.trace(first if text is None else text, target), target, Choices(level=level, **choices))
+
+
+def drawn(seen: Look) -> tuple[dict, dict[str, np.ndarray]]:
+    content = compose(seen).contents[KEY]
+    assert not isinstance(content, Note), content
+    return sent(content)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_weights_are_those_of_the_trace(name):
+    seen = look(name)
+    _, arrays = drawn(seen)
+    kinds = {"lane0": "encoder", "lane1": "decoder", "bridge": "cross"} if seen.trace.target else {"lane0": "self"}
+    for part, kind in kinds.items():
+        for layer, weights in enumerate(arrays[f"weights-{part}"]):
+            assert np.abs(weights / 255 - seen.trace.attention[kind][layer]).max() <= 0.5 / 255 + 1e-6
+
+
+@pytest.mark.parametrize("name", ["writer", "filler", "translator"])
+def test_guesses_are_those_of_the_lens_and_chances_those_of_the_model(name):
+    seen = look(name)
+    header, _ = drawn(seen)
+    at = position_of(seen)
+    by_lens = lens(seen.trace, [at], top=1).probabilities[:, 0, 0]
+    assert [guess["number"] for guess in header["guesses"]] == [percent(share) for share in by_lens]
+    best = seen.model.top(seen.trace.logits_at(at), at, 8)
+    assert [(one["id"], one["number"]) for one in header["outcomes"]] == [(one.id, percent(one.probability)) for one in best]
+
+
+def test_a_classifier_ends_in_its_labels():
+    seen = look("sorter")
+    header, _ = drawn(seen)
+    best = seen.model.predict(seen.trace.text, top=8)
+    assert [one["name"] for one in header["outcomes"]] == [one.text for one in best]
+    assert header["guesses"][-1]["number"] == percent(best[0].probability)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_sentence_is_filled_with_what_the_picture_has(name, level):
+    header, _ = drawn(look(name, level=level))
+    facts = {"token", "key", "share", "head", "head_words", "layer", "guess", "chance", "best", "best_share"}
+    said = [
+        *(text for station in header["stations"] for text in (station["title"], station["note"], station["step"])),
+        *header["rest"].values(),
+    ]
+    marks = {mark.split("}")[0] for text in said for mark in text.split("{")[1:]}
+    assert marks <= facts
+    assert all(station["step"] for station in header["stations"])
+
+
+def test_a_chosen_token_is_the_one_that_is_followed():
+    seen = look("writer", token=3)
+    header, _ = drawn(seen)
+    assert header["lanes"][0]["places"][header["row"]] == 3
+    best = seen.model.top(seen.trace.logits_at(3), 3, 1)[0]
+    assert header["outcomes"][0]["id"] == best.id
+
+
+@pytest.mark.parametrize("token", [None, 0, 2, 30])
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+def test_a_long_text_has_the_token_that_is_followed_and_the_one_that_it_looks_at(level, token):
+    seen = look("writer", " ".join(f"cat {i}" for i in range(40)), level, token=token)
+    header, arrays = drawn(seen)
+    (lane,) = header["lanes"]
+    at = position_of(seen)
+    looked = int(seen.attention[seen.layer][seen.head, at].argmax())
+    assert len(lane["tokens"]) == ROWS[level] and lane["tokens"].count(None) == 1
+    assert lane["places"][header["row"]] == at and {0, at, looked} <= set(lane["places"])
+    assert lane["omitted"] + len(lane["tokens"]) - 1 == len(seen.trace.tokens)
+    row = arrays["weights-lane0"][seen.layer, seen.head, header["row"]].astype(int)
+    assert abs(row.sum() - 255) <= len(row), "the row of all others has what is left"
+
+
+def test_of_a_very_long_text_only_the_chosen_layer_is_sent(monkeypatch):
+    from pages.overview import recipes
+
+    monkeypatch.setattr(recipes, "MOST", 100)
+    header, arrays = drawn(look("writer", layer=3))
+    assert header["gazes"]["lane0"]["layers"] == [3] and arrays["weights-lane0"].shape[0] == 1
+
+
+def test_an_encoder_without_a_gap_says_how_to_make_one():
+    header, _ = drawn(look("filler", "The cat sat"))
+    assert not header["outcomes"] and not header["guesses"]
+    assert "mask" in header["rest"]["no guess"]
+
+
+def test_a_model_without_a_head_says_so(tmp_path):
+    seen = look(str(save(network("BERT without a head"), tmp_path)))
+    header, _ = drawn(seen)
+    assert "no language-model head" in header["rest"]["no guess"] and not header["outcomes"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_each_station_leads_to_its_page_with_the_same_choices(level):
+    seen = look("writer", level=level, layer=4, head=2, token=3)
+    links = {station["key"]: station["link"] for station in drawn(seen)[0]["stations"]}
+    pages = {name: link.partition("?")[0] for name, link in links.items()}
+    assert pages == {
+        "tokens": "type", "vectors": "space", "look": "attention", "mix": "inside", "forward": "inside", "layers": "layers",
+        "chances": "generate",
+    }  # fmt: skip
+    assert all("token=3" in link and f"level={level}" in link for link in links.values())
+    assert all(("layer=L4&head=H2" in link) == (level != "beginner") for link in links.values())
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=60), st.sampled_from(LEVELS), st.booleans())
+def test_any_text_is_drawn(text, level, narrow):
+    seen = look("writer", text, level, narrow=narrow)
+    header, arrays = drawn(seen)
+    assert arrays["weights-lane0"].shape[2] == len(header["lanes"][0]["tokens"])
+    assert header["lanes"][0]["tokens"][header["row"]] is not None
+
+
+def test_the_same_look_gives_the_same_bytes():
+    seen = look("translator", level="expert")
+    assert compose(seen).data == compose(replace(seen)).data
+
+
+def test_a_classifier_of_hugging_face_is_drawn(tmp_path):
+    header, _ = drawn(look(str(saved("BERT", tmp_path / "classifier"))))
+    assert header["outcomes"] and header["guesses"]

@@ -1,0 +1,200 @@
+"""The way of a text through a model in one picture: tokens, vectors, one block, the stack of layers, and the chances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from viz.numbers import percent_or_score
+from viz.tokens import named, pieces
+from viz.view import View, pack
+
+CELLS = 16  # of a strip: of more numbers, each cell is the one furthest from 0 of those that it covers
+CLEAR = 0.92  # of the cells stay within the colours; the others have the strongest
+_LONGEST = 24  # characters of a token that are sent
+STATIONS = ("tokens", "vectors", "look", "bridge", "mix", "forward", "layers", "chances")
+TITLES = {
+    "tokens": "Tokens", "vectors": "Vectors", "look": "Looking", "bridge": "Across", "mix": "Mixing",
+    "forward": "Feed-forward", "layers": "Layers", "chances": "Chances",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Gaze:
+    """Where the heads of some layers look from the rows of a lane, and what each brings back.
+
+    weights: by layer, [heads, row, row that is looked at], attention in [0, 1]. mixed: by layer, [heads, row, d_head], or {}
+    where that is not known. layer, head: which is chosen. chosen: whether it is the kind of attention that is looked at.
+    """
+
+    weights: Mapping[int, np.ndarray]
+    mixed: Mapping[int, np.ndarray]
+    layer: int
+    head: int
+    chosen: bool = True
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What one stack of layers reads. tokens: of each row, or None where a row stands for those that have no room; places: their
+    positions. vectors: float [layers + 1, row, d_model]. gaze: its attention within itself; numbers: of its layers."""
+
+    tokens: Sequence[Any]
+    places: Sequence[int]
+    vectors: np.ndarray
+    gaze: Gaze
+    numbers: Sequence[int]
+    name: str = ""
+    omitted: int = 0  # tokens that the row without a token stands for
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A token or a label with its probability; NaN where it has a score alone."""
+
+    text: str
+    probability: float
+    score: float = 0.0
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is written beside the picture. titles, notes, steps: by station, its name, a few words below that, and the sentence of
+    its step, in which `{token}`, `{key}`, `{share}`, `{head}`, `{layer}`, `{guess}`, `{chance}`, `{best}` and `{best_share}`
+    stand for what is shown."""
+
+    titles: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    steps: Mapping[str, str] = field(default_factory=dict)
+    rest: Mapping[str, str] = field(default_factory=dict)
+
+
+def stations_view(
+    lanes: Sequence[Lane],
+    row: int,
+    guesses: Sequence[Outcome],
+    outcomes: Sequence[Outcome],
+    *,
+    bridge: Gaze | None = None,
+    words: Words | None = None,
+    others: str = "",
+    links: Mapping[str, str] | None = None,
+    leads: bool = False,
+    label: str = "",
+) -> View:
+    """Draw a text's way through a model. lanes: one, or those of an encoder and a decoder, which `bridge` joins.
+
+    row: of the last lane, the one whose way is shown while none is pointed at. guesses: what the model would predict if it
+    stopped after the embedding and after each layer, at that row; () where it predicts nothing. outcomes: what it predicts;
+    others: a few words on all others.
+    links: by station, the address of the page that shows it. leads: whether a press on a layer or head tells of it; else the
+    picture alone turns to it.
+
+    Vectors and mixtures are sent as uint8, 128 for 0, each layer in a scale of its own; weights as uint8, exact to 1/510. A press
+    tells `chosen`: `{"open": station}`, `{"token": [lane, position]}`, `{"layer", "head"}` or `{"outcome": id}`, each with `n`,
+    which grows. Raises ValueError for a row that is not there, and for as many guesses as there are not.
+    """
+    words = words or Words()
+    last = lanes[-1]
+    if not 0 <= row < len(last.tokens):
+        raise ValueError(f"Row {row} of {len(last.tokens)}: give the place of a token in the last lane.")
+    if guesses and len(guesses) != len(last.vectors):
+        raise ValueError(f"{len(guesses)} guesses for {len(last.vectors)} vectors of a token: give one for each.")
+    arrays: dict[str, np.ndarray] = {}
+    gazes = {**{f"lane{i}": lane.gaze for i, lane in enumerate(lanes)}, **({"bridge": bridge} if bridge else {})}
+    for i, lane in enumerate(lanes):
+        arrays[f"vectors-lane{i}"] = shades(lane.vectors)
+    for name, gaze in gazes.items():
+        arrays |= _packed(name, gaze)
+    stations = [name for name in STATIONS if (name != "bridge" or bridge) and (name != "chances" or outcomes)]
+    header: dict[str, Any] = {
+        "label": label or "The way of a text through the model",
+        "row": row,
+        "leads": leads,
+        "lanes": [_lane(lane) for lane in lanes],
+        "gazes": {name: _gaze(gaze) for name, gaze in gazes.items()},
+        "stations": [
+            {
+                "key": name,
+                "title": words.titles.get(name) or TITLES[name],
+                "note": words.notes.get(name, ""),
+                "step": words.steps.get(name, ""),
+                "link": (links or {}).get(name, ""),
+            }
+            for name in stations
+        ],
+        "rest": dict(words.rest),
+        "others": others,
+        "guesses": [_outcome(guess) for guess in guesses],
+        "outcomes": [_outcome(outcome) for outcome in outcomes],
+        "largest": max((outcome.probability for outcome in outcomes if outcome.probability == outcome.probability), default=0.0),
+    }
+    return View("stations_view", pack(header, **arrays), header["label"])
+
+
+def shades(values: np.ndarray) -> np.ndarray:
+    """Return the cells of strips, uint8 [layer, …, CELLS], 128 for 0: of each layer, in a scale of its own."""
+    flat = np.nan_to_num(np.asarray(values, dtype=np.float32))
+    if flat.shape[-1] > CELLS:
+        if flat.shape[-1] % CELLS:
+            starts = np.arange(CELLS) * flat.shape[-1] // CELLS
+            low, high = np.minimum.reduceat(flat, starts, axis=-1), np.maximum.reduceat(flat, starts, axis=-1)
+        else:
+            blocks = flat.reshape(*flat.shape[:-1], CELLS, -1)
+            low, high = blocks.min(-1), blocks.max(-1)
+        flat = np.where(-low > high, low, high)
+    sizes = np.abs(flat).reshape(len(flat), -1)
+    at = int(CLEAR * (sizes.shape[1] - 1)) if sizes.shape[1] else 0
+    limits = np.partition(sizes, at, axis=1)[:, at] if sizes.size else np.ones(len(flat), np.float32)
+    limits = np.where(limits > 0, limits, np.maximum(sizes.max(1, initial=0.0), 1e-9))
+    scaled = flat / limits.reshape(-1, *[1] * (flat.ndim - 1))
+    return np.rint(128 + 127 * np.clip(scaled, -1, 1)).astype(np.uint8)
+
+
+def _packed(name: str, gaze: Gaze) -> dict[str, np.ndarray]:
+    """Return the weights and the strips of a gaze: of layers with fewer heads than others the rest is 0."""
+    layers = sorted(gaze.weights)
+    weights = np.nan_to_num(_stacked([gaze.weights[layer] for layer in layers]))
+    arrays = {f"weights-{name}": np.rint(255 * np.clip(weights, 0, 1)).astype(np.uint8)}
+    if gaze.mixed:
+        arrays[f"mixed-{name}"] = shades(_stacked([gaze.mixed[layer] for layer in layers]))
+    return arrays
+
+
+def _stacked(layers: list[np.ndarray]) -> np.ndarray:
+    """Return arrays [head, …] of layers as one; heads that a layer has not are 0."""
+    most = max(map(len, layers))
+    return np.stack([np.pad(of, [(0, most - len(of)), (0, 0), (0, 0)]) if len(of) < most else of for of in layers])
+
+
+def _gaze(gaze: Gaze) -> dict[str, Any]:
+    layers = sorted(gaze.weights)
+    counts = [len(gaze.weights[layer]) for layer in layers]
+    return {"layers": layers, "counts": counts, "layer": gaze.layer, "head": gaze.head, "chosen": gaze.chosen}
+
+
+def _lane(lane: Lane) -> dict[str, Any]:
+    shown = [None if token is None else token if isinstance(token, str) else token.text for token in lane.tokens]
+    return {
+        "name": lane.name,
+        "tokens": [None if text is None else pieces(text[:_LONGEST]) for text in shown],
+        "names": ["" if text is None else named(text[:_LONGEST]) for text in shown],
+        "places": [int(place) for place in lane.places],
+        "numbers": [int(number) for number in lane.numbers],
+        "omitted": lane.omitted,
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    share = outcome.probability if outcome.probability == outcome.probability else 0.0
+    return {
+        "text": pieces(outcome.text[:_LONGEST]),
+        "name": named(outcome.text[:_LONGEST]),
+        "share": float(f"{share:.4g}"),
+        "number": percent_or_score(outcome.probability, outcome.score),
+        "id": outcome.id,
+    }

@@ -1,0 +1,41 @@
+// What was sent, by place.
+
+const NONE = new Uint8Array(0);
+
+// The row whose way is shown, as [lane, row].
+export function focusOf({ header, pointed, last }) {
+  return pointed ?? [last, header.row];
+}
+
+function slotOf({ header, at }, name) {
+  const { layer, head } = at[name];
+  return [header.gazes[name].layers.indexOf(layer), head];
+}
+
+// The weights of a row of the head that is looked at, as bytes.
+export function weightsOf(state, name, row, head) {
+  const array = state.header.arrays[`weights-${name}`];
+  const [slot, chosen] = slotOf(state, name);
+  if (slot < 0) return NONE;
+  const [, heads, rows, keys] = array.shape;
+  const start = ((slot * heads + (head ?? chosen)) * rows + row) * keys;
+  return array.data.subarray(start, start + keys);
+}
+
+// The cells of what the head brings to a row.
+export function mixedOf(state, name, row) {
+  const array = state.header.arrays[`mixed-${name}`];
+  const [slot, head] = slotOf(state, name);
+  if (!array || slot < 0) return NONE;
+  const [, heads, rows, cells] = array.shape;
+  const start = ((slot * heads + head) * rows + row) * cells;
+  return array.data.subarray(start, start + cells);
+}
+
+// The cells of a row's vector; layer 0 is before the first.
+export function vectorOf({ header }, lane, layer, row) {
+  const { shape, data } = header.arrays[`vectors-lane${lane}`];
+  const [, rows, cells] = shape;
+  const start = (layer * rows + row) * cells;
+  return data.subarray(start, start + cells);
+}

@@ -1,0 +1,312 @@
+// What is drawn on the canvas: the frame of the layer, lines, strips, the feed-forward part, and all heads as small maps.
+
+import { penOn } from "../../shared/canvas.js";
+import { colours, css, divergingOf, mix, shade, tintsOf } from "../../shared/colours.js";
+import { focusOf, mixedOf, vectorOf, weightsOf } from "./data.js";
+import { place, stripAt } from "./places.js";
+import { gazeOf } from "./words.js";
+
+const FAINT = 0.16; // what is not on the way of the token that is followed
+const LEAST = 8; // of 255: weaker lines are left out
+
+export function draw(state) {
+  const { canvas, g, header, last } = state;
+  if (!g) return;
+  const pen = penOn(canvas);
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  pen.setTransform(g.ratio, 0, 0, g.ratio, 0, 0);
+  const { ink, accent, paper } = colours(state.root);
+  const theme = { ink, accent, paper, both: divergingOf(state.root), line: mix(paper, ink, 0.2) };
+  const focus = focusOf(state);
+  const order = Object.fromEntries(header.stations.map(({ key }, i) => [key, i]));
+  const lit = (key) => Math.max(0, Math.min(1, state.progress - (order[key] ?? 0) + 1));
+  const alone = Boolean(state.pointed) || state.progress < header.stations.length - 1;
+  const view = { state, pen, theme, focus, lit, alone, near: nearOf(state, focus, alone) };
+  frame(view);
+  lines(view);
+  strips(view);
+  if (focus[0] === last && !state.pointed) joins(view);
+  thumbs(view);
+  comet(view);
+  pen.globalAlpha = 1;
+}
+
+// How near each row is to the way of the token that is followed: 1 for its own, less for those that it looks at.
+function nearOf(state, focus, alone) {
+  const { header } = state;
+  if (!alone) return header.lanes.map(({ tokens }) => tokens.map(() => 1));
+  const name = gazeOf(state, focus);
+  const weights = weightsOf(state, name, focus[1]);
+  const most = Math.max(1, ...weights);
+  const from = name === "bridge" ? 0 : focus[0];
+  return header.lanes.map(({ tokens }, lane) =>
+    tokens.map((_, row) => {
+      if (lane === focus[0] && row === focus[1]) return 1;
+      return lane === from && weights[row] >= LEAST ? FAINT + (0.9 - FAINT) * (weights[row] / most) : FAINT;
+    }),
+  );
+}
+
+function frame({ state, pen, theme }) {
+  const { x, y, w, h } = state.g.panel;
+  pen.globalAlpha = 1;
+  pen.fillStyle = css(mix(theme.paper, theme.accent, 0.045));
+  pen.strokeStyle = css(mix(theme.paper, theme.accent, 0.4));
+  pen.lineWidth = 1;
+  pen.beginPath();
+  pen.roundRect(x + 0.5, y + 0.5, w - 1, h - 1, 12);
+  pen.fill();
+  pen.stroke();
+}
+
+// ---------------------------------------------------------------- lines
+
+function lines(view) {
+  const { state } = view;
+  const { g, header, last } = state;
+  header.lanes.forEach((_, lane) => {
+    const end = g.two ? g.bands.middle[0] : g.bands.mix[0];
+    gaze(view, `lane${lane}`, lane, lane, [g.bands.look[0] + 3, end - 3], "look");
+  });
+  if (g.two) gaze(view, "bridge", 0, last, [g.bands.bridge[0] + 3, g.bands.mix[0] - 3], "bridge");
+}
+
+function gaze(view, name, from, to, [start, end], station) {
+  const { state, pen, theme, focus, lit, alone } = view;
+  const { g, header } = state;
+  pen.strokeStyle = css(theme.accent);
+  const own = gazeOf(state, focus) === name || (name !== "bridge" && focus[0] === to);
+  header.lanes[to].tokens.forEach((token, row) => {
+    if (token === null) return;
+    const mine = to === focus[0] && row === focus[1] && own;
+    const weights = weightsOf(state, name, row);
+    weights.forEach((weight, key) => {
+      const looked = name === "bridge" && focus[0] === from && key === focus[1]; // at the token that is pointed at
+      if (weight < LEAST || (alone && !mine && !looked)) return;
+      const share = weight / 255;
+      pen.globalAlpha = mine || looked ? 0.25 + 0.75 * shade(share) : 0.05 + 0.3 * share;
+      pen.lineWidth = mine || looked ? 1 + 3.4 * share : 0.8 + 1.6 * share;
+      const [a, b] = [g.across[from][key], g.across[to][row]];
+      line(pen, g, [start, a], [end, b], mine && alone ? lit(station) : 1);
+    });
+  });
+  pen.globalAlpha = 1;
+}
+
+function line(pen, g, [start, a], [end, b], part) {
+  if (part <= 0) return;
+  const middle = (start + end) / 2;
+  const long = 1.12 * Math.hypot(end - start, b - a);
+  if (part < 1) pen.setLineDash([long * part, long]);
+  pen.beginPath();
+  pen.moveTo(...place(g, start, a));
+  pen.bezierCurveTo(...place(g, middle, a), ...place(g, middle, b), ...place(g, end, b));
+  pen.stroke();
+  if (part < 1) pen.setLineDash([]);
+}
+
+// ---------------------------------------------------------------- strips
+
+function strips(view) {
+  const { state, lit, near, alone, focus } = view;
+  const { g, header, at, last } = state;
+  header.lanes.forEach(({ tokens }, lane) => {
+    const { layer } = at[`lane${lane}`];
+    tokens.forEach((token, row) => {
+      if (token === null) return;
+      const across = g.across[lane][row];
+      const mine = lane === focus[0] && row === focus[1];
+      const seen = (station) =>
+        alone ? (mine ? FAINT + (1 - FAINT) * lit(station) : Math.min(near[lane][row], mine ? 1 : 0.9)) : 1;
+      strip(view, g.bands.vectors, across, vectorOf(state, lane, layer, row), seen("vectors"), mine);
+      if (g.two) {
+        const cells =
+          lane === last ? mixedOf(state, `lane${lane}`, row) : vectorOf(state, lane, header.lanes[0].numbers.length, row);
+        strip(view, g.bands.middle, across, cells, seen("look"), mine);
+      }
+      if (lane !== last) return;
+      const after = alone && !mine ? FAINT : seen("mix");
+      strip(
+        view,
+        g.bands.mix,
+        across,
+        mixedOf(state, g.two && state.main !== `lane${last}` ? "bridge" : `lane${last}`, row),
+        after,
+        mine,
+      );
+      hexagon(view, across, alone && !mine ? FAINT : seen("forward"), mine);
+      strip(view, g.bands.forward, across, vectorOf(state, lane, layer + 1, row), alone && !mine ? FAINT : seen("forward"), mine);
+    });
+  });
+}
+
+function strip({ pen, theme, state }, band, across, cells, alpha, mine) {
+  const [x, y, w, h] = stripAt(state.g, band, across);
+  pen.globalAlpha = alpha;
+  const wide = w / cells.length;
+  cells.forEach((cell, i) => {
+    pen.fillStyle = css(theme.both[cell]);
+    pen.fillRect(x + i * wide, y, wide + 0.4, h);
+  });
+  pen.strokeStyle = css(mine ? theme.accent : theme.line);
+  pen.lineWidth = mine ? 1.5 : 1;
+  pen.beginPath();
+  pen.roundRect(x - 0.5, y - 0.5, w + 1, h + 1, 3);
+  pen.stroke();
+  pen.globalAlpha = 1;
+}
+
+// The feed-forward part of a row, which is wider inside than at its ends.
+function hexagon({ pen, theme, state }, across, alpha, mine) {
+  const { g } = state;
+  const [from, to] = g.bands.glyph;
+  const half = Math.min(11, 0.4 * g.pitch);
+  const [a, b] = [from + 0.32 * (to - from), to - 0.32 * (to - from)];
+  const points = [
+    [from, -0.4], [a, -1], [b, -1], [to, -0.4], [to, 0.4], [b, 1], [a, 1], [from, 0.4],
+  ]; // prettier-ignore
+  pen.globalAlpha = alpha;
+  pen.fillStyle = css(mine ? mix(theme.paper, theme.accent, 0.3) : mix(theme.paper, theme.ink, 0.14));
+  pen.strokeStyle = css(mine ? theme.accent : theme.line);
+  pen.lineWidth = 1;
+  pen.beginPath();
+  points.forEach(([along, side], i) => pen[i ? "lineTo" : "moveTo"](...place(g, along, across + side * half)));
+  pen.closePath();
+  pen.fill();
+  pen.stroke();
+  pen.globalAlpha = 1;
+}
+
+// ---------------------------------------------------------------- from the block to the stack, and from there to the chances
+
+export function joinsOf(state) {
+  const { g, header, last } = state;
+  const across = g.across[last][header.row];
+  const [first, top] = [g.cardPlaces[0], g.cardPlaces.at(-1)];
+  const answer = g.outcomePlaces[0];
+  if (!g.wide) return { in: [[across, g.bands.forward[1] + 2], [across, g.panel.y + g.panel.h + 12]], out: null }; // prettier-ignore
+  return {
+    in: [[g.bands.forward[1] + 3, across], [first.x - 3, first.y + first.h / 2]],
+    out: answer && [[top.x + top.w + 3, top.y + top.h / 2], [answer.x - 3, answer.y + answer.h / 2]],
+  }; // prettier-ignore
+}
+
+function joins({ state, pen, theme, lit }) {
+  const { g, at, last } = state;
+  const ends = joinsOf(state);
+  pen.strokeStyle = css(theme.accent);
+  pen.lineWidth = 2;
+  pen.globalAlpha = FAINT + (1 - FAINT) * lit("layers");
+  curve(pen, g, ...ends.in);
+  if (ends.out) {
+    pen.globalAlpha = FAINT + (1 - FAINT) * lit("chances");
+    curve(pen, g, ...ends.out);
+  }
+  pen.globalAlpha = 1;
+  const card = g.cardPlaces[g.cards.indexOf(at[`lane${last}`].layer + 1)];
+  if (!g.wide || !card) return;
+  const [edge, middle] = [g.panel.x + g.panel.w, card.y + card.h / 2];
+  pen.setLineDash([3, 3]);
+  pen.lineWidth = 1.2;
+  pen.beginPath();
+  pen.moveTo(edge, middle);
+  pen.lineTo(card.x - 2, middle);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+function curve(pen, g, [x, y], [x2, y2]) {
+  const middle = (x + x2) / 2;
+  pen.beginPath();
+  pen.moveTo(x, y);
+  if (g.wide) pen.bezierCurveTo(middle, y, middle, y2, x2, y2);
+  else pen.lineTo(x2, y2);
+  pen.stroke();
+}
+
+// ---------------------------------------------------------------- all heads, small
+
+function thumbs({ state, pen, theme }) {
+  const { g, header, at, main } = state;
+  const array = header.arrays[`weights-${main}`];
+  const [, heads, rows, keys] = array.shape;
+  const slot = header.gazes[main].layers.indexOf(at[main].layer);
+  if (slot < 0) return;
+  const { count, each, side, x, y } = g.thumbs;
+  const tints = tintsOf(state.root);
+  const sheet = (state.sheet ??= document.createElement("canvas"));
+  sheet.width = keys * count;
+  sheet.height = rows;
+  const image = new ImageData(keys * count, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let head = 0; head < count; head++)
+    for (let row = 0; row < rows; row++)
+      for (let key = 0; key < keys; key++)
+        pixels[row * keys * count + head * keys + key] = tints[array.data[((slot * heads + head) * rows + row) * keys + key]];
+  sheet.getContext("2d").putImageData(image, 0, 0);
+  pen.imageSmoothingEnabled = false;
+  for (let head = 0; head < count; head++) {
+    const [left, top] = [x + (head % each) * (side + 4), y + Math.floor(head / each) * (side + 4)];
+    pen.fillStyle = css(theme.paper);
+    pen.fillRect(left, top, side, side);
+    pen.drawImage(sheet, head * keys, 0, keys, rows, left, top, side, side);
+    pen.strokeStyle = css(head === at[main].head ? theme.accent : theme.line);
+    pen.lineWidth = head === at[main].head ? 2 : 1;
+    pen.beginPath();
+    pen.roundRect(left - 0.5, top - 0.5, side + 1, side + 1, 3);
+    pen.stroke();
+  }
+}
+
+// ---------------------------------------------------------------- the way of a new token
+
+// Points that run along the way of the newest token: along the strips, and along each line as large as its weight.
+function comet({ state, pen, theme }) {
+  const { comet, g, header, last } = state;
+  if (comet === null) return;
+  const focus = [last, header.row];
+  const across = g.across[last][header.row];
+  const step = Math.floor(comet);
+  const part = comet - step;
+  const { key } = header.stations[step] ?? {};
+  pen.fillStyle = css(theme.accent);
+  const dot = ([x, y], size) => {
+    pen.globalAlpha = 0.9;
+    pen.beginPath();
+    pen.arc(x, y, size, 0, 2 * Math.PI);
+    pen.fill();
+  };
+  const along = ([from, to]) => dot(place(g, from + part * (to - from), across), 5);
+  if (key === "vectors" || key === "mix") along(g.bands[key]);
+  else if (key === "forward") along([g.bands.glyph[0], g.bands.forward[1]]);
+  else if (key === "look" || key === "bridge") {
+    const name = key === "bridge" ? "bridge" : `lane${last}`;
+    const from = name === "bridge" ? 0 : last;
+    const [start, end] = g.two && key === "look" ? [g.bands.look[0], g.bands.middle[0]] : [g.bands[key][0], g.bands.mix[0]];
+    weightsOf(state, name, focus[1]).forEach((weight, row) => {
+      if (weight < 2 * LEAST) return;
+      const a = g.across[from][row];
+      dot(
+        place(g, start + part * (end - start), a + part * part * (3 - 2 * part) * (across - a)),
+        2 + 4 * Math.sqrt(weight / 255),
+      );
+    });
+  } else if (key === "layers") {
+    const i = Math.min(g.cardPlaces.length - 1, Math.floor(part * g.cardPlaces.length));
+    ring(pen, theme, g.cardPlaces[i]);
+  } else if (key === "chances" && g.outcomePlaces[0]) {
+    const [from, to] = joinsOf(state).out ?? [];
+    if (from) dot([from[0] + part * (to[0] - from[0]), from[1] + part * (to[1] - from[1])], 5);
+  }
+  pen.globalAlpha = 1;
+}
+
+function ring(pen, theme, { x, y, w, h }) {
+  pen.globalAlpha = 0.9;
+  pen.strokeStyle = css(theme.accent);
+  pen.lineWidth = 3;
+  pen.beginPath();
+  pen.roundRect(x - 2, y - 2, w + 4, h + 4, 10);
+  pen.stroke();
+}

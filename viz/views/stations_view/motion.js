@@ -1,0 +1,64 @@
+// What moves: the way of a token, played station by station, and the run of a new one. Who wants less motion sees steps.
+
+import { draw } from "./drawing.js";
+import { dress } from "./elements.js";
+import { say } from "./words.js";
+
+const STEP = 900; // milliseconds in which a station lights up
+const RUN = 130; // milliseconds a station in which a new token runs through
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// The stations up to one are lit, the last of them step by step.
+export function begin(state, at) {
+  stop(state);
+  const ends = at >= state.header.stations.length - 1;
+  const finish = () => {
+    state.progress = ends ? Infinity : at;
+    show(state);
+  };
+  if (still() || !state.player.playing) return finish();
+  run(state, STEP, (part) => (state.progress = at - 1 + part), finish);
+}
+
+// The whole picture, without anything that moves.
+export function settle(state) {
+  stop(state);
+  state.progress = Infinity;
+  state.comet = null;
+}
+
+// The newest token runs through all stations, above numbers that are there at once.
+export function wave(state) {
+  stop(state);
+  state.comet = null;
+  if (still() || document.hidden) return;
+  const count = state.header.stations.length;
+  const finish = () => {
+    state.comet = null;
+    draw(state);
+  };
+  run(state, RUN * count, (part) => (state.comet = part * count), finish, draw);
+}
+
+function show(state) {
+  dress(state);
+  draw(state);
+  say(state);
+}
+
+function stop(state) {
+  cancelAnimationFrame(state.frame);
+}
+
+function run(state, time, set, finish, each = show) {
+  let began = 0;
+  const step = (now) => {
+    began ||= now;
+    const part = (now - began) / time;
+    if (part >= 1 || !state.root.isConnected) return finish();
+    set(part);
+    each(state);
+    state.frame = requestAnimationFrame(step);
+  };
+  state.frame = requestAnimationFrame(step);
+}

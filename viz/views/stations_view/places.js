@@ -1,0 +1,169 @@
+// Where all stands. The stations follow each other along one axis, the tokens along the other: on a wide page stations go from left
+// to right and tokens down; on a narrow one stations go down and tokens from left to right.
+
+export const WIDE = 800; // CSS pixels from which on stations stand side by side
+const AREA = 344; // CSS pixels for the rows of a wide picture
+const MOST_CARDS = 13; // layers that have a card
+const GAP = 0.9; // between two texts, in rows
+
+export function arrange(state) {
+  const { header, root } = state;
+  const width = root.clientWidth || 990;
+  const rows = header.lanes.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const gaps = GAP * (header.lanes.length - 1);
+  const wide = width >= WIDE;
+  const g = (state.g = { wide, width, bands: {}, heads: {}, two: header.lanes.length > 1 });
+  g.pitch = wide ? Math.max(20, Math.min(40, AREA / (rows + gaps))) : width / (rows + gaps);
+  g.cards = cardsOf(state);
+  (wide ? besideEachOther : belowEachOther)(state, g, rows + gaps);
+  const start = wide ? g.top : 0;
+  let at = 0;
+  g.across = header.lanes.map(({ tokens }) => {
+    const centres = tokens.map((_, i) => start + g.pitch * (at + i + 0.5));
+    at += tokens.length + GAP;
+    return centres;
+  });
+  const { stage, canvas } = state;
+  stage.style.height = g.height + "px";
+  stage.classList.toggle("wide", wide);
+  stage.classList.toggle("upright", !wide && g.pitch < 44);
+  const ratio = (g.ratio = devicePixelRatio || 1);
+  const size = [width, g.height].map((side) => Math.round(side * ratio));
+  if (canvas.width !== size[0]) canvas.width = size[0];
+  if (canvas.height !== size[1]) canvas.height = size[1];
+  canvas.style.width = width + "px";
+  canvas.style.height = g.height + "px";
+}
+
+// The layers that have a card, 0 for before the first: of many, some of them, the one that is looked at among them.
+function cardsOf({ header, at, last }) {
+  const count = header.lanes[last].numbers.length + 1;
+  const all = Array.from({ length: count }, (_, i) => i);
+  if (count <= MOST_CARDS) return all;
+  const here = at[`lane${last}`].layer + 1;
+  const some = new Set([0, here, count - 1]);
+  for (let i = 1; some.size < MOST_CARDS && i < MOST_CARDS; i++) some.add(Math.round((i * (count - 1)) / (MOST_CARDS - 1)));
+  return all.filter((layer) => some.has(layer));
+}
+
+// How large thumbnails are, so that they fit a width.
+function thumbsOf({ header, at, main }, width, most) {
+  const { layers, counts } = header.gazes[main];
+  const count = counts[layers.indexOf(at[main].layer)] ?? counts[0];
+  let lines = 1;
+  while (lines < 5 && width / Math.ceil(count / lines) < 16) lines++;
+  const each = Math.ceil(count / lines);
+  const side = Math.max(10, Math.min(most, Math.floor(width / each) - 4));
+  return { count, each, side, width: each * (side + 4), height: lines * (side + 4) };
+}
+
+function besideEachOther(state, g, rows) {
+  const { two, width, bands, heads } = g;
+  const { header } = state;
+  const [token, strip, glyph, card] = [Math.min(112, 0.112 * width), two ? 60 : 78, two ? 24 : 28, two ? 140 : 152];
+  const answers = header.outcomes.length || header.rest["no guess"] ? (two ? 170 : 196) : 0;
+  g.top = 68;
+  const area = Math.max(g.pitch * rows, Math.min(AREA, 36 * Math.max(g.cards.length, header.outcomes.length + 1)));
+  const ends = width - answers - (answers ? 20 : 0) - card; // where the stack begins
+  bands.tokens = [0, token];
+  bands.vectors = [token + 10, token + 10 + strip];
+  const begins = bands.vectors[1];
+  const forward = ends - 34 - strip;
+  bands.forward = [forward, forward + strip];
+  bands.glyph = [forward - glyph - 6, forward - 6];
+  bands.mix = [bands.glyph[0] - 10 - strip, bands.glyph[0] - 10];
+  if (two) {
+    const room = bands.mix[0] - begins - strip;
+    const middle = begins + 0.44 * room;
+    bands.look = [begins, middle];
+    bands.middle = [middle, middle + strip];
+    bands.bridge = [middle + strip, bands.mix[0]];
+  } else bands.look = [begins, bands.mix[0]];
+  bands.layers = [ends, ends + card];
+  bands.chances = [width - answers, width];
+  g.thumbs = thumbsOf(state, bands.forward[1] - begins - 118, 30);
+  g.panel = { x: begins + 8, y: 0, w: bands.forward[1] + 10 - begins - 8, h: g.top + area + 18 + g.thumbs.height };
+  Object.assign(g.thumbs, { x: begins + 108, y: g.top + area + 8 });
+  g.height = g.panel.h + 2;
+  const places = { ...bands, forward: [bands.glyph[0], bands.forward[1]] };
+  const first = { look: 14, bridge: 10 };
+  const ends_of = { look: two ? bands.middle[1] : bands.mix[0] - 6, bridge: bands.mix[0] - 6, mix: bands.glyph[0] - 2 };
+  for (const { key } of header.stations) {
+    const [from, to] = places[key];
+    const x = from + (first[key] ?? 0);
+    heads[key] = { x, y: 21, w: (ends_of[key] ?? to + (key === "vectors" ? 6 : 0)) - x };
+  }
+  const stack = Math.min(50, area / g.cards.length);
+  g.cardPlaces = g.cards.map((_, i) => ({
+    x: bands.layers[0], y: g.top + area - (i + 1) * stack + 2, w: card, h: stack - Math.min(6, 0.16 * stack),
+  })); // prettier-ignore
+  const each = Math.min(36, area / Math.max(header.outcomes.length, 5));
+  g.outcomePlaces = header.outcomes.map((_, i) => ({ x: bands.chances[0], y: g.top + i * each, w: answers, h: each }));
+  g.none = { x: bands.chances[0], y: g.top + each * header.outcomes.length + 4, w: answers };
+  g.key = { x: bands.layers[0], y: g.thumbs.y + g.thumbs.side / 2 - 9 };
+}
+
+function belowEachOther(state, g) {
+  const { width, bands, heads, two } = g;
+  const { header, main } = state;
+  const answers = header.outcomes.length;
+  let y = 0;
+  const open = (key, room, gap = 10, inside = 0) => {
+    heads[key] = { x: inside, y, w: width - 2 * inside };
+    bands[key] = [y + 26, y + 26 + room];
+    y += 26 + room + gap;
+  };
+  const small = () => {
+    g.thumbs = { ...thumbsOf(state, width - 112, 30), x: 100, y: y + 26 };
+    return g.thumbs.height + 4;
+  };
+  const look = (key, long) => {
+    const maps = (main === "bridge") === (key === "bridge") ? small() : 0;
+    open(key, maps + long, 2, 10);
+    bands[key][0] += maps;
+  };
+  open("tokens", g.pitch < 44 ? 74 : 28, 8);
+  open("vectors", 14, 6);
+  g.panel = { x: 0, y, w: width, h: 0 };
+  y += 22;
+  look("look", 92);
+  if (two) {
+    bands.middle = [y, y + 14];
+    y += 22;
+    look("bridge", 92);
+  }
+  const before = y;
+  open("mix", 14, 8, 10);
+  bands[two ? "bridge" : "look"][1] = before - 2;
+  open("forward", 38, 10, 10);
+  bands.glyph = [bands.forward[0], bands.forward[0] + 20];
+  bands.forward = [bands.forward[0] + 24, bands.forward[1]];
+  g.panel.h = y - g.panel.y;
+  y += 14;
+  open("layers", 36 * g.cards.length);
+  g.cardPlaces = g.cards.map((_, i) => ({ x: 0, y: bands.layers[0] + 36 * i, w: width, h: 30 }));
+  g.outcomePlaces = [];
+  if (answers) {
+    open("chances", 34 * answers + 26);
+    g.outcomePlaces = header.outcomes.map((_, i) => ({ x: 0, y: bands.chances[0] + 34 * i, w: width, h: 34 }));
+    g.none = { x: 6, y: bands.chances[0] + 34 * answers, w: width - 6 };
+  } else {
+    g.none = { x: 0, y, w: width };
+    y += header.rest["no guess"] ? 64 : 0;
+  }
+  g.key = { x: 0, y };
+  g.height = y + 24;
+}
+
+// A place of a station and a row as [x, y].
+export const place = ({ wide }, along, across) => (wide ? [along, across] : [across, along]);
+
+// The box of a strip.
+export function stripAt({ wide, pitch }, [from, to], across) {
+  if (wide) {
+    const high = Math.min(18, 0.62 * pitch);
+    return [from, across - high / 2, to - from, high];
+  }
+  const long = Math.min(64, pitch - 5);
+  return [across - long / 2, from, long, to - from];
+}

@@ -1,0 +1,112 @@
+// The way of a text through a model: stations side by side, a row for each token; on a narrow page the stations stand below each
+// other. One canvas has the lines and the strips; tokens, headings, layers, heads and chances are elements above it.
+
+import { unpack } from "../../shared/bytes.js";
+import { element } from "../../shared/element.js";
+import { onHover } from "../../shared/hover.js";
+import { makePlayer } from "../../shared/player.js";
+import { stateOf } from "../../shared/state.js";
+import { draw } from "./drawing.js";
+import { build, dress, tabulate } from "./elements.js";
+import { begin, settle, wave } from "./motion.js";
+import { arrange } from "./places.js";
+import { say } from "./words.js";
+
+const PACE = 1700; // milliseconds a station
+const QUIET = 400; // milliseconds without a change, until the tables for screen readers are written again
+
+export function mount({ parentElement, data, setTriggerValue }) {
+  const header = unpack(data);
+  const state = stateOf(parentElement, make);
+  const before = state.header;
+  Object.assign(state, { header, tellApp: setTriggerValue, inApp: state.root.getRootNode() !== document });
+  adopt(state, before);
+  render(state);
+  if (before && textOf(before) !== textOf(header)) wave(state);
+}
+
+const textOf = ({ lanes }) => JSON.stringify(lanes.map(({ tokens }) => tokens));
+
+// What is turned to here stays until the app says something else.
+function adopt(state, before) {
+  const { header } = state;
+  state.at = Object.fromEntries(
+    Object.entries(header.gazes).map(([name, gaze]) => {
+      const old = before?.gazes[name];
+      const same = old && old.layer === gaze.layer && old.head === gaze.head && String(old.layers) === String(gaze.layers);
+      return [name, same ? state.at[name] : { layer: gaze.layer, head: gaze.head }];
+    }),
+  );
+  state.main = Object.keys(header.gazes).find((name) => header.gazes[name].chosen) ?? "lane0";
+  state.last = header.lanes.length - 1;
+  const { pointed } = state;
+  if (pointed && !header.lanes[pointed[0]]?.tokens[pointed[1]]) state.pointed = null;
+  const names = header.stations.map(({ title }) => title);
+  if (!before || textOf(before) !== textOf(header) || String(names) !== String(state.player.names)) {
+    state.player.stop();
+    state.player.set({ names, at: names.length - 1 });
+    settle(state);
+  }
+}
+
+function make(state) {
+  const canvas = element("canvas");
+  canvas.setAttribute("aria-hidden", "true");
+  const stage = element("div", "stage");
+  stage.append(canvas);
+  const said = element("p", "said");
+  said.setAttribute("aria-live", "polite");
+  const player = makePlayer("Station", PACE, (at) => begin(state, at));
+  const top = element("div", "top");
+  top.append(player.node, said);
+  const tables = element("div", "hidden");
+  state.root.replaceChildren(top, stage, tables);
+  Object.assign(state, { canvas, stage, said, player, tables, pointed: null, n: 0, progress: Infinity, comet: null });
+  state.tell = (value) => {
+    state.n = Math.max(state.n + 1, Date.now());
+    state.tellApp("chosen", { ...value, n: state.n });
+  };
+  state.turn = (layer, head) => turn(state, layer, head);
+  state.point = (place) => point(state, place);
+  state.redraw = () => draw(state);
+  canvas.redraw = state.redraw;
+  build(state);
+  onHover(stage, ({ target }) => point(state, target.closest?.(".token")?.place ?? null));
+  stage.addEventListener("pointerleave", () => point(state, null));
+  new ResizeObserver(() => state.header && render(state)).observe(state.root);
+}
+
+function render(state) {
+  arrange(state);
+  dress(state);
+  refresh(state);
+  clearTimeout(state.quiet);
+  state.quiet = setTimeout(() => state.root.isConnected && tabulate(state), QUIET);
+}
+
+function refresh(state) {
+  draw(state);
+  say(state);
+}
+
+// Looks at another layer or head: the picture here at once, and the rest of the page where the app follows.
+function turn(state, layer, head) {
+  const { header, at, last, main } = state;
+  const block = ["bridge", `lane${last}`];
+  const names = block.includes(main) ? block.filter((name) => at[name]) : [main];
+  for (const name of names) {
+    const { layers, counts } = header.gazes[name];
+    if (!layers.includes(layer)) continue;
+    const most = counts[layers.indexOf(layer)] - 1;
+    at[name] = { layer, head: Math.min(most, name === main ? head : at[name].head) };
+  }
+  render(state);
+  if (header.leads) state.tell({ layer, head });
+}
+
+function point(state, place) {
+  if (String(place) === String(state.pointed)) return;
+  state.pointed = place;
+  dress(state);
+  refresh(state);
+}

@@ -1,0 +1,56 @@
+// The sentence beside the player: of the station that is played, of the token that is pointed at, or of the whole.
+
+import { write } from "../../shared/element.js";
+import { roughly } from "../../shared/number.js";
+import { focusOf, weightsOf } from "./data.js";
+
+export function say(state) {
+  const { header, player, pointed, said } = state;
+  const at = player.at ?? header.stations.length - 1;
+  const resting = at >= header.stations.length - 1 && !player.playing;
+  const step = header.stations[at];
+  const whole = header.outcomes.length ? (header.rest.rest ?? "") : (header.rest.pointed ?? "");
+  const template = pointed ? header.rest.pointed : resting ? whole : step.step;
+  write(said, filled(state, template ?? "", step.key === "look" && !resting && header.gazes.bridge ? "lane" : ""));
+}
+
+function filled(state, template, own) {
+  const { header, at, last, main } = state;
+  const focus = focusOf(state);
+  const name = own && focus[0] === last ? `lane${last}` : gazeOf(state, focus);
+  const gaze = at[name] ?? at[main];
+  const number = header.lanes[name === "lane0" ? 0 : last].numbers[gaze.layer];
+  const [key, share] = strongest(state, name, focus);
+  const block = at[`lane${last}`].layer;
+  const guess = header.guesses[block + 1];
+  const best = header.outcomes[0];
+  const kind = header.lanes.length > 1 ? { lane0: "encoder ", lane1: "decoder ", bridge: "cross " }[name] : "";
+  const facts = {
+    token: header.lanes[focus[0]].names[focus[1]],
+    key,
+    share,
+    head: `${kind}L${number} H${gaze.head}`,
+    head_words: `L${number} H${gaze.head} (layer ${number}, head ${gaze.head}; counting begins at 0)`,
+    layer: `L${header.lanes[last].numbers[block]}`,
+    guess: guess?.name ?? "",
+    chance: guess?.number ?? "",
+    best: best?.name ?? "",
+    best_share: best?.number ?? "",
+  };
+  return template.replace(/\{([a-z_]+)\}/g, (mark, fact) => facts[fact] ?? mark);
+}
+
+// The gaze by which a token of a lane looks: across to the other lane, where that is what is looked at.
+export function gazeOf({ header, last, main }, [lane]) {
+  return header.gazes.bridge && lane === last && main !== `lane${last}` ? "bridge" : `lane${lane}`;
+}
+
+// The token that a row looks at most, by its name, and its share.
+export function strongest(state, name, [, row]) {
+  const weights = weightsOf(state, name, row);
+  const keys = state.header.lanes[name === "bridge" ? 0 : Number(name.slice(4))];
+  let best = -1;
+  weights.forEach((weight, i) => (best < 0 || weight > weights[best]) && (best = i));
+  if (best < 0) return ["", ""];
+  return [keys.tokens[best] ? keys.names[best] : `${keys.omitted} others`, roughly(weights[best] / 255)];
+}
