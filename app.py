@@ -11,6 +11,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from ui.lexicon import routes as lexicon_routes
+from ui.live import routes as live_routes
 from ui.memory import freed
 from ui.rooms import routes as room_routes
 from ui.rooms import whole
@@ -41,7 +42,9 @@ sys.path.append(str(DOOR.parent))
 freed.set_up()
 app = st.App(
     DOOR,
-    routes=base_path.add_below([*assets.ROUTES, *address.ROUTES, *lexicon_routes.ROUTES, *probes.ROUTES, *room_routes.ROUTES]),
+    routes=base_path.add_below(
+        [*assets.ROUTES, *address.ROUTES, *lexicon_routes.ROUTES, *probes.ROUTES, *room_routes.ROUTES, *live_routes.ROUTES]
+    ),
     lifespan=sending.lifespan,
     middleware=[
         *map(

@@ -20,13 +20,14 @@ EXPLAIN = "lexicon-values"  # the key of what answers marks
 
 @cache
 def _component(name: str) -> Callable[..., Any]:
-    """The component of a script beside this file; `document.js` has the style above it, as `rules`."""
+    """The component of a script beside this file; `document.js` has the style above it, as `rules`, and the line."""
     from viz.modules import without_types
 
-    script = without_types((HERE / f"{name}.js").read_text("utf-8"))
+    script = (HERE / f"{name}.js").read_text("utf-8")
     if name == "document":
-        script = f"const rules = {json.dumps((HERE / 'style.css').read_text('utf-8'))};\n{script}"
-    return st.components.v2.component(f"headlight_{name}", html="<i hidden></i>", js=script)
+        line = (HERE / "live" / "line.js").read_text("utf-8")
+        script = f"const rules = {json.dumps((HERE / 'style.css').read_text('utf-8'))};\n{line}\n{script}"
+    return st.components.v2.component(f"headlight_{name}", html="<i hidden></i>", js=without_types(script))
 
 
 def prepare() -> None:

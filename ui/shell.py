@@ -14,7 +14,10 @@ from ui import document, state
 from ui.choices import boxes, examples, picker
 from ui.choices.chosen import look_at
 from ui.choices.examples import Example
+from ui.choices.token import keep
 from ui.lessons import course, files
+from ui.live import visits
+from ui.live.connect import Live, connect, restore_typed
 from ui.look import Look
 from ui.memory import cached, jobs, loaded, visitors
 from ui.memory.measured import press
@@ -44,6 +47,7 @@ def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> Delta
     purpose: the heading under which the page says what it is for. Returns the place below, for all that is not always there: with
     it what follows keeps its own place, and is not there twice for a moment.
     """
+    restore_typed(folder.name)
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
         st.markdown(f"Level: {state.level()} · Model: {plain(picker.shorten(picker.in_use()))}")
     info = loaded.info(picker.in_use())
@@ -118,15 +122,16 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
 
 
 def live(
-    folder: Path, draw: Callable[[Look], None], reads: bool = True, answers: bool = True, purpose: str = "purpose",
+    folder: Path, draw: Callable[[Look], Live | None], reads: bool = True, answers: bool = True, purpose: str = "purpose",
     beneath: Callable[[], None] = lambda: None, reads_model: bool = True,
 ) -> None:  # fmt: skip
     """Render a page with text boxes: a keystroke reruns the boxes and `draw`, and not the heading.
 
-    folder: where the words of the page stand; reads: whether the page shows what the model makes of the text,
-    so that it matters how much of it the model can read; answers: whether a button beside an answer has it continued; purpose: as
-    of `heading`; beneath: places what stands between heading and boxes, which a keystroke leaves as it is; reads_model: whether
-    the page shows anything of the model in use, and so nothing while a link's model is still loading."""
+    folder: where the words of the page stand; draw: returns what the line needs, None without one; reads: whether the page shows
+    what the model makes of the text, so that it matters how much of it the model can read; answers: whether a button beside an
+    answer has it continued; purpose: as of `heading`; beneath: places what stands between heading and boxes, which a keystroke
+    leaves as it is; reads_model: whether the page shows anything of the model in use, and so nothing while a link's model is
+    still loading."""
 
     drawn_before = told_with_the_page = False
     explained: set[str] = set()
@@ -149,7 +154,7 @@ def live(
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.model_has_left():
             st.rerun()
-        text, second, below = boxes.write(loaded.info(name), answers)
+        text, second, below = write_boxes(loaded.info(name), folder.name, answers)
         if reads_model and (awaited := picker.awaited_model()):
             st.info(f"“{plain(display_name(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
             return
@@ -163,7 +168,7 @@ def live(
             if trace.cut and reads:
                 say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))
         with picture("This page"):
-            draw(look_at(model, trace, second))
+            connect(folder.name, draw(look_at(model, trace, second)))
         if (more := take_complaints()) or any(state.LATER.get().values()):
             if not (told_with_the_page := told_with_the_page or with_the_page):
                 tell_with_the_page(early | more)
@@ -187,6 +192,13 @@ def live(
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():
         st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed
+
+
+def write_boxes(info: ModelInfo, page: str, answers: bool) -> tuple[str, str, DeltaGenerator]:
+    """Place the text boxes (see `boxes.write`). Where the line answers each key, they send what is typed when it rests."""
+    if visits.take_lost_token():
+        keep(None)
+    return boxes.write(info, answers, boxes.REST if visits.is_open(page) else boxes.PAUSE)
 
 
 @contextmanager

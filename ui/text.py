@@ -8,6 +8,7 @@ from pathlib import Path
 
 # At the end of the name of a model that was trained here (see `ui.memory.trainings`): its key, or on screen the beginning of it
 KEY = re.compile(r" \([0-9a-f]{8}(?:[0-9a-f]{24})?\)$")
+BREAK = "↵"  # stands for a line break in a text box, which holds a single line
 
 
 def plain(text: str) -> str:

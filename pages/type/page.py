@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import streamlit as st
@@ -10,15 +11,16 @@ from pages.type import answer, welcome
 from pages.type import state as page_state
 from pages.type.clicks import react
 from pages.type.compose import Settings, compose
+from pages.type.settings import BAR_COUNTS, BARS, TEMPERATURES, compose_from
 from ui import shell, state
 from ui.choices import heads, picker, scope
 from ui.choices.widgets import slider
+from ui.live.connect import Live
 from ui.look import Look
 from ui.picture.mount import composed, mount
 from ui.picture.take_away import take_away
 
 HERE = Path(__file__).parent
-BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
 
 
 def controls() -> Settings:
@@ -28,19 +30,20 @@ def controls() -> Settings:
         if state.level() == "beginner":
             state.later("intermediate", page_state.TEMPERATURE)
         else:
-            temperature = slider(page_state.TEMPERATURE, "Temperature", 0.1, 3.0, 0.1)
+            temperature = slider(page_state.TEMPERATURE, "Temperature", *TEMPERATURES, 0.1)
         if state.level() != "expert":
             state.later("expert", page_state.BAR_COUNT)
         else:
-            bars = int(slider(page_state.BAR_COUNT, "Predictions", 5, 50, 1))
+            bars = int(slider(page_state.BAR_COUNT, "Predictions", *BAR_COUNTS, 1))
     return Settings(temperature, bars)
 
 
-def draw(look: Look) -> None:
+def draw(look: Look) -> Live:
     answer.place(look)
     board = composed(compose, look, settings)
     mount(board, "board", lambda: react(look))
     take_away("board", lambda: board.pictures)
+    return Live(compose_from, board, asdict(settings))
 
 
 heads.side_bar(picker.in_use())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 import sys
 import threading
@@ -63,6 +64,7 @@ from tests.pages.readings import (
 )
 from tests.pages.taking import data
 from tests.serving import ROOT
+from ui.live import answers, visits
 from ui.look import Choices, Look, look_of
 from ui.memory import loaded
 from ui.picture.board import Board, Note, Table
@@ -136,6 +138,24 @@ def assert_mounted(app: AppTest, compose: Callable[[], Board]) -> Board:
     return boards[0]
 
 
+def assert_answered(app: AppTest, traces: list[Trace], *keys: str) -> None:
+    """The line answers to these bytes what the page has mounted, when a browser asks for the text that is there already."""
+    (page,) = [json.loads(data) for data in mounted(app) if data.startswith(b'{"key"')]
+    visit = visits.of_key(page["key"])
+    assert visit is not None
+    text, target = page["texts"]
+    asked = {name: page[name] for name in ("run", "page", "model", "choices", "values")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loaded, "read", lambda *given: traces[-1])
+        message = json.dumps({"number": 1, "text": text, "target": target} | asked)
+        answer = on_a_plain_thread(lambda: answers.answer(message, visit))
+    assert isinstance(answer, bytes), answer
+    (length,) = struct.unpack_from("<I", answer)
+    header, start = json.loads(answer[4 : 4 + length]), -(-(4 + length) // 8) * 8
+    boards = {key: answer[start + place["start"] : start + place["end"]] for key, place in header["boards"].items()}
+    assert boards.keys() == {*keys} and {*boards.values()} <= {*mounted(app)}
+
+
 def figure_data(figure: str | bytes) -> dict[str, dict]:
     """What a figure shows, of its JSON; Streamlit brings a template of its own."""
     parts = json.loads(figure)
@@ -174,6 +194,7 @@ def test_type_composes_what_a_run_mounts(folders, traces, kind, level):
     app = open_page("type", kind, folders[kind], f"level={level}")
     seen, settings = look(kind, folders[kind], traces[-1], app, {"level": level}), typed.Settings(1.0, BARS[level])
     assert_mounted(app, lambda: typed.compose(seen, settings))
+    assert_answered(app, traces, "board")
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -193,6 +214,7 @@ def test_type_composes_with_all_that_is_chosen(folders, traces):
     app = open_page("type", "our own", "writer", CHOSEN)
     seen = look("our own", "writer", traces[-1], app, CHOICES)
     assert_mounted(app, lambda: typed.compose(seen, typed.Settings(0.5, 7)))
+    assert_answered(app, traces, "board")
 
 
 @pytest.mark.parametrize(("level", "view"), [("beginner", "Reading"), ("intermediate", "Head"), ("expert", "Query-key")])

@@ -12,9 +12,10 @@ from models.languages import in_language, language_of
 from ui import state
 from ui.choices import examples as guides
 from ui.choices.widgets import switch
+from ui.live import visits
 from ui.memory import bounds, loaded, trainings
 from ui.state import Key
-from ui.text import plain
+from ui.text import BREAK, plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -86,29 +87,30 @@ FIRST = {  # that nobody typed
     EXAMPLES["sorter"][0],
 }
 LONGEST = 100_000  # characters that a box holds: about fifty for each token that is read of a text
-BREAK = "↵"  # stands for a line break in a box, which holds a single line
 GO_ON = "The model continues this answer, each time with the token that it holds most likely, until it ends the answer itself."
 PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
+REST = "400ms"  # send what is typed when it rests: the line answers each key (see `ui.live`)
 
 
-def write(info: ModelInfo, answers: bool = True) -> tuple[str, str, DeltaGenerator]:
+def write(info: ModelInfo, answers: bool = True, pause: str = PAUSE) -> tuple[str, str, DeltaGenerator]:
     """The boxes that a model has; returns the text, the second one ("" where there is none) and the place below them, for what
-    there is to say of them. answers: with a button by which the model continues its answer."""
+    there is to say of them. answers: with a button by which the model continues its answer; pause: before a change is sent."""
     if before := state.READ_BEFORE.pop():
         follow(before, info)
-    text = one_line(state.TEXT, "Your text", "Type something …")
+    text = one_line(state.TEXT, "Your text", "Type something …", pause)
     second = ""
     if info.kind == "encoder-decoder" and not info.labels:
         wraps = bool(info.languages)
         with st.container(key="answer-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=wraps):
-            second = one_line(state.TARGET, "The answer so far", "Leave it empty, or begin it …", labelled=True)
+            second = one_line(state.TARGET, "The answer so far", "Leave it empty, or begin it …", pause, labelled=True)
             if info.languages:
                 language(state.TEXT, "From", info)
                 language(state.TARGET, "To", info)
             if answers:
                 st.button("Go on", icon=":material/play_arrow:", on_click=go_on, args=(info,), help=GO_ON)
     elif info.pairs and state.TWO_TEXTS.get():
-        second = one_line(state.TARGET, "Your second text", "A second text, which the model reads together with the first …")
+        second_hint = "A second text, which the model reads together with the first …"
+        second = one_line(state.TARGET, "Your second text", second_hint, pause)
     below = st.container()  # where nothing is said too: what follows keeps its place, and a press in it is answered
     with below:
         for key, box_text in ((state.TEXT, text), (state.TARGET, second)):
@@ -146,7 +148,7 @@ def side_bar(info: ModelInfo) -> None:
         switch(state.TWO_TEXTS, "Two texts", place=st.sidebar, help="This model can read a pair of texts.")
 
 
-def one_line(key: Key[str], label: str, placeholder: str, labelled: bool = False) -> str:
+def one_line(key: Key[str], label: str, placeholder: str, pause: str = PAUSE, labelled: bool = False) -> str:
     """A box for a text, in which ↵ stands for a line break. What was in it stays when the page changes."""
     if key.of("next").is_set:  # set before the widget is placed, which is the only time that Streamlit allows
         change(key, key.of("next").pop())
@@ -163,7 +165,7 @@ def one_line(key: Key[str], label: str, placeholder: str, labelled: bool = False
         value=key.default,
         key=key.name,
         bind=None if is_long else "query-params",
-        live=PAUSE,
+        live=pause,
         label_visibility="visible" if labelled else "collapsed",
         placeholder=placeholder,
         autocomplete="off",
@@ -225,6 +227,7 @@ def on_typing(key: Key[str]) -> None:
 
 def change(key: Key[str], text: str) -> None:
     """Write into a box."""
+    visits.forget_newest()
     key.set(re.sub(r"\r\n|\r|\n", BREAK, text))
     remember(key, key.get())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ui import state
+from ui.live import visits
 
 
 def keep(position: int | None) -> None:
@@ -13,4 +14,6 @@ def keep(position: int | None) -> None:
 
 def press(position: int, newest: int) -> None:
     """Keep a token chosen; pressed again it is let go, and then, as for the newest one, that is shown."""
+    if visits.take_lost_token():
+        keep(None)
     keep(None if position in (state.TOKEN.get(), newest) else position)

@@ -143,7 +143,7 @@ def _run(name: str, work: Callable[..., T], *given: object) -> T:
     try:
         return _forwards.run(name, work, *given)
     except Cancelled:
-        if visitors.is_here(visitors.me()):
+        if visitors.is_here(visitors.me()) or not visitors.is_run():
             raise
         st.stop()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock
 from typing import Any
 from weakref import WeakSet
@@ -29,10 +31,28 @@ class Held:
 _lock, _held = Lock(), dict[str, WeakSet[Held]]()
 
 
+_acting_for: ContextVar[str] = ContextVar("headlight_visitor", default="")
+
+
 def me() -> str:
-    """Whose page runs: what is kept for them is bounded; "" outside of a page."""
+    """For whom this thread works: what is kept for them is bounded; "" for nobody."""
     run = get_script_run_ctx(suppress_warning=True)
-    return run.session_id if run else ""
+    return run.session_id if run else _acting_for.get()
+
+
+def is_run() -> bool:
+    """Whether this thread runs a page."""
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
+@contextmanager
+def acting_for(visitor: str) -> Iterator[None]:
+    """Work for a visitor inside the `with` block, on a thread that runs no page."""
+    token = _acting_for.set(visitor)
+    try:
+        yield
+    finally:
+        _acting_for.reset(token)
 
 
 def is_here(visitor: str) -> bool:

@@ -31,6 +31,8 @@ export default (args) => {{
 #
 # On a page that has just opened, Streamlit may call it for new data before it calls it for the old, since each call waits for
 # this script by itself. It then ends the call for the old data at once, so what that has drawn is drawn over with the new.
+#
+# The line (`ui/live/line.js`) draws what is typed meanwhile: it is told of each mount, and decides when that is drawn.
 _LOADER = """const view = import(new URL("{path}", document.baseURI).href);
 const newest = new WeakMap();
 export default (args) => {{
@@ -40,19 +42,21 @@ export default (args) => {{
   const late = setTimeout(say, 1000, "This picture is on its way …");
   let before = null;
   let over = false;
+  const line = globalThis.headlightLine;
+  const draw = (module, what) => (line ? line.mount(what, module.default) : module.default(what));
   const mount = (module) => {{
     if (over) return;
     say("");
     before = newest.get(parentElement);
     newest.set(parentElement, args);
-    module.default(args);
+    draw(module, args);
   }};
   view.then(mount, () => say("This picture could not be loaded. Reload the page.")).finally(() => clearTimeout(late));
   return () => {{
     over = true;
     if (!before || newest.get(parentElement) !== args || !parentElement.isConnected) return;
     newest.set(parentElement, before);
-    view.then((module) => module.default(before));
+    view.then((module) => draw(module, before));
   }};
 }};
 """

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from websockets.http11 import Request
 
 STREAM = "/_stcore/stream"  # the line of a page; how long its messages may be is set in .streamlit/config.toml
+LINE = "/live"  # the line by which a text becomes a picture
+ASKED = 2**17  # bytes of a message there: two texts that a link could carry, and what is chosen
 OURS = 32_768  # bytes of a message on any other line: an answer in a room has 4,000 characters, of at most 6 bytes in JSON
 PIECE = 2048  # bytes that are looked at in one go: inflated they are two million at most
 FRAME = 1000  # bytes that reading any frame costs, by the time it takes: so many are inflated meanwhile
@@ -108,11 +110,12 @@ class Frames(Read, WebSocketsSansIOProtocol):
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
-        if event.path.partition("?")[0].endswith(STREAM):
+        path = event.path.partition("?")[0]
+        if path.endswith(STREAM):
             self.conn.max_message_size = get_max_widget_state_size_bytes()
             self._first.start()
         else:
-            self.conn.max_message_size = OURS
+            self.conn.max_message_size = ASKED if path.endswith(LINE) else OURS
 
     def handle_events(self) -> None:
         self._cost = sum(FRAME + len(event.data) for event in self.conn.events if isinstance(event, Frame))

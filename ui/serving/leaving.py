@@ -51,7 +51,7 @@ class Leaving:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "websocket":
+        if scope["type"] != "websocket" or not scope["path"].endswith("/_stcore/stream"):
             return await self.app(scope, receive, send)
         requested, session = RequestedPage(), ""
 

@@ -77,7 +77,9 @@ def code_of_end(said: bytes) -> int:
 # ---------------------------------------------------------------- how long a message is
 
 
-@pytest.mark.parametrize(("path", "most"), [(STREAM, LIMIT), (f"/lens{STREAM}?x", LIMIT), (LINE, frames.OURS)])
+@pytest.mark.parametrize(
+    ("path", "most"), [(STREAM, LIMIT), (f"/lens{STREAM}?x", LIMIT), (LINE, frames.OURS), (frames.LINE, frames.ASKED)]
+)
 def test_a_message_as_long_as_allowed_comes_through_and_a_longer_one_ends_its_line(path, most):
     with small_server() as port:
         with connect(f"ws://127.0.0.1:{port}{path}") as line:

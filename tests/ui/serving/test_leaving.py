@@ -109,7 +109,7 @@ def test_a_page_knows_its_own_visit_by_what_the_server_says_first_and_no_longer_
         async def send(_) -> None:
             pass
 
-        await Leaving(app)({"type": "websocket"}, receive, send)
+        await Leaving(app)({"type": "websocket", "path": "/_stcore/stream"}, receive, send)
         assert heard == sent[2:] and not leaving._requested
 
     with ThreadPoolExecutor(1) as other:
@@ -181,5 +181,5 @@ def test_only_such_messages_of_a_web_socket_are_left_out():
         return next(messages)
 
     with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
-        other.submit(asyncio.run, Leaving(app)({"type": "websocket"}, receive, None)).result()
+        other.submit(asyncio.run, Leaving(app)({"type": "websocket", "path": "/_stcore/stream"}, receive, None)).result()
     assert heard == kept

@@ -1,0 +1,276 @@
+"""The server's end of the line: only a page's own browser is answered, with the board of its newest text."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from pages.type.settings import compose_from
+from ui.live import answers, route, routes, visits
+from ui.live.route import Line
+from ui.live.visits import Visit
+from ui.look import Choices, look_of
+from ui.memory import loaded, visitors
+
+TEXT, FIRST = "The cat sat on the", Choices()
+
+
+@pytest.fixture
+def visit() -> Iterator[Visit]:
+    """A visitor who has page Type open with the writer."""
+    visit = visits.begin("a session of this test")
+    visit.page, visit.model, visit.composer, visit.run = "type", "writer", compose_from, 1
+    yield visit
+    for tell in visitors.leaving:
+        tell(lambda session: session != visit.session)
+
+
+@pytest.fixture
+def browser() -> TestClient:
+    return TestClient(Starlette(routes=[*routes.ROUTES]))
+
+
+def message(number: int, text: str, choices: Choices = FIRST, run: int = 1, **more: object) -> str:
+    plain = {"number": number, "run": run, "page": "type", "model": "writer", "text": text, "target": ""}
+    return json.dumps(plain | {"choices": asdict(choices), "values": {}} | more)
+
+
+def board(answer: bytes | str) -> tuple[int, bytes]:
+    """The number of an answer, and the bytes of its board."""
+    assert isinstance(answer, bytes), answer
+    (length,) = struct.unpack_from("<I", answer)
+    header = json.loads(answer[4 : 4 + length])
+    start = -(-(4 + length) // 8) * 8
+    place = header["boards"]["board"]
+    return header["number"], answer[start + place["start"] : start + place["end"]]
+
+
+def composed(text: str, choices: Choices = FIRST) -> bytes:
+    """The board of a text, composed without a line."""
+    with visitors.acting_for("a session of this test"):
+        look = look_of(loaded.model("writer"), loaded.read("writer", text), "", choices)
+        return compose_from(look, {}).data["board"]
+
+
+def test_who_has_the_key_is_answered(browser, visit):
+    with browser.websocket_connect("/live") as line:
+        line.send_text(visit.key)
+        line.send_text(message(1, TEXT))
+        assert board(line.receive_bytes()) == (1, composed(TEXT))
+        assert visit.lines == 1
+        line.send_text(message(2, TEXT, page="attention"))
+        assert line.receive_json()["number"] == 2
+        line.send_text(message(3, TEXT + " mat"))
+        assert board(line.receive_bytes())[0] == 3
+    assert visit.lines == 0
+
+
+@pytest.mark.parametrize("key", ["", "guessed", "x" * 5000])
+def test_who_has_no_key_is_not(browser, visit, key):
+    with browser.websocket_connect("/live") as line:
+        line.send_text(key)
+        with pytest.raises(WebSocketDisconnect) as end:
+            line.receive_bytes()
+    assert end.value.code == route.REFUSED and visit.lines == 0
+
+
+def test_who_says_nothing_is_not(browser, visit, monkeypatch):
+    monkeypatch.setattr(route, "PROOF", 0.01)
+    with browser.websocket_connect("/live") as line, pytest.raises(WebSocketDisconnect) as end:
+        line.receive_bytes()
+    assert end.value.code == route.REFUSED
+
+
+def test_a_key_is_of_no_use_when_its_visitor_has_gone(browser, visit):
+    for tell in visitors.leaving:
+        tell(lambda session: session != visit.session)
+    assert visits.of_key(visit.key) is None
+
+
+def test_a_page_has_few_lines(browser, visit):
+    visit.lines = route.LINES
+    with browser.websocket_connect("/live") as line:
+        line.send_text(visit.key)
+        with pytest.raises(WebSocketDisconnect) as end:
+            line.receive_bytes()
+    assert end.value.code == route.REFUSED
+
+
+WRONG = [
+    ({"page": "attention"}, "the page that its visitor has open"), ({"model": "filler"}, "the model of that page"),
+    ({"choices": {"level": "expert", "layer": 99}}, "no layer 99: this model has 6"),
+    ({"choices": {"level": "expert", "head": 99}}, "no head 99"),
+    ({"values": {"temperature": 0}}, "“temperature” is a number from 0.1 to 3.0"),
+    ({"values": {"temperature": True}}, "“temperature”"), ({"values": {"bars": 5.5}}, "“bars” is a whole number from 5 to 50"),
+    ({"values": {"bars": 51}}, "“bars”"), ({"text": None}, "“text” is a text"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "sentence"), WRONG)
+def test_what_is_not_allowed_is_answered_in_a_sentence(visit, change, sentence):
+    values = json.loads(message(5, TEXT)) | change
+    answer = json.loads(answers.answer(json.dumps(values), visit))
+    assert answer["number"] == 5 and sentence in answer["wrong"]
+
+
+def test_a_token_that_a_shorter_text_has_lost_does_not_come_back(visit):
+    kept = Choices(level="intermediate", token=4)
+    first, short, again = (answers.answer(message(i, text, kept), visit) for i, text in enumerate((TEXT, "The", TEXT)))
+    assert board(first)[1] == composed(TEXT, kept) != board(again)[1] == composed(TEXT, replace(kept, token=None))
+    assert board(short)[1] == composed("The", kept)
+    visit.run = 2  # the page has run, and its visitor has kept another one
+    assert board(answers.answer(message(4, TEXT, kept, run=2), visit))[1] == composed(TEXT, kept)
+
+
+class Wire:
+    """A browser's end without a network."""
+
+    def __init__(self) -> None:
+        self.waiting: asyncio.Queue[dict] = asyncio.Queue()
+        self.answers: list[bytes | str] = []
+        self.code = 0
+
+    async def receive(self) -> dict:
+        return await self.waiting.get()
+
+    async def send_bytes(self, data: bytes) -> None:
+        self.answers.append(data)
+
+    send_text = send_bytes
+
+    async def close(self, code: int) -> None:
+        self.code = code
+
+    def say(self, text: str) -> None:
+        self.waiting.put_nowait({"type": "websocket.receive", "text": text})
+
+    def hang_up(self) -> None:
+        self.waiting.put_nowait({"type": "websocket.disconnect"})
+
+
+def talk(visit: Visit, story: Callable, answer: Callable = answers.answer) -> Wire:
+    """What comes of a story, which is given the browser's end of a line."""
+
+    async def whole() -> Wire:
+        wire = Wire()
+        line = asyncio.create_task(Line(wire, visit, answer).serve())  # type: ignore[arg-type]
+        await story(wire)
+        wire.hang_up()
+        await asyncio.wait_for(line, 60)
+        return wire
+
+    return asyncio.run(whole())
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not true():
+            await asyncio.sleep(0.001)
+
+
+def test_of_texts_that_wait_only_the_newest_is_read(visit):
+    asked = list[str]()
+
+    async def story(wire: Wire) -> None:
+        for text in "abcdefgh":
+            wire.say(text)
+        await until(lambda: bool(asked) and asked[-1] == "h")
+
+    talk(visit, story, lambda text, visit: asked.append(text) or "")
+    assert asked == ["h"]
+
+
+@pytest.mark.parametrize(("public", "free"), [("1", 60), ("", 180)])
+def test_what_comes_too_fast_waits(visit, monkeypatch, public, free):
+    """On a public host, after as many as there may be at once; and elsewhere after many more than a key that is held sends."""
+    waits = list[float]()
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+
+    async def story() -> None:
+        wire = Wire()
+        for number in range(200):
+            wire.say(message(number, TEXT))
+        wire.hang_up()
+        await Line(wire, visit).hear()  # type: ignore[arg-type]
+
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", public)
+    monkeypatch.setattr(asyncio, "sleep", wait)
+    asyncio.run(story())
+    assert 190 - free <= len(waits) <= 200 - free and all(seconds > 0 for seconds in waits)
+
+
+def test_a_line_ends_with_its_visit(visit, monkeypatch):
+    monkeypatch.setattr(visitors, "is_here", lambda session: False)
+
+    async def story(wire: Wire) -> None:
+        wire.say(message(1, TEXT))
+        await until(lambda: bool(wire.code))
+
+    wire = talk(visit, story)
+    assert wire.code == route.LEFT and not wire.answers and visit.lines == 0
+
+
+def test_a_line_on_which_nothing_is_said_ends(visit, monkeypatch):
+    monkeypatch.setattr(route, "BEAT", 0.01)
+    monkeypatch.setattr(route, "SILENT", 0.05)
+
+    async def story(wire: Wire) -> None:
+        await until(lambda: bool(wire.code))
+
+    assert talk(visit, story).code == route.LEFT
+
+
+ACTS = st.one_of(
+    st.tuples(st.just("type"), st.sampled_from([*"aeiost ", " the", " cat", ".", "é", "猫"])),
+    st.tuples(st.just("delete"), st.integers(1, 12)),
+    st.tuples(st.just("token"), st.none() | st.integers(0, 6)),
+    st.tuples(st.just("level"), st.sampled_from(["beginner", "intermediate", "expert"])),
+    st.tuples(st.just("head"), st.integers(0, 5)),
+    st.tuples(st.sampled_from(["pause", "commit"]), st.none()),
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(ACTS, min_size=1, max_size=14))
+def test_any_keys_presses_pauses_and_commits_end_in_the_board_of_the_last_text(acts):
+    visit = Visit("a session of this test", page="type", model="writer", composer=compose_from, run=1)
+    text, choices, number = TEXT, Choices(), 0
+
+    async def story(wire: Wire) -> None:
+        nonlocal text, choices, number
+        for act, value in [*acts, ("type", "!")]:
+            if act == "pause":
+                await until(lambda: bool(wire.answers)) if number else None
+                continue
+            if act == "type":
+                text += value
+            elif act == "delete":
+                text = text[:-value]
+            else:  # a run of the page
+                visit.run += 1
+                choices = replace(choices, **{act: value} if act != "commit" else {})
+                choices = replace(choices, token=None) if visit.lost == visit.run - 1 and act != "token" else choices
+                if act == "head":
+                    choices = replace(choices, layer=value)
+            number += 1
+            wire.say(message(number, text, choices, visit.run))
+            await asyncio.sleep(0)
+        await until(lambda: bool(wire.answers) and board(wire.answers[-1])[0] == number)
+
+    wire = talk(visit, story)
+    numbers = [board(answer)[0] for answer in wire.answers]
+    assert numbers == sorted(set(numbers))
+    expected = replace(choices, token=None) if visit.lost == visit.run else choices
+    assert board(wire.answers[-1])[1] == composed(text, expected)

@@ -1,0 +1,80 @@
+"""Answers on the line: the boards of the newest text, composed as a run of the page composes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ui.live.message import Request, RequestError, read
+from ui.live.visits import Visit
+from ui.look import Look, look_of
+from ui.memory import loaded, visitors
+from ui.memory.measured import press
+from ui.memory.turns import turn
+from ui.parts import complaint
+from viz.view import View, pack
+
+if TYPE_CHECKING:
+    from models.language_model import ModelInfo
+
+
+def answer(message: str, visit: Visit) -> bytes | str:
+    """Return the boards that a message asks for, packed; or as JSON a sentence of what is wrong, under “wrong”."""
+    number = 0
+    try:
+        request = read(message)
+        number = request.number
+        if visit.composer is None or (request.page, request.model) != (visit.page, visit.model):
+            raise RequestError("This line answers for the page that its visitor has open, with the model of that page.")
+        with visitors.acting_for(visit.session), turn(), press(request.page):
+            return packed(request, visit.composer(look_at(request, visit), request.values).contents)
+    except ValueError as error:
+        return json.dumps({"number": getattr(error, "number", 0) or number, "wrong": str(error)})
+    except Exception as error:
+        return json.dumps({"number": number, "wrong": complaint("This text", error, "read")})
+
+
+def look_at(request: Request, visit: Visit) -> Look:
+    """Read the text of a request, and return the look at it. Errors: ValueError, a sentence, for a layer or a head that the model
+    does not have."""
+    info, choices = loaded.info(request.model), request.choices
+    if visit.lost == request.run:  # what a shorter text has lost does not come back with a longer one
+        choices = replace(choices, token=None)
+    second = request.second if has_second_box(info) else ""
+    trace, model = loaded.read(request.model, request.text, second), loaded.model(request.model)
+    look = look_of(model, trace, second, choices)
+    if choices.token is not None and look.chosen_token is None:
+        visit.lost = request.run
+    check_head(look)
+    return look
+
+
+def has_second_box(info: ModelInfo) -> bool:
+    """Return whether a model may read a second text beside the first."""
+    return info.pairs or (info.kind == "encoder-decoder" and not info.labels)
+
+
+def check_head(look: Look) -> None:
+    """Errors: ValueError, a sentence, for a layer or a head that is not there."""
+    layer, head = look.picked
+    layers, heads = look.attention.layers, max(look.attention.counts)
+    if layer is not None and layer >= layers:
+        raise RequestError(f"There is no layer {layer}: this model has {layers}, counted from 0.")
+    if head is not None and head >= heads:
+        raise RequestError(f"There is no head {head}: a layer of this model has at most {heads}, counted from 0.")
+
+
+def packed(request: Request, contents: Mapping[str, object]) -> bytes:
+    """Pack the views among what a board has, by their keys. kinds: of the views inside each, as the browser’s node has them."""
+    places, blocks, offset = {}, list[bytes](), 0
+    for key, view in contents.items():
+        if isinstance(view, View):
+            places[key] = {"kinds": " ".join(view.uses), "start": offset, "end": offset + len(view.data)}
+            blocks.append(view.data)
+            offset += len(view.data)
+    header = {"number": request.number, "run": request.run, "boards": places}
+    return pack(header, blocks=np.frombuffer(b"".join(blocks), dtype=np.uint8))

@@ -1,0 +1,101 @@
+"""Connects a page with the line: tells its browser the key, and what is chosen besides the text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from ui import state
+from ui.choices import boxes, picker
+from ui.choices.chosen import choices
+from ui.live import visits
+from ui.live.message import RequestError, read
+from ui.live.visits import Visit
+from ui.memory import visitors
+from ui.text import BREAK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ui.look import Look
+    from ui.picture.board import Board
+
+KEY = "line-values"
+SCRIPT = """export default ({ data }) => {
+  const line = window.headlightLine;
+  line?.update(JSON.parse(new TextDecoder().decode(data)));
+  return () => line?.leave();
+};
+"""
+
+
+@dataclass(frozen=True)
+class Live:
+    """What the line needs of a page that a run has drawn. composer: makes its board from a message (see `Visit`); board: the one
+    that this run has placed; values: the page's own choices, as plain values."""
+
+    composer: Callable[[Look, Mapping[str, Any]], Board]
+    board: Board
+    values: Mapping[str, Any]
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component("headlight_line", html="<i hidden></i>", js=SCRIPT)
+
+
+def restore_typed(page: str) -> None:
+    """On a page that is opened, write into the boxes what was typed on the page before and no run has had: whoever types and goes
+    on at once has left before the box has sent its text."""
+    visit = visits.mine()
+    if visit is None or not visit.newest or visit.page in ("", page):
+        return
+    with suppress(RequestError):
+        request = read(visit.newest)
+        for key, text in ((state.TEXT, request.text), (state.TARGET, request.second)):
+            if request.page == visit.page and (text or key == state.TEXT):
+                boxes.change(key, text)
+    visit.newest = ""
+
+
+def has_newest(visit: Visit, texts: list[str]) -> bool:
+    """Return whether the texts of a run are those that were typed last."""
+    try:
+        request = read(visit.newest)
+    except RequestError:
+        return True
+    return request.text == texts[0].replace(BREAK, "\n") and request.second in ("", texts[1].replace(BREAK, "\n"))
+
+
+def connect(page: str, live: Live | None) -> None:
+    """Have the line answer for this page from now on. Call it after the page is drawn, in every run.
+
+    page: its name among the folders; live: None of a page for which no line answers. A text that no link carries is left to runs
+    of the page, and so is all that a room follows.
+    """
+    if live is None:
+        return visits.end()
+    visit = visits.begin(visitors.me())
+    texts = [state.box_text(state.TEXT), state.box_text(state.TARGET)]
+    answers_here = not state.ROOM.get() and max(map(len, texts)) <= state.LINKED
+    visit.run += 1
+    if has_newest(visit, texts):
+        visit.newest = ""
+    visit.page, visit.model = (page, picker.in_use()) if answers_here else ("", "")
+    visit.composer = live.composer
+    marked = state.EXPLAINED.get()
+    before = None if marked is None else {name: place for name, place in marked.items() if name not in live.board.explained}
+    data: dict[str, Any] = {"key": ""}
+    if answers_here:
+        data = {
+            "key": visit.key, "run": visit.run, "page": page, "model": visit.model, "texts": texts,
+            "said": (state.SAID.get() or "").replace("\n", BREAK), "longest": state.LINKED, "values": dict(live.values),
+            "choices": asdict(replace(choices(), explained=before)),
+        }  # fmt: skip
+    _component()(key=KEY, data=json.dumps(data).encode())

@@ -1,0 +1,222 @@
+// The line: what is typed goes to the server at each key by a WebSocket of its own, and the answer is drawn as if a run of the page
+// had mounted it. When typing rests, Streamlit's box sends the text as ever, and the run of the page then has the last word.
+//
+// Where no line can be opened nothing here has any effect: each key goes Streamlit's way.
+
+const LINE_BOXES = ["text", "target"];
+const NO_SUCH_KEY = 4401; // close codes of route.py
+const VISITOR_LEFT = 4408;
+const LATE = 10_000; // milliseconds without an answer, after which a line counts as dead
+const HELD = 3000; // milliseconds that a press waits at most for the run that it belongs to
+const SETTLED = 100; // milliseconds that a box is late with what a run has put into it
+const AGAIN = 1000; // milliseconds until a line that could not be opened is tried again, each time twice as long
+const SELDOM = 60_000; // but not longer
+
+class Line {
+  mounts = new Map(); // what runs have mounted, by key: {args, draw, drawn, live}; live: drawn by the line
+  page = null; // what the last run says of its page; null where no line answers
+  socket = null;
+  key = ""; // by which it was opened
+  refused = ""; // a key that the server does not know
+  failures = 0;
+  notBefore = 0; // when a line may be opened
+  asked = 0; // the number of the last message
+  answered = 0; // that of the last answer
+  barrier = 0; // messages up to here were about other choices
+  typed = null; // what somebody has typed and no run has shown yet
+  failed = null; // what of that the line cannot show
+  presses = [];
+  overdrawn = false; // whether a run has drawn an older text than the one that is typed
+  watch = 0;
+
+  get isOpen() {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  // Whether what the line has drawn, or is about to, is newer than what the last run shows.
+  get isAhead() {
+    if (!this.isOpen || !this.page || this.typed === null || this.typed === this.failed) return false;
+    return sameTexts(texts(), this.typed) && !sameTexts(this.typed, this.page.texts);
+  }
+
+  open() {
+    if (!this.page || this.page.key === this.refused || this.socket || Date.now() < this.notBefore) return;
+    const url = new URL("live", document.baseURI);
+    url.protocol = url.protocol.replace("http", "ws");
+    const socket = new WebSocket(url);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      socket.send(this.key);
+      this.ask();
+    };
+    socket.onmessage = ({ data }) => this.take(data);
+    socket.onclose = ({ code }) => this.socket === socket && this.closed(code);
+    Object.assign(this, { socket, key: this.page.key });
+  }
+
+  closed(code) {
+    clearTimeout(this.watch);
+    this.socket = null;
+    if (code === NO_SUCH_KEY) this.refused = this.key;
+    else if (code !== VISITOR_LEFT) this.notBefore = Date.now() + Math.min(SELDOM, AGAIN * 2 ** this.failures++);
+  }
+
+  // Ask for the newest text, or open the line first.
+  ask() {
+    if (!this.page || this.typed === null) return;
+    if (!this.isOpen) return this.open();
+    const [text, other] = this.typed.map((value) => value ?? "");
+    if (Math.max(text.length, other.length) > this.page.longest) {
+      this.failed = this.typed;
+      return;
+    }
+    const { run, page, model, choices, values, said, texts: before } = this.page;
+    const target = text !== before[0] && other === said ? "" : other; // the model's own answer is one to the text before
+    this.socket.send(JSON.stringify({ number: ++this.asked, run, page, model, text, target, choices, values }));
+    clearTimeout(this.watch);
+    this.watch = setTimeout(() => this.drop(), LATE);
+  }
+
+  drop() {
+    this.socket?.close();
+    this.closed(0);
+  }
+
+  take(data) {
+    const answer = typeof data === "string" ? JSON.parse(data) : unpacked(data);
+    this.failures = 0;
+    if (answer.number >= this.asked) clearTimeout(this.watch);
+    if (answer.number <= Math.max(this.answered, this.barrier)) return;
+    this.answered = answer.number;
+    if (!this.page || this.typed === null || !sameTexts(texts(), this.typed)) return;
+    if (answer.boards && this.fits(answer.boards))
+      for (const [key, { bytes }] of Object.entries(answer.boards)) this.show(this.mounts.get(key), bytes, true);
+    else if (this.answered === this.asked) this.failed = this.typed;
+  }
+
+  // Whether each board of an answer has its place on the page, with the views that it holds.
+  fits(boards) {
+    const entries = Object.entries(boards);
+    return entries.length > 0 && entries.every(([key, { kinds }]) => nodeOf(this.mounts.get(key))?.dataset.uses === kinds);
+  }
+
+  show(mount, data, live) {
+    Object.assign(mount, { drawn: data, live });
+    mount.draw({ ...mount.args, data, setTriggerValue: (name, value) => this.press(mount, name, value) });
+  }
+
+  // A press on a picture that no run has drawn is one for the run that does: it waits until the text is there.
+  press(mount, name, value) {
+    if (!mount.live || !this.isAhead) return mount.args.setTriggerValue(name, value);
+    this.presses.push([mount, name, value]);
+    setTimeout(() => this.release(), HELD);
+  }
+
+  release() {
+    for (const [mount, name, value] of this.presses.splice(0)) mount.args.setTriggerValue(name, value);
+  }
+
+  // Where the line is not ahead, what runs have mounted is what there is to see.
+  settle() {
+    if (this.isAhead) return;
+    if (this.typed !== null && !sameTexts(texts(), this.typed)) this.typed = null; // a run has put another text into the box
+    for (const mount of this.mounts.values())
+      if (mount.drawn !== mount.args.data && nodeOf(mount)?.isConnected) this.show(mount, mount.args.data, false);
+    if (this.typed === null) this.release();
+  }
+
+  // What a run says of its page, after it has mounted the rest.
+  settleOn(page) {
+    const before = this.page;
+    this.page = page.key ? page : null;
+    if (this.socket && this.key !== page.key) this.drop();
+    if (this.page && this.typed !== null && sameTexts(this.typed, page.texts)) this.typed = null;
+    if (boxes().includes(document.activeElement)) this.open();
+    const changed = this.page && !(before && chosen(before) === chosen(page));
+    if (changed) this.barrier = this.asked;
+    if (changed || (this.overdrawn && this.isAhead)) this.ask();
+    this.overdrawn = false;
+    this.settle();
+    setTimeout(() => this.settle(), SETTLED);
+  }
+
+  note(target) {
+    if (!this.page || !boxes().includes(target)) return;
+    this.typed = texts();
+    this.failed = null;
+    this.ask();
+  }
+
+  // A run mounts a view. What the line has drawn there stays until the run has said of which text it is.
+  mount(args, draw) {
+    const key = keyOf(args.parentElement);
+    if (!key) return draw(args);
+    const before = this.mounts.get(key);
+    const mount = before?.args.parentElement === args.parentElement ? before : { live: false };
+    this.mounts.set(key, Object.assign(mount, { args, draw }));
+    if (mount.live && this.isAhead) return;
+    this.overdrawn ||= this.typed !== null;
+    this.show(mount, args.data, false);
+  }
+
+  update(page) {
+    setTimeout(() => this.settleOn(page)); // after all that it has mounted
+  }
+
+  leave() {
+    Object.assign(this, { page: null, typed: null });
+  }
+}
+
+// The text boxes that there are, and what they hold; null for one that is not there.
+function boxes() {
+  return LINE_BOXES.map((name) => document.querySelector(`.st-key-${name} input`));
+}
+
+function texts() {
+  return boxes().map((box) => box && wellFormed(box.value));
+}
+
+// A text as the server gets it: half of a character becomes a sign of its own.
+function wellFormed(text) {
+  return text.toWellFormed?.() ?? text;
+}
+
+function sameTexts(some, others) {
+  return some.every((text, i) => text === others[i] || text === null || others[i] === null);
+}
+
+function chosen({ page, model, choices, values }) {
+  return JSON.stringify([page, model, choices, values]);
+}
+
+// The key under which a view is mounted.
+function keyOf(parentElement) {
+  const classes = parentElement.getRootNode().host?.closest("[class*='st-key-']")?.classList ?? [];
+  return [...classes].find((name) => name.startsWith("st-key-"))?.slice("st-key-".length);
+}
+
+function nodeOf(mount) {
+  return mount?.args.parentElement.querySelector(".hl");
+}
+
+// The boards of an answer: see `packed` in answers.py, and `pack` in viz/view.py.
+function unpacked(data) {
+  const length = new DataView(data).getUint32(0, true);
+  const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+  const start = Math.ceil((4 + length) / 8) * 8 + answer.arrays.blocks.offset;
+  for (const board of Object.values(answer.boards))
+    board.bytes = new Uint8Array(data.slice(start + board.start, start + board.end));
+  return answer;
+}
+
+// Begin the line, once a document.
+function beginLine() {
+  const line = new Line();
+  addEventListener("input", (event) => event.isComposing || line.note(event.target), true);
+  addEventListener("compositionend", ({ target }) => line.note(target), true);
+  addEventListener("focusin", ({ target }) => boxes().includes(target) && line.open());
+  return line;
+}
+
+window.headlightLine ??= beginLine();

@@ -1,0 +1,89 @@
+"""What the server keeps of each visitor's line: the key that proves who asks, and which page and model may be asked about."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ui.memory import visitors
+
+
+@dataclass
+class Visit:
+    """A visitor with a page whose board can be asked for on a line.
+
+    key: the proof, which only that page gets. page, model: those of the last run; "" while no line answers there. composer: makes
+    the board of that page from a `Look` and the page's own choices, and raises ValueError, a sentence, for one that is not
+    allowed. run: the number of that run. lines: how many are open. lost: the number of the run whose kept token the line has let
+    go, because a text was too short for it; -1 for none. newest: the last message on the line, until a run has its texts; "" for
+    none.
+    """
+
+    session: str
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    page: str = ""
+    model: str = ""
+    composer: Callable[..., Any] | None = None
+    run: int = 0
+    lines: int = 0
+    lost: int = -1
+    newest: str = field(default="", repr=False)
+
+
+_visits: dict[str, Visit] = {}
+_by_key: dict[str, Visit] = {}
+
+
+def begin(session: str) -> Visit:
+    """Return the visit of a session; it begins with the first page that has a line."""
+    visit = _visits.get(session) or _visits.setdefault(session, Visit(session))
+    _by_key[visit.key] = visit
+    return visit
+
+
+def mine() -> Visit | None:
+    """Return the visit of this run; None where no page of its visitor has had a line."""
+    return _visits.get(visitors.me())
+
+
+def end() -> None:
+    """The page of this run has no line."""
+    if visit := mine():
+        visit.page = visit.model = ""
+
+
+def of_key(key: str) -> Visit | None:
+    """Return the visit that a key proves; None if it proves none."""
+    return _by_key.get(key)
+
+
+def is_open(page: str) -> bool:
+    """Return whether the visitor of this run has a line that answers for a page."""
+    visit = mine()
+    return visit is not None and visit.lines > 0 and visit.page == page
+
+
+def forget_newest() -> None:
+    """Forget what was typed last: the server writes another text into a box."""
+    if visit := mine():
+        visit.newest = ""
+
+
+def take_lost_token() -> bool:
+    """Return, once, whether the line has let go the token that this visitor's last run kept chosen."""
+    visit = mine()
+    if visit is None or visit.lost != visit.run:
+        return False
+    visit.lost = -1
+    return True
+
+
+def _let_go_of(here: visitors.Here) -> None:
+    for session in list(_visits):
+        if not here(session) and (visit := _visits.pop(session, None)):
+            _by_key.pop(visit.key, None)
+
+
+visitors.leaving.append(_let_go_of)
