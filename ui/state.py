@@ -8,6 +8,7 @@ tells of nonsense in a link.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+# Whether Streamlit's public functions read the session and the address (`ui.serving.replacements`). They take twenty steps each,
+# two hundred times a page. Needless when Streamlit looks up a key of no widget at once; no upstream issue is known.
+PLAIN = bool({"1", "session"} & set(os.environ.get("HEADLIGHT_PLAIN_STREAMLIT", "").split(",")))
 _ABSENT: Any = object()
 
 
@@ -87,21 +92,20 @@ class Family:
 
     def key(self, field: str, default: Any = None) -> Key[Any]:
         """Return the key of a field."""
-        name = f"{self.prefix}{field}"
-        members[name] = default
+        members[name := f"{self.prefix}{field}"] = default
         return link(name, default=default)
 
 
 def _value(name: str, other: Any) -> Any:
     """What the session has by a name, or another value where it has none. A page asks two hundred times, so a name that belongs
     to no widget is looked up at once where Streamlit comes to after twenty steps."""
-    if (run := get_script_run_ctx(suppress_warning=True)) is None:
+    if PLAIN or (run := get_script_run_ctx(suppress_warning=True)) is None:
         return st.session_state.get(name, other)
     return _value_in(run.session_state._state, name, other)
 
 
 def _value_in(session: SessionState, name: str, other: Any) -> Any:
-    if name in session._key_id_mapper:
+    if PLAIN or name in session._key_id_mapper:
         try:
             return session[name]
         except KeyError:
@@ -113,7 +117,7 @@ def _value_in(session: SessionState, name: str, other: Any) -> Any:
 
 def _address_value(name: str) -> str | None:
     """Return the value of a name in the address, looked up as in `_value`."""
-    if (run := get_script_run_ctx(suppress_warning=True)) is None:
+    if PLAIN or (run := get_script_run_ctx(suppress_warning=True)) is None:
         return st.query_params.get(name)
     value = run.session_state._state.query_params._query_params.get(name)
     return value if value is None or isinstance(value, str) else value[-1] if value else ""
@@ -128,7 +132,6 @@ def of_visit(visit: AppSession, key: Key[T]) -> T:
 LEVELS = ("beginner", "intermediate", "expert")
 DEFAULT_TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
 LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
-PAGES = Path(__file__).parent.parent / "pages"
 
 
 def link(name: str, *values: str, default: Any = None) -> Key[Any]:
@@ -171,8 +174,7 @@ LEARN = link("learn", "Lessons", "Words to know")
 
 # A room in which others follow
 ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
-ROOM_KEY = Key("room-key", "")  # of who leads it
-ROOM_TROUBLE = Key("room-trouble", "")  # why there is no seat
+ROOM_KEY, ROOM_TROUBLE = Key("room-key", ""), Key("room-trouble", "")  # of who leads it; why there is no seat
 
 # The text boxes
 EXAMPLE, COVERED, SAID, OFFERED = (
@@ -185,11 +187,10 @@ TYPING, AGAIN, READ_BEFORE = Key("typing", False), Key("again", False), Key[Any]
 
 # The choice of a model
 IN_USE, VISITOR, LISTED = Key("in-use", ""), Key("visitor", ""), Key[tuple[str, ...]]("listed", ())
-MODEL_CAME = Key("model-came", False)  # whether a model that the visitor asked for has been here
+MODEL_CAME, ANY_NAME = Key("model-came", False), Key("any-name", "")  # whether a model that was asked for has been here
 CHOOSE, RECENT, OPENED = Key[Any]("choose", None), Key[Any]("recent", ()), Key[Any]("linked", None)
 JOB, CHANGED, TROUBLE, ABOUT = Key[Any]("job", None), Key("changed", False), Key("trouble", ""), Key[Any]("about", None)
 FAVOURITES_NEXT = Key[Any]("favourites-next", (), cleared_by_step=True)  # of a model that was opened where no head is chosen
-ANY_NAME = Key("any-name", "")
 OTHER_MODEL, OTHER_TOKENIZER = link("other-model"), link("other-tokenizer")  # beside it, for a comparison
 
 # What the server keeps for a visitor
@@ -200,10 +201,7 @@ TRAINING_LEFT = Key("training-left", "")  # what the server has let go of it, as
 VIEW = link("view", "Head", "Reading", "Model", "Query-key", "Heatmap", "BertViz")  # of page "Attention"
 KEPT_KEY: Key[int | None] = Key("kept-key", None, led=True)  # the token whose lines are shown by who looks at it
 OTHER_TEXT = link("other-text", default="")
-BELIEVE = Key("believe", "")
-BEGUN = Key[Any]("begun", None)  # the long work that was asked for
-
-# A picture that is taken away
+BELIEVE, BEGUN = Key("believe", ""), Key[Any]("begun", None)  # begun: the long work that was asked for
 TAKEN_COLOURS = Key("taken-colours", "screen", ("screen", "light", "dark"))
 
 
@@ -273,7 +271,7 @@ def declarations() -> tuple[ModuleType, ...]:
     """Return the modules that declare keys: this one, and the state module of each page. Pages import this module, so it finds
     theirs by their folders, when an address is read for the first time."""
     above = __name__.removesuffix("ui.state")  # "" in the folder, and the package's name in the wheel
-    pages = sorted(file.parent.name for file in PAGES.glob("*/state.py"))
+    pages = sorted(file.parent.name for file in (Path(__file__).parent.parent / "pages").glob("*/state.py"))
     return sys.modules[__name__], *(import_module(f"{above}pages.{page}.state") for page in pages)
 
 
@@ -318,7 +316,7 @@ def chosen() -> dict[str, Any]:
     """All that is chosen of what a link can say, and of what else a class is led to, as the session has it, without the model and
     the texts."""
     run = get_script_run_ctx(suppress_warning=True)
-    look = partial(_value_in, run.session_state._state) if run else st.session_state.get  # for all names, which are a hundred
+    look = partial(_value_in, run.session_state._state) if run and not PLAIN else st.session_state.get  # of a hundred names
     names = _led_names().union(members).difference(key.name for key in OWN)
     values = {name: look(name, _ABSENT) for name in names}
     return {name: value for name, value in values.items() if value is not _ABSENT}

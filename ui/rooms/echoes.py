@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ui.rooms.position import Choices
 from ui.rooms.store import Person, Room
 
 # Seconds for which a browser may still send what was replaced, from when it shows what came instead: its request may have been on
@@ -25,7 +24,7 @@ class Replaced(NamedTuple):
 
     when: float
     version: int
-    choices: Choices
+    choices: dict[str, Any]
 
 
 @dataclass
@@ -36,11 +35,11 @@ class Echoes:
     person: Person
     replaced: deque[Replaced] = field(default_factory=lambda: deque(maxlen=KEPT))
 
-    def note(self, choices: Choices, version: int) -> None:
+    def note(self, choices: dict[str, Any], version: int) -> None:
         """Remember what gives way, at a version, to something else."""
         self.replaced.append(Replaced(self.room.clock(), version, choices))
 
-    def awaited(self, mirrors: bool, echo: float = ECHO) -> list[Choices]:
+    def awaited(self, mirrors: bool, echo: float = ECHO) -> list[dict[str, Any]]:
         """Return what the browser may still send. It says which version it shows, on a busy server late.
 
         mirrors: whether the visitor leads, and shows what another one has moved: who leads chooses what has just stood there more

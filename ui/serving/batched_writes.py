@@ -2,6 +2,9 @@
 
 The server hands each message to the network by itself, and lets go of Python's lock for each. When the teacher of sixty moves,
 these are two and a half thousand times, and each time a run may take the lock for longer than it takes to send a message.
+
+Gain: fewer calls of the system for each answer, most in a full room; `benchmarks.replacements`, "batched_writes".
+Needless when uvicorn joins what one turn writes. No upstream issue is known.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 Streamlit wakes the event loop for each message of a run by itself, and the loop comes round once for each that it sends. When the
 teacher of sixty moves, these are two and a half thousand messages at once.
+
+Gain: fewer turns of the loop for each answer, most in a full room; `benchmarks.replacements`, "bundles".
+Needless when Streamlit sends all that waits for a browser in one turn. No upstream issue is known.
 """
 
 from __future__ import annotations

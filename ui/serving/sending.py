@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ui.memory import own_folder
-from ui.serving import batched_writes, bundles, logs, lookups, loops, order, packets, small_messages, theme, typing_pause
+from ui.serving import logs, packets, replacements
 
 if TYPE_CHECKING:
     import streamlit as st
@@ -24,16 +24,9 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     """Remembers the event loop that sends, while the server runs."""
     global _loop
     _loop = asyncio.get_running_loop()
-    theme.remember()
     logs.set_up()
-    typing_pause.read_simply()
-    lookups.look_up_one_by_one()
-    order.keep()
-    bundles.hand_on(_loop)
-    small_messages.leave_as_they_are()
+    replacements.install(_loop)
     packets.send_at_once()
-    batched_writes.gather()
-    loops.rest()
     try:
         yield
     finally:

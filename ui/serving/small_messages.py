@@ -2,6 +2,9 @@
 
 Two thirds of what a run sends is shorter than 200 bytes. To compress those saves a few bytes of each, and costs the one thread
 that sends to all a good part of what it does for them: twice each it lets go of Python’s lock, for which forty runs wait.
+
+Gain: less processor time for each answer, for a few more bytes; `benchmarks.replacements`, "small_messages".
+Needless when uvicorn, which has compression on or off for all, has a least size. No upstream issue is known.
 """
 
 from __future__ import annotations

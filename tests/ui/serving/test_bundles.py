@@ -13,7 +13,10 @@ from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.session_manager import SessionClientDisconnectedError
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
+from tests.ui.serving.replaced import needs
 from ui.serving import bundles
+
+pytestmark = needs("bundles")
 
 
 @pytest.fixture

@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from tests.ui.serving.replaced import needs
 from ui.serving import batched_writes
+
+pytestmark = needs("batched_writes")
 
 
 class Network:

@@ -14,7 +14,10 @@ from streamlit import config
 from streamlit.components.v2.bidi_component import main as components
 from streamlit.runtime.state import SafeSessionState, SessionState, get_session_state
 
+from tests.ui.serving.replaced import needs
 from ui.serving import lookups
+
+pytestmark = needs("widget_values")
 
 KEYS = st.sampled_from("abcdef")
 
@@ -69,7 +72,8 @@ def test_streamlit_has_it_made_there_and_its_own_can_be_read_beside_it(monkeypat
     for name in ("make_bidi_component_presenter",):
         monkeypatch.setattr(components, name, lookups.present)
     monkeypatch.setattr(config, "get_option", lookups.read_option)
-    lookups.look_up_one_by_one()
+    lookups.present_for_reading()
+    lookups.read_settings_without_lock()
     assert components.make_bidi_component_presenter is lookups.presenter
     assert "make_bidi_component_presenter(" in inspect.getsource(components.BidiComponentMixin)
     assert config.get_option is lookups.option

@@ -7,7 +7,10 @@ import threading
 
 import psutil
 
+from tests.ui.serving.replaced import needs
 from ui.serving.loops import Resting
+
+pytestmark = needs("loops")
 
 
 def run(loop: Resting, story) -> object:

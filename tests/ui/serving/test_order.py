@@ -11,7 +11,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
+from tests.ui.serving.replaced import needs
 from ui.serving import order
+
+pytestmark = needs("order")
 
 PAGE, STAGE, PART = "", "stage", "part"  # fragments, each inside the one before
 

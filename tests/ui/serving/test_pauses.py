@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from streamlit.elements.widgets import text_widgets
 from streamlit.errors import StreamlitAPIException
 
+from tests.ui.serving.replaced import needs
 from ui.serving import typing_pause
+
+pytestmark = needs("typing_pause")
 
 
 @given(st.integers(0, 999_999))

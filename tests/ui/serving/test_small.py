@@ -11,7 +11,10 @@ from uvicorn.protocols.websockets import websockets_sansio_impl
 from websockets.extensions.permessage_deflate import PerMessageDeflate
 from websockets.frames import Frame, Opcode
 
+from tests.ui.serving.replaced import needs
 from ui.serving import small_messages
+
+pytestmark = needs("small_messages")
 
 
 def line() -> tuple[PerMessageDeflate, PerMessageDeflate]:

@@ -6,7 +6,10 @@ import pytest
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
+from tests.ui.serving.replaced import needs
 from ui.serving import theme
+
+pytestmark = needs("theme")
 
 SECTIONS = ["theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar", "theme.dark.sidebar"]
 
