@@ -22,6 +22,7 @@ from models.scratch.config import TransformerConfig
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder
 from models.training.corpus import Corpus, documents, pairs, train_tokenizer, with_mask
+from models.training.facts import FactRows
 from models.training.losses import IGNORED, NONE, token_loss
 from models.training.names import HELD_OUT_NAMES, Names
 from models.training.recipe import Recipe, Schedule
@@ -40,6 +41,12 @@ class Objective(ABC, Generic[Model]):
     def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
         self.config, self.recipe = config, recipe
         self.start = find_sign(tokenizer, START)
+        self.source = data, tokenizer
+
+    @cached_property
+    def fact_rows(self) -> FactRows:
+        """The facts, read when a recipe first asks for some."""
+        return FactRows(*self.source)
 
     @classmethod
     @abstractmethod
@@ -86,7 +93,8 @@ class NextToken(Objective[Decoder]):
         return train_tokenizer(documents(data / "english_train.txt"), vocabulary)
 
     def batches(self, step: int, schedule: Schedule) -> Iterator[Batch]:
-        """Yield pairs of ids and a mask of predictable positions [batch, context + 1]."""
+        """Yield ids and a mask of predictable positions [batch, context + 1]; then, if the recipe has facts, ids of rows of facts
+        and a mask of their answers [facts, fact_length + 1]."""
         self.schedule = schedule
         rows = self.corpus.rows(self.recipe.seed, skip=step * self.recipe.batch)
         while True:
@@ -97,8 +105,15 @@ class NextToken(Objective[Decoder]):
             for row in np.flatnonzero(generator.random(self.recipe.batch) < repeats):
                 pool = self.pools[int(generator.integers(2))]
                 ids[row], known[row] = repeated_row(generator, self.start, pool, self.config.context)
-            yield torch.from_numpy(ids), torch.from_numpy(known)
+            arrays: tuple[np.ndarray, ...] = ids, known
+            if facts := self.recipe.facts:  # the sign behind an answer shows that it has ended: 4, and not 40
+                arrays += self.fact_rows.draw(generator, facts, self.recipe.fact_length, more=1)
+            yield tuple(map(torch.from_numpy, arrays))
             step += 1
+
+    def tokens(self, batch: Batch) -> int:
+        ids, _, _, *facts = batch
+        return ids.numel() + (int((facts[0] != self.start).sum()) if facts else 0)
 
     def continues(self, step: int) -> bool:
         """Return whether the model learns from its own continuations at this step: more rarely at lower learning rates."""
@@ -107,9 +122,9 @@ class NextToken(Objective[Decoder]):
     def prepare(self, model: Decoder, step: int, batch: Batch) -> Batch:
         """Replace the batch at some steps by the model's own continuations of its rows, two short ones a row, and mark
         repetitions."""
-        ids, known = batch
+        ids, known, *facts = batch
         if not self.continues(step):
-            return ids, known, torch.zeros_like(known)
+            return ids, known, torch.zeros_like(known), *facts
         generator = np.random.default_rng([self.recipe.seed, step, 2])
         half = self.config.context // 2
         prompts = torch.cat([ids[:, :half], ids[:, half : 2 * half]])
@@ -120,11 +135,20 @@ class NextToken(Objective[Decoder]):
         rows, repeated = (torch.cat([*tensor.chunk(2), known[:, :1]], 1) for tensor in (rows_so_far, repeats))
         rows[:, -1] = self.start
         repeated[:, -1] = False
-        return rows, torch.zeros_like(known), repeated
+        return rows, torch.zeros_like(known), repeated, *facts
 
     def loss(self, model: Decoder, batch: Batch) -> Tensor:
-        """Return the loss over positions marked `known` [batch, context + 1], and against those marked as `repeated`."""
-        ids, known, repeated = batch
+        """Return the loss over positions marked `known` [batch, context + 1], and against those marked as `repeated`; where there
+        are facts, the mean of it and of the loss of their answers, weighted by their share."""
+        ids, known, repeated, *facts = batch
+        loss = self.text_loss(model, ids, known, repeated)
+        if not facts:
+            return loss
+        fact_ids, answers = facts
+        fact_loss = self.text_loss(model, fact_ids, answers, torch.zeros_like(answers))
+        return (1 - self.recipe.fact_share) * loss + self.recipe.fact_share * fact_loss
+
+    def text_loss(self, model: Decoder, ids: Tensor, known: Tensor, repeated: Tensor) -> Tensor:
         x = model.final_norm(model.hidden(ids[:, :-1])).flatten(0, 1)  # [batch · context, d_model]
         targets = ids[:, 1:].flatten()
         avoided = targets.masked_fill(~repeated[:, 1:].flatten(), NONE)[:, None]
@@ -183,22 +207,33 @@ class MaskedTokens(Objective[Encoder]):
 
     def batches(self, step: int, schedule: Schedule) -> Iterator[Batch]:
         """Yield ids [rows, positions], the places of hidden tokens in the flattened ids, these tokens, both [hidden], and the
-        words to unlearn (see `seen_words`)."""
+        words to unlearn (see `seen_words`). If the recipe has facts, they take the place of so many windows, and their
+        answers are hidden."""
         rows = self.corpus.rows(self.recipe.seed, skip=step * self.recipe.batch)
         while True:
             generator = np.random.default_rng([self.recipe.seed, step])
             text = np.stack([next(rows) for _ in range(self.recipe.batch)])[:, 1:]
-            shorter = text.reshape(-1, self.config.context // self.recipe.cuts[int(generator.integers(len(self.recipe.cuts)))])
+            cut = self.recipe.cuts[int(generator.integers(len(self.recipe.cuts)))]
+            shorter = text.reshape(-1, self.config.context // cut)
             shorter[:, 0] = self.start
-            hidden, places, tokens = self.hide(shorter, generator)
+            answers = np.zeros(shorter.shape, dtype=bool)
+            if facts := self.recipe.facts * cut:
+                shorter[-facts:], answers[-facts:] = self.fact_rows.draw(generator, facts, shorter.shape[1] - 1)
+            hidden, places, tokens = self.hide(shorter, generator, answers)
             yield tuple(map(torch.from_numpy, (hidden, places, tokens, self.seen_words(shorter, hidden, places))))
             step += 1
 
-    def hide(self, ids: np.ndarray, generator: np.random.Generator, always: bool = False) -> tuple[np.ndarray, ...]:
-        """Hide some tokens of ids [rows, positions]; return the new ids, their places and the tokens. always: mask them all."""
+    def hide(
+        self, ids: np.ndarray, generator: np.random.Generator, first: np.ndarray | None = None, always: bool = False
+    ) -> tuple[np.ndarray, ...]:
+        """Hide some tokens of ids [rows, positions]; return the new ids, their places and the tokens.
+
+        first: bool [rows, positions], tokens that are hidden before any other. always: mask them all.
+        """
         flat = ids.ravel().copy()
         count = round(self.recipe.masked * len(flat))
         order = generator.random(len(flat)) + (flat == self.start)  # start tokens come last
+        order -= 0 if first is None else first.ravel()
         places = np.sort(np.argpartition(order, count)[:count])
         tokens = flat[places]
         dice = generator.random(count)

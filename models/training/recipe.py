@@ -26,6 +26,9 @@ class Recipe:
     cuts: tuple[int, ...] = (1, 2, 4, 8)  # its windows are the context long, divided by one of these
     masks: float = 0.8  # share of those that become the mask; half of the others become any token, half stay
     again: float = 0.0  # how much a masked model unlearns words that its sentence has already
+    facts: int = 0  # rows of facts a step, beside the text of a decoder; or windows of a masked model that are facts
+    fact_length: int = 64  # tokens of such a row beside the text
+    fact_share: float = 0.5  # share of the loss that is the loss of their answers
     twice_under: int = 1500  # documents of fewer characters come twice an epoch
     seed: int = 0
 

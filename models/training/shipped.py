@@ -52,6 +52,18 @@ SHIPPED = {
                 Recipe(
                     1_500, matrix_rate=0.005, rate=7.5e-4, warmup=30, decay=0.9, earlier_share=0.12, repeats=0.06, own=0.1, seed=1
                 ),
+                Recipe(
+                    4_000,
+                    12,
+                    matrix_rate=0.005,
+                    rate=7.5e-4,
+                    warmup=30,
+                    decay=0.6,
+                    repeats=0.06,
+                    own=0.1,
+                    facts=48,
+                    seed=2,
+                ),
             ),
         ),
         Shipped(
@@ -89,6 +101,19 @@ SHIPPED = {
                     masks=1.0,
                     again=25.0,
                     seed=5,
+                ),
+                Recipe(
+                    3_000,
+                    16,
+                    matrix_rate=0.005,
+                    rate=7.5e-4,
+                    warmup=20,
+                    decay=0.7,
+                    cuts=(2, 8),
+                    masks=1.0,
+                    again=25.0,
+                    facts=6,
+                    seed=6,
                 ),
             ),
         ),
