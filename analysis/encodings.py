@@ -42,7 +42,7 @@ def encoding(config: TransformerConfig, length: int) -> Encoding:
     distances = np.arange(length)
     if config.positions in ("sinusoidal", "learned"):
         with torch.inference_mode():
-            values = scheme.embed(torch.zeros(1, length, config.d_model), 0)[0].numpy()
+            values = scheme.embed(torch.zeros(1, length, config.d_model), slice(length))[0].numpy()
         products = values @ values.T
         mean = np.array([np.diagonal(products, step).mean() for step in distances])
         waves = 2 * np.pi * 10_000.0 ** (np.arange(0, config.d_model, 2) / config.d_model)

@@ -24,6 +24,7 @@ from benchmarks.peers import environment, gpt2
 from benchmarks.peers.measure import CLOCKS, LAYER, LENGTHS, LONGEST, Settings, Way, measure
 from models.huggingface.model import HuggingFaceModel
 from models.recorder import recording
+from models.side_by_side import Part
 from models.tokens import Token
 from models.trace import Attention
 
@@ -71,11 +72,9 @@ def headlight(network) -> Way:
 
     def read(ids):
         row = ids[0].tolist()
-        calls, hidden, known = model.followed.decode(
-            tuple(row), None
-        )  # what `trace` does after the tokenizer, nothing remembered
+        ((calls, hidden),) = model._read_parts([Part(tuple(row))])  # what `trace` does after the tokenizer, nothing remembered
         tokens = [Token(id, "", 0, 0) for id in row]
-        attention = Attention(tokens, tokens, calls, known)
+        attention = Attention(tokens, tokens, calls)
         maps, logits = attention[LAYER], model._unembed(hidden[-1][-1:])
         return maps, (calls, hidden, maps, logits)
 

@@ -27,6 +27,7 @@ from analysis.gradients import relevance
 from analysis.routes import matrices
 from models import Attention, Token
 from models.huggingface.model import HuggingFaceModel
+from models.side_by_side import Part
 
 LAYERS = HEADS = 12
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
@@ -196,8 +197,8 @@ def as_trace(model: HuggingFaceModel, ids: list[int]):
     from models.trace import Trace
 
     read = [Token(id, "", i, i + 1) for i, id in enumerate(ids)]
-    calls, hidden, known = model.followed.decode(tuple(ids), None)
-    return Trace("", read, {"self": Attention(read, read, calls, known)}, {"self": hidden}, unembed=model._unembed)
+    ((calls, hidden),) = model._read_parts([Part(tuple(ids))])
+    return Trace("", read, {"self": Attention(read, read, calls)}, {"self": hidden}, unembed=model._unembed)
 
 
 def projections(repeats: int) -> Iterator[str]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from models.pieces.values import Pieces
     from models.prefix import Recent
     from models.recorder import Record
+    from models.side_by_side import Part, ReadPart
+    from models.together import Request, Trial
     from models.watching import Private, Watched
 
 
@@ -215,6 +217,23 @@ class LanguageModel(ABC):
         from models.batches import read, rows_of
 
         return read(self, rows_of(self, texts, edits, targets))
+
+    @property
+    def trial(self) -> Trial:
+        """Which texts it reads beside others in one pass (see `models.together`): none, unless a trial has shown that it can."""
+        from models.together import Trial
+
+        return Trial()
+
+    def request(self, text: str, target: str = "", remember: bool = True) -> Request:
+        """Return a text as it is waiting to be read, for `models.together`. Errors: ValueError for a model that reads none beside
+        others, and for a second text."""
+        raise ValueError(f"{self.info.name} reads no text beside others.")
+
+    def _read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
+        """Read the new tokens of several texts in one pass; nothing is remembered. Errors: as `request`; those of reading them
+        at once."""
+        raise ValueError(f"{self.info.name} reads no text beside others.")
 
     def parts(self, trace: Trace) -> dict[str, dict[str, np.ndarray]]:
         """Read the text of a trace again, and return what the parts of each block add to the stream.

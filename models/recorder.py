@@ -23,6 +23,7 @@ from models.edits import Edit, Temperature
 
 if TYPE_CHECKING:
     from models.editing import Plan
+    from models.side_by_side import SideBySide
 
 _active: contextvars.ContextVar[Record | None] = contextvars.ContextVar("headlight_record", default=None)
 PIECE = 16  # queries: the smallest quarter that a text is cut into
@@ -122,6 +123,7 @@ class Record:
     the last query are wanted (see `Call.last_products`).
     plan: the edits of the pass, if any (see `models.editing`). Then `rows` holds the calls, a list for each call with one entry
     for each row of the batch, and hidden is [batch, position, d_model].
+    beside: the texts of the pass, if there are several (see `models.side_by_side`), which then keeps the calls.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -130,6 +132,7 @@ class Record:
     streams: bool = True
     last: bool = False
     plan: Plan | None = None
+    beside: SideBySide | None = None
     rows: list[list[Call]] = field(default_factory=list)
 
     def keep(self, call: Call, out: Tensor) -> None:
@@ -146,9 +149,15 @@ class Record:
 
 
 @contextlib.contextmanager
-def recording(outs: bool = False, streams: bool = True, plan: Plan | None = None, last: bool = False) -> Iterator[Record]:
+def recording(
+    outs: bool = False,
+    streams: bool = True,
+    plan: Plan | None = None,
+    last: bool = False,
+    beside: SideBySide | None = None,
+) -> Iterator[Record]:
     """Record every forward pass made inside the `with` block, in this thread and context only. For the arguments see `Record`."""
-    record = Record(outs=[] if outs else None, streams=streams, plan=plan, last=last)
+    record = Record(outs=[] if outs else None, streams=streams, plan=plan, last=last, beside=beside)
     token = _active.set(record)
     try:
         yield record
@@ -194,6 +203,10 @@ def attend(
     if record.plan is not None:
         plain = partial(fused, query, key, value, mask, causal, scale, bias, dropout)
         return record.plan.attend(record, plain, query, key, value, mask, causal, scale, bias)
+    if record.beside is not None:
+        record.beside.check(causal and bias is None)
+        each = partial(fused, mask=None, causal=True, scale=scale, bias=None, dropout=dropout)
+        return record.beside.attend(query, key, value, each, causal=True, scale=scale)
     out = fused(query, key, value, mask, causal, scale, bias, dropout)
     record.keep(Call(query[0], key[0], value[0], first_row(mask), causal, scale, out[0], bias=first_row(bias)), out)
     return out
@@ -237,6 +250,8 @@ def attend_by_weights(given: Tensor, key: Tensor, value: Tensor, dropout: float 
     if (record := active()) is not None:
         if record.plan is not None:
             return record.plan.attend_by_weights(record, given, key, value)
+        if record.beside is not None:
+            record.beside.check(False)
         record.keep(Call(None, key[0], value[0], given=given[0]), given)
     return (F.dropout(given, dropout).to(value.dtype) @ expand(value, given.shape[1])).transpose(1, 2)
 

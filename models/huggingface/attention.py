@@ -71,6 +71,10 @@ def headlight_attention(
     if record is not None and record.plan is not None:
         arguments = query, key, value, attention_mask, causal, scale, position_bias, softcap, s_aux
         return record.plan.attend(record, plain, *arguments), None
+    if record is not None and record.beside is not None:
+        record.beside.check(position_bias is None and indices is None)
+        each = partial(_attend_causally, module, dropout, scaling, scale, softcap, s_aux, kwargs)
+        return record.beside.attend(query, key, value, each, scale=scale, softcap=softcap, sinks=s_aux), None
     out = plain()
     if record is not None:
         mask, bias = first_row(attention_mask), first_row(position_bias)
@@ -78,6 +82,26 @@ def headlight_attention(
         call = Call(query[0], key[0], value[0], mask, causal, scale, out[0], bias=bias, softcap=softcap, sinks=s_aux)
         record.keep(call, out)
     return out, None
+
+
+def _attend_causally(
+    module: torch.nn.Module,
+    dropout: float,
+    scaling: float | None,
+    scale: float,
+    softcap: float | None,
+    sinks: Tensor | None,
+    others: dict[str, Any],
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+) -> Tensor:
+    """Compute attention of the last positions of a text, each over all keys up to its own: [batch, query, heads, d_head]."""
+    queries, keys = query.shape[2], key.shape[2]
+    if softcap is not None or sinks is not None:
+        return _attend_eagerly(query, key, value, None, True, scale, None, softcap, sinks)
+    mask = causal_mask(queries, keys, query.device)[None, None] if 1 < queries < keys else None
+    return _attend_fused(module, query, key, value, mask, dropout, scaling, None, None, dict(others))
 
 
 def _attend_fused(

@@ -22,8 +22,9 @@ from models.huggingface.outputs import OutputMaps
 from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reads import InputMaps
 from models.huggingface.text import TextTokens
-from models.prefix import Encoded, Ids, Recent, Stamp, first, joined
+from models.prefix import Encoded, Recent, Stamp
 from models.recorder import Call, Record, recording
+from models.side_by_side import Part, ReadPart, SideBySide
 from models.tokens import Token
 from models.trace import Attention
 from models.watching import Private, hook, private
@@ -195,21 +196,24 @@ class FollowedNetwork:
         calls, hidden, _ = self.run(self.base, **self.inputs([tokens]))
         return calls["self"], hidden["self"]
 
-    def decode(self, ids: Ids, stamp: Stamp | None) -> tuple[list[Call], np.ndarray, dict[int, np.ndarray]]:
-        """Run the tokens of a decoder that no recent trace begins with, joined to that trace: calls, stream, known weights."""
-        before, shared = self.recent.longest_shared(stamp, ids) if self.reusable else (None, 0)
-        if before is None:
-            all_calls, streams, _ = self.run(self.base, input_ids=self.ids(ids), use_cache=False)
-            return all_calls["self"], streams["self"], {}
-        attention = before.attention["self"]
-        calls, hidden = first(attention._calls, shared), before.hidden["self"][:, :shared]
-        known_weights = attention.beginning(shared)
-        if shared < len(ids):
-            new, stream, _ = self.run(
-                self.base, past=shared, input_ids=self.ids(ids[shared:]), past_key_values=cache_of(calls), use_cache=True
-            )
-            calls, hidden = joined(calls, new["self"]), np.concatenate([hidden, stream["self"]], axis=1)
-        return calls, hidden, known_weights
+    def decode(self, parts: Sequence[Part]) -> list[ReadPart]:
+        """Run the new tokens of texts of a decoder, in one pass."""
+        if len(parts) > 1:
+            return self._side_by_side(SideBySide(parts))
+        (part,) = parts
+        inputs: Inputs = {"input_ids": self.ids(part.ids), "use_cache": bool(part.calls)}
+        if part.calls:
+            inputs["past_key_values"] = cache_of(part.calls)
+        calls, streams, _ = self.run(self.base, past=part.start, **inputs)
+        return [ReadPart(calls["self"], streams["self"])]
+
+    def _side_by_side(self, beside: SideBySide) -> list[ReadPart]:
+        ids, places = self.ids(beside.ids), self.ids(beside.places)
+        with torch.inference_mode():
+            record, _ = self.forward(self.base, recording(beside=beside), input_ids=ids, position_ids=places, use_cache=False)
+        stream = torch.stack(self.layout.hidden(record, "self")).float().cpu().numpy()
+        calls = [self.layout.split(Record(own_calls))["self"] for own_calls in beside.calls]
+        return list(map(ReadPart, calls, beside.streams(stream)))
 
     def run_both(
         self, tokens: Sequence[Token], decoder_ids: Sequence[int], stamp: Stamp | None, use_cache: bool

@@ -33,7 +33,9 @@ from models.readonly import array_of
 from models.recorder import Record, recording
 from models.rotary import Rotary
 from models.shuffling import shuffle
+from models.side_by_side import Part, ReadPart
 from models.stored_weights import WeightsFile
+from models.together import Request, Trial, read_alone, request_for, tried
 from models.tokens import Token, Turn, one_each
 from models.trace import Attention, Trace
 from models.watching import Private, Watched
@@ -141,28 +143,32 @@ class HuggingFaceModel(LanguageModel):
         return HuggingFaceReader(self, tokens, [], cut, cache)
 
     def _read(self, text: str, target: str, remember: bool) -> Trace:
-        stamp = self._recent.now(remember)
         if self.kind == "encoder-decoder":
-            return self._read_both(text, target, stamp)
+            return self._read_both(text, target, self._recent.now(remember))
         tokens, cut = self.texts.fitting(text, target, self.room)
-        return self.trace_tokens(text, tokens, cut, stamp)
+        return self.trace_tokens(text, tokens, cut, self._recent.now(remember))
 
     def trace_tokens(self, text: str, tokens: list[Token], cut: int, stamp: Stamp | None) -> Trace:
         """Return the trace of the tokens of a text, whose stack is one, read or from memory. cut: as `Trace.cut`."""
-        ids = tuple(token.id for token in tokens)
-        if same := self._recent.same(stamp, ids, text, tokens):
-            return same
-        if self.kind == "encoder":
-            calls, hidden = self.followed.encode(tokens)
-            known_weights: dict[int, np.ndarray] = {}
-        else:
-            calls, hidden, known_weights = self.followed.decode(ids, stamp)
-        attention = {"self": Attention(tokens, tokens, calls, known_weights, **self._turned("self"))}
+        if self.kind == "decoder":
+            return read_alone(self, request_for(self, text, tokens, cut, stamp if self.followed.reusable else None))
+        calls, hidden = self.followed.encode(tokens)
+        attention = {"self": Attention(tokens, tokens, calls, **self._turned("self"))}
         words = self._unembed if self.predicts else None
-        trace = Trace(text, tokens, attention, {"self": hidden}, cut, words, tail=self._tail, label=self._label)
-        if self.followed.reusable:
-            self._recent.keep(stamp, ids, trace)
-        return trace
+        return Trace(text, tokens, attention, {"self": hidden}, cut, words, tail=self._tail, label=self._label)
+
+    def request(self, text: str, target: str = "", remember: bool = True) -> Request:
+        if self.kind != "decoder":
+            return super().request(text, target, remember)
+        tokens, cut = self.texts.fitting(text, target, self.room)
+        return request_for(self, text, tokens, cut, self._recent.now(remember and self.followed.reusable))
+
+    @cached_property
+    def trial(self) -> Trial:
+        return tried(self) if self.followed.reusable else Trial()
+
+    def _read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
+        return self.followed.decode(parts)
 
     def _read_both(self, text: str, target: str, stamp: Stamp | None) -> Trace:
         tokens, cut, target_tokens = self.texts.fitting_both(text, target, self.room)

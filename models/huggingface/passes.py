@@ -10,11 +10,13 @@ from transformers.modeling_outputs import BaseModelOutput
 
 
 class Inputs(TypedDict, total=False):
-    """The inputs of a forward pass. Ids are int64 [batch, position]; encoder_outputs: the encoded source, if already computed."""
+    """The inputs of a forward pass. Ids are int64 [batch, position]; encoder_outputs: the encoded source, if already computed.
+    position_ids: where they are not counted from the first token, or from what is given of keys and values."""
 
     input_ids: Tensor
     decoder_input_ids: Tensor
     token_type_ids: Tensor
+    position_ids: Tensor
     attention_mask: Tensor
     encoder_outputs: BaseModelOutput
     past_key_values: Cache | None

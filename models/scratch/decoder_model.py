@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from functools import cached_property
+
 import torch
 
-from models.prefix import Recent, Stamp, first, joined
+from models.prefix import Recent, Stamp
 from models.recorder import recording
 from models.scratch.model import ScratchModel, stream_of
 from models.scratch.reader import cached
 from models.scratch.transformer import Decoder
+from models.side_by_side import Part, ReadPart, SideBySide
+from models.together import Request, Trial, read_alone, request_for, tried
 from models.tokens import Token
-from models.trace import Attention, Trace
+from models.trace import Trace
 
 
 class DecoderModel(ScratchModel):
@@ -24,25 +28,26 @@ class DecoderModel(ScratchModel):
     def decoder(self) -> Decoder:
         return self.network
 
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
-        read = tuple(token.id for token in tokens)
-        if same := self._recent.same(stamp, read, text, tokens):
-            return same
-        before, shared = self._recent.longest_shared(stamp, read)
-        trace = self._continued(text, tokens, cut, before, shared)
-        self._recent.keep(stamp, read, trace)
-        return trace
+    def request(self, text: str, target: str = "", remember: bool = True) -> Request:
+        tokens, cut = self._to_read(text, target)
+        return request_for(self, text, tokens, cut, self._recent.now(remember))
 
-    def _continued(self, text: str, tokens: list[Token], cut: int, before: Trace | None, shared: int) -> Trace:
-        """Run the tokens after the first `shared`, and join them to what `before` knows of those."""
-        calls = first(before.attention["self"]._calls, shared) if before else []
-        hidden = before.hidden["self"][:, :shared] if before else None
-        known = before.attention["self"].beginning(shared) if before else {}
-        if hidden is None or shared < len(tokens):
-            with torch.inference_mode(), recording() as record:
-                self.network.hidden(self._ids([tokens[shared:]]), cached(calls))
-            new = stream_of(record.hidden["self"])  # [layers + 1, new positions, d_model]
-            hidden = new if hidden is None else np.concatenate([hidden, new], axis=1)
-            calls = joined(calls, record.calls) if before else record.calls
-        attention = Attention(tokens, tokens, calls, known, self._rotary)
-        return Trace(text, tokens, {"self": attention}, {"self": hidden}, cut, self._unembed)
+    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
+        return read_alone(self, request_for(self, text, tokens, cut, stamp))
+
+    @cached_property
+    def trial(self) -> Trial:
+        return tried(self)
+
+    def _read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
+        if len(parts) > 1:
+            return self._side_by_side(SideBySide(parts))
+        with torch.inference_mode(), recording() as record:
+            self.network.hidden(self._numbered([parts[0].ids]), cached(parts[0].calls))
+        return [ReadPart(record.calls, stream_of(record.hidden["self"]))]
+
+    def _side_by_side(self, beside: SideBySide) -> list[ReadPart]:
+        with torch.inference_mode(), recording(beside=beside) as record:
+            places = self._numbered(beside.places)
+            self.network.hidden(self._numbered([beside.ids]), places=places)
+        return list(map(ReadPart, beside.calls, beside.streams(stream_of(record.hidden["self"]))))

@@ -346,8 +346,11 @@ class ScratchModel(LanguageModel):
 
     def _ids(self, texts: Sequence[Sequence[Token]]) -> Tensor:
         """Return the ids of texts that are equally long: int64 [text, position]."""
-        ids = [[token.id for token in text] for text in texts]
-        return torch.tensor(ids, dtype=torch.long, device=self._stack.embedding.weight.device)
+        return self._numbered([[token.id for token in text] for text in texts])
+
+    def _numbered(self, numbers: Sequence) -> Tensor:
+        """Return whole numbers as a tensor on the network's device: int64."""
+        return torch.tensor(numbers, dtype=torch.long, device=self._stack.embedding.weight.device)
 
 
 def stream_of(streams: list[Tensor]) -> np.ndarray:

@@ -23,12 +23,12 @@ class NoPositions(nn.Module):
         if torch.get_default_device().type != "meta":  # on meta there are no numbers: `reset` is called later
             self.reset()
 
-    def embed(self, x: Tensor, start: int) -> Tensor:
-        """Add the order to embeddings [batch, position, d_model] of the positions from `start` on."""
+    def embed(self, x: Tensor, places: slice | Tensor) -> Tensor:
+        """Add the order to embeddings [batch, position, d_model]. places: their positions, as a slice or as ints [position]."""
         return x
 
-    def turn(self, x: Tensor, start: int) -> Tensor:
-        """Turn queries or keys [batch, heads, position, d_head] by their positions from `start` on."""
+    def turn(self, x: Tensor, places: slice | Tensor) -> Tensor:
+        """Turn queries or keys [batch, heads, position, d_head] by their positions; places: as for `embed`."""
         return x
 
     def bias(self, queries: int, keys: int) -> Tensor | None:
@@ -50,8 +50,8 @@ class Sinusoidal(NoPositions):
     def reset(self) -> None:
         self.register_buffer("waves", sinusoids(self.config.context, self.config.d_model), persistent=False)
 
-    def embed(self, x: Tensor, start: int) -> Tensor:
-        return x + self.waves[start : start + x.shape[1]].to(x.dtype)
+    def embed(self, x: Tensor, places: slice | Tensor) -> Tensor:
+        return x + self.waves[places].to(x.dtype)
 
 
 class Learned(NoPositions):
@@ -61,8 +61,8 @@ class Learned(NoPositions):
         super().__init__(config, causal)
         self.embedding = nn.Embedding(config.context, config.d_model)
 
-    def embed(self, x: Tensor, start: int) -> Tensor:
-        return x + self.embedding.weight[start : start + x.shape[1]]
+    def embed(self, x: Tensor, places: slice | Tensor) -> Tensor:
+        return x + self.embedding.weight[places]
 
 
 class Rotary(NoPositions):
@@ -76,8 +76,8 @@ class Rotary(NoPositions):
     def reset(self) -> None:
         self.register_buffer("turns", rotary_turns(self.config.d_head, self.config.context), persistent=False)
 
-    def turn(self, x: Tensor, start: int) -> Tensor:
-        return rotate(x, self.turns[:, start : start + x.shape[2]])
+    def turn(self, x: Tensor, places: slice | Tensor) -> Tensor:
+        return rotate(x, self.turns[:, places])
 
 
 class ALiBi(NoPositions):

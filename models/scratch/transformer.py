@@ -69,14 +69,14 @@ class Cache:
 class Reading:
     """The state that the layers of a stack share during a reading: positions, masks and the cache.
 
-    start: the position of the first token that is read now. padding: bool [batch, 1, 1, key], True where there is text. mask:
-    everything that hides keys, bool broadcastable to [batch, heads, query, key], or None where `future` suffices. bias: added to
-    the scores by positions, [heads, query, key].
+    places: the positions of the tokens that are read now, a slice or ints [position]. padding: bool [batch, 1, 1, key], True
+    where there is text. mask: everything that hides keys, bool broadcastable to [batch, heads, query, key], or None where
+    `future` suffices. bias: added to the scores by positions, [heads, query, key].
     """
 
     positions: NoPositions
     future: bool  # whether a position sees those after it
-    start: int = 0
+    places: slice | Tensor
     cache: Cache | None = None
     padding: Tensor | None = None
     mask: Tensor | None = None
@@ -115,7 +115,7 @@ class MultiHeadAttention(nn.Module):
         source = x if memory is None else memory
         if not self.cross:
             key, value = self.keys_and_values(source)
-            query, key = reading.positions.turn(query, reading.start), reading.positions.turn(key, reading.start)
+            query, key = reading.positions.turn(query, reading.places), reading.positions.turn(key, reading.places)
             if reading.cache is not None:
                 key, value = reading.cache.extend(layer, key, value)  # [batch, kv_heads, all positions, d_head]
         elif reading.cache is not None:
@@ -209,25 +209,30 @@ class Stack(nn.Module):
         lengths: Tensor | None = None,
         memory: Tensor | None = None,
         source_lengths: Tensor | None = None,
+        places: Tensor | None = None,
     ) -> Tensor:
         """Read the tokens and return the residual stream after the last block, before the final norm.
 
         ids: int [batch, position]; with a cache, only the positions that come after it. lengths: int [batch], how much of each
         text is no padding; memory: [batch, source position, d_model] of an encoder, source_lengths as lengths, of its texts.
+        places: int [position], where the tokens of several texts stand side by side (`models.side_by_side`): their positions.
         Returns [batch, position, d_model]. Errors: ValueError when cache and ids together are longer than the context, and for a
         cache where the future is seen.
         """
         start = cache.length if cache is not None else 0
         end = start + ids.shape[1]
-        if end > self.config.context:
-            raise ValueError(f"{end} tokens do not fit in a context of {self.config.context}.")
+        longest = end if places is None else int(places.max()) + 1
+        if longest > self.config.context:
+            raise ValueError(f"{longest} tokens do not fit in a context of {self.config.context}.")
         if cache is not None and self.future:
             raise ValueError("An encoder cannot read on from a cache: what is added changes what its earlier positions see.")
         x = self.embedding(ids) * self.config.d_model**0.5 if self.config.embedding_scale else self.embedding(ids)
-        x = self.positions.embed(x, start)  # [batch, position, d_model]
+        reading = self.reading(start, end, cache, lengths)
+        if places is not None:
+            reading.places = places
+        x = self.positions.embed(x, reading.places)  # [batch, position, d_model]
         x = self.dropout(self.embedding_norm(x))
         x = note_hidden(x, self.name)
-        reading = self.reading(start, end, cache, lengths)
         source = None if memory is None else self.reading_source(memory, cache, source_lengths)
         for layer, block in enumerate(self.blocks):
             if self.config.checkpointing and torch.is_grad_enabled() and cache is None:
@@ -243,12 +248,13 @@ class Stack(nn.Module):
         padding = None if lengths is None else masks.padding(lengths, end)  # [batch, 1, 1, key]
         plain = lengths is None and self.config.pattern == "full"  # then the kernel hides keys by itself
         mask = None if plain else masks.mask(self.config, queries, end, self.future, lengths, device)
-        return Reading(self.positions, self.future, start, cache, padding, mask, self.positions.bias(queries, end))
+        places, bias = slice(start, end), self.positions.bias(queries, end)
+        return Reading(self.positions, self.future, places, cache, padding, mask, bias)
 
     def reading_source(self, memory: Tensor, cache: Cache | None, lengths: Tensor | None) -> Reading:
         """Return the shared state of cross-attention: it sees the whole source but its padding, and adds no positions."""
         padding = None if lengths is None else masks.padding(lengths, memory.shape[1])  # [batch, 1, 1, key]
-        return Reading(self.positions, True, 0, cache, padding, padding)
+        return Reading(self.positions, True, slice(memory.shape[1]), cache, padding, padding)
 
     def unembed(self, x: Tensor) -> Tensor:
         """Map the residual stream [..., d_model] to logits [..., vocabulary], or [..., labels], through the final norm."""

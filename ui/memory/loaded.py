@@ -7,7 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from models.edits import Edit
     from models.generation import Step
     from models.language_model import LanguageModel, ModelInfo
+    from models.together import Request
     from models.trace import Trace
 
 T = TypeVar("T")
@@ -64,6 +66,7 @@ def _load(name: str, report: Report) -> LanguageModel:
         _one_thread()
         (model.predict if model.info.predicts else model.trace)("Warm")  # the first pass sets up kernels
         model.at_most = read_at_most(model.info, model.trace("Warm"))
+        model.trial  # noqa: B018  # reads a few texts side by side, so that nobody who types waits for that
         report(Progress("prepare"))
         previous_scores(model, "encoder" if model.info.kind == "encoder-decoder" else "self")
     except Cancelled:
@@ -135,13 +138,36 @@ def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> 
     edit that it does not allow."""
     with shelf.reading(name) as model:
         _share_cores(model)  # the page computes what it shows of the trace on this thread
-        return _run(name, _trace, model, text, target, visitors.me(), edits)
+        if edits or not model.trial.longest:
+            return _run(name, _trace, model, text, target, visitors.me(), edits)
+        return _read_together(name, model, text, target)
 
 
-def _run(name: str, work: Callable[..., T], *given: object) -> T:
-    """As `Lanes.run`; the run of a page whose visitor has gone ends here."""
+def _read_together(name: str, model: LanguageModel, text: str, target: str) -> Trace:
+    """The Trace of a text by a model that reads those that wait at the same moment in one pass."""
+    from models import together
+    from models.prefix import reading_for
+
+    with reading_for(visitors.me()):
+        request = model.request(text, target)
+    if known := together.remembered(model, request):
+        return known
+    if not model.trial.allows(request):
+        return _run(name, _trace, model, text, target, visitors.me(), ())
+    return _run(name, partial(_traces, model), request, run=partial(_forwards.run_together, kind=model))
+
+
+def _traces(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Trace | Exception]:
+    from models import together
+
+    _share_cores(model)
+    return together.traces(model, requests)
+
+
+def _run(name: str, work: Callable[..., Any], *given: object, run: Callable[..., T] = _forwards.run) -> T:
+    """As `Lanes.run`, or another way to run; the run of a page whose visitor has gone ends here."""
     try:
-        return _forwards.run(name, work, *given)
+        return run(name, work, *given)
     except Cancelled:
         if visitors.is_here(visitors.me()) or not visitors.is_run():
             raise
@@ -159,7 +185,7 @@ def go_on(name: str, text: str, answer: str = "", report: Callable[[float, str],
     with shelf.reading(name) as model:
         steps = answers(model, text, answer, AT_ONCE)
         for count in range(1, AT_ONCE + 1):
-            longer = _run(name, next, steps, None)
+            longer: str | None = _run(name, next, steps, None)
             if longer is None:
                 break
             answer = longer

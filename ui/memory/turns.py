@@ -7,13 +7,14 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Lock
+from threading import Event, Lock, local
 
 PATIENCE = 2.0  # seconds, after which a run begins anyway: who has the turn may be waiting for a model
 LONG = 0.5  # seconds of waiting, after which somebody who types has most likely typed on
 
 _lock, _waiting = Lock(), deque[Event]()
 _free = os.cpu_count() or 2
+_thread = local()  # turn: the one of this thread
 
 
 @contextmanager
@@ -24,12 +25,44 @@ def turn(first: bool = False) -> Iterator[float]:
     Who came first is next, or else the unlucky ones of a full room wait twice as long as the others. `first` goes before all: who
     has waited already and has typed on, and who leads a class.
     """
-    mine, began = _ask(first), time.monotonic()
-    taken = mine.wait(PATIENCE) or not _give_up(mine)
+    began, outer = time.monotonic(), getattr(_thread, "turn", None)
+    mine = _thread.turn = Turn(first)
     try:
         yield time.monotonic() - began
     finally:
-        if taken:
+        mine.hand_on()
+        _thread.turn = outer
+
+
+@contextmanager
+def handed_on() -> Iterator[None]:
+    """Let another run have this thread's turn while it waits for what is computed for several runs; then it is the next again."""
+    mine: Turn | None = getattr(_thread, "turn", None)
+    if mine is None or not mine.is_mine:
+        yield
+        return
+    mine.hand_on()
+    try:
+        yield
+    finally:
+        mine.take(first=True)
+
+
+class Turn:
+    """The turn of a thread. is_mine: whether it has come; who has waited too long begins without, and hands none on."""
+
+    def __init__(self, first: bool) -> None:
+        self.is_mine = False
+        self.take(first)
+
+    def take(self, first: bool) -> None:
+        """Wait for it."""
+        place = _ask(first)
+        self.is_mine = place.wait(PATIENCE) or not _give_up(place)
+
+    def hand_on(self) -> None:
+        if self.is_mine:
+            self.is_mine = False
             _hand_on()
 
 

@@ -7,6 +7,7 @@ import threading
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from models import together
 from models.errors import ModelError
 from models.huggingface.trial import plainly
 from models.scratch.config import TransformerConfig
@@ -32,15 +33,16 @@ def errors(app: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("page", ["type", "layers", "change", "generate"])
 def test_a_text_that_no_memory_is_left_for_is_said_and_another_visitor_reads_theirs(monkeypatch, page):
-    trace = loaded._trace
+    trace = together._trace
 
-    def short_of_memory(model, text, *given):
-        if text == "The largest text":
+    def short_of_memory(model, asked, part):
+        if asked.text == "The largest text":
             raise MemoryError
-        return trace(model, text, *given)
+        return trace(model, asked, part)
 
+    loaded.model("writer").forget()  # a text that was read before needs no memory
     with monkeypatch.context() as patch:
-        patch.setattr(loaded, "_trace", short_of_memory)
+        patch.setattr(together, "_trace", short_of_memory)
         app = open_link(page, LARGE, finished=False)
         assert errors(app) == [f"This text could not be read. {SHORT_OF_MEMORY}"]
         assert not errors(open_link(page, SMALL))
