@@ -25,9 +25,10 @@ from analysis.answering import (
     weights_of,
     yes_or_no,
 )
+from models.generation.strategy import Strategy
 from models.huggingface.names import quoted
-from models.language_model import LanguageModel, softmax
-from models.strategy import Strategy
+from models.language_model import LanguageModel
+from models.numbers.softmax import softmax
 from models.trace import Trace
 
 __all__ = ["ANSWERS", "Answer", "answer", "check_given"]
@@ -120,7 +121,7 @@ def draw_token(model: LanguageModel, trace: Trace, temperature: float = 1.0, see
 @register("repeats itself")
 def repeats_itself(model: LanguageModel, trace: Trace, penalty: float = 1.0) -> Answer:
     """Tell whether the model, always with its likeliest token, ends in a loop within 40 tokens. penalty: on earlier tokens."""
-    from models.repeats import loop
+    from models.reading.repeats import loop
 
     steps = model.generate(trace.text, Strategy(repetition_penalty=penalty), SAID)
     return yes_or_no(loop([step.token.id for step in steps], least=12) is not None)

@@ -14,11 +14,11 @@ from analysis.gradients import gradient_rollout, relevances, summed_relevance
 from analysis.routes import Paths, matrices, paths, shares
 from analysis.values import value_weights
 from models.language_model import LanguageModel
-from models.readonly import read_only
+from models.numbers.readonly import read_only
 from models.trace import Trace
 
 if TYPE_CHECKING:
-    from models.gradients import Gradients
+    from models.gradients.attention import Gradients
 
 METHODS = ("raw attention", "rollout", "value-weighted rollout", "attention flow", "attention × gradient", "gradient rollout")
 FOLLOWING = METHODS[4:]  # these follow a prediction, so they need one

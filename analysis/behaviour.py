@@ -20,7 +20,7 @@ from models.trace import Trace
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from models.hearing import Heard
+    from models.gradients.parts import Heard
 
 FILLS = ("mean", "zero", "other text")  # what takes the place of a part that is taken away
 
@@ -82,7 +82,7 @@ class Behaviour:
     @cached_property
     def heard(self) -> tuple[Heard, Heard]:
         """The outputs of the parts in the whole model, and the slope of the measure against them."""
-        from models.hearing import slopes  # brings torch, which the first page does not wait for
+        from models.gradients.parts import slopes  # brings torch, which the first page does not wait for
 
         return slopes(self.model, self.trace, self.position, self.slope_of)
 
@@ -111,7 +111,7 @@ class Behaviour:
             means = means_of(self.model, self.texts)
             part = {node: "feedforward" if node.head is None else "heads" for node in self.nodes}
             return {node: means[node.kind, part[node]][node.layer, [node.head or 0]] for node in self.nodes}
-        from models.hearing import hear
+        from models.gradients.parts import hear
 
         other_trace = self.model.trace(self.other, self.target, remember=False)
         check_lengths(self.model, self.trace, other_trace)
@@ -129,7 +129,7 @@ class Behaviour:
         Source: Nanda 2023, "Attribution Patching"; Syed, Rager and Conmy 2023, "Attribution Patching Outperforms Automated
         Circuit Discovery".
         """
-        from models.hearing import slopes
+        from models.gradients.parts import slopes
 
         removals = self.without(nodes)
         heard = slopes(self.model, self.trace, self.position, self.slope_of, removals) if removals else self.heard
@@ -156,7 +156,7 @@ class Behaviour:
 
     def logits(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
         """Return the prediction with only some of the parts: float32 [set, vocabulary]."""
-        from models.batches import answers
+        from models.editing.batches import answers
 
         return answers(self.model, self.trace, [self.without(nodes) for nodes in sets], self.position)
 

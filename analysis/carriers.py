@@ -15,8 +15,9 @@ from analysis.explaining import explain
 from analysis.perturbation import Question, rank_correlation
 from analysis.prediction import prediction_entropy
 from models.edits import Edit, Head
-from models.given import Text
-from models.language_model import LanguageModel, softmax
+from models.language_model import LanguageModel
+from models.numbers.softmax import softmax
+from models.reading.inputs import Text
 from models.tokens import Prediction
 from models.trace import Trace
 

@@ -11,7 +11,7 @@ import numpy as np
 from analysis.copying import balance, copying_scores, product
 from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
-from models.sizes import size
+from models.numbers.sizes import size
 
 if TYPE_CHECKING:
     import pandas as pd

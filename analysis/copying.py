@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.language_model import LanguageModel
-from models.ragged import stacked
+from models.numbers.ragged import stacked
 
 ROWS = 8192  # of a vocabulary multiplied at once: all of them in 64 bits would be large
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from analysis.statistics import Report, silent
-from models.given import Text
 from models.language_model import LanguageModel
+from models.reading.inputs import Text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.language_model import LanguageModel
-from models.ragged import stacked
+from models.numbers.ragged import stacked
 from models.tokens import Token
 from models.trace import Trace
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from models.edits import Cut, Edit, Head, Skip
-from models.given import Text
+from models.labels import ANY, VALUE, Labels, log_chances
 from models.language_model import LanguageModel
-from models.outcomes import ANY, VALUE, Labels, log_chances
-from models.ragged import stacked
+from models.numbers.ragged import stacked
+from models.reading.inputs import Text
 from models.trace import Trace
 
 AT_ONCE = 8  # parts changed between two reports
@@ -136,7 +136,7 @@ def divergences(
 
     The same edit on every head says whether what it does on one of them is much. Errors: as `head_effects`.
     """
-    from models.batches import answers  # brings torch, which the first page does not wait for
+    from models.editing.batches import answers  # brings torch, which the first page does not wait for
 
     if not trace.predicts:
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")
@@ -153,7 +153,7 @@ def changes(
     model: LanguageModel, trace: Trace, edits: list[list[Edit]], position: int = -1, token: int | None = None
 ) -> np.ndarray:
     """Return the change of a token's log-probability with each list of edits: float64 [list], nats. See `head_effects`."""
-    from models.batches import answers  # brings torch, which the first page does not wait for
+    from models.editing.batches import answers  # brings torch, which the first page does not wait for
 
     if not trace.predicts:
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")

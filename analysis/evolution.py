@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.statistics import Report, keys_in_sight, silent
-from models.ragged import stacked
+from models.numbers.ragged import stacked
 from models.trace import Attention
 
 

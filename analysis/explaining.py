@@ -14,8 +14,8 @@ from analysis.attribution import Attribution
 from analysis.perturbation import Question, Report, rank_correlation
 from analysis.sampling import ENUMERATED, FEWEST, ORDERS, enumerated_shap, leave_one_out, lime, ready, sampled_shap, shap
 from analysis.slopes import STEPS, adds_to_tokens, ends, gradient_times_input, integrated_gradients
-from models.given import Text
 from models.language_model import LanguageModel
+from models.reading.inputs import Text
 
 LOOKS = ("attention × gradient", "rollout")  # shares of attention, not evidence
 SLOPES = ("gradient × input", "integrated gradients")

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.routes import Paths, Step
 
 if TYPE_CHECKING:
-    from models.gradients import Gradients
+    from models.gradients.attention import Gradients
 
 
 def relevance(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:

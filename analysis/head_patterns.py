@@ -9,7 +9,7 @@ import numpy as np
 from analysis.heads import looks
 from analysis.merging import merge
 from analysis.statistics import choosing, entropy_of, keys_in_sight, with_missing_heads
-from models.ragged import stacked
+from models.numbers.ragged import stacked
 from models.trace import Attention, Trace
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from analysis.samples import Pairs, Texts, check_spelling, natural, pairs_of, repeats
 from models.huggingface.names import quoted
 from models.language_model import LanguageModel
-from models.ragged import stacked
-from models.repeats import earlier_copies, share_on, what_followed
+from models.numbers.ragged import stacked
+from models.reading.repeats import earlier_copies, share_on, what_followed
 from models.tokens import Token
 from models.trace import Trace
 
@@ -55,8 +55,8 @@ def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
     previous, current, next, first: on the token before, itself, the one after, the first of all (the first query of a decoder
     has no choice but itself, so it counts nowhere). separator: on other tokens than the first and itself that part a text,
     special tokens and punctuation (Clark et al. 2019; see `separates`). duplicate: on earlier copies of the same token.
-    induction: on what followed those copies, all of them (`models.repeats.what_followed`). The last two over the queries that
-    have one, and as all else NaN where no query does. (Elhage et al. 2021; Olsson et al. 2022)
+    induction: on what followed those copies, all of them (`models.reading.repeats.what_followed`). The last two over the queries
+    that have one, and as all else NaN where no query does. (Elhage et al. 2021; Olsson et al. 2022)
     """
     attention = trace.attention[kind]
     weights = stacked([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]

@@ -20,7 +20,7 @@ from models.language_model import LanguageModel
 if TYPE_CHECKING:
     import pandas as pd
 
-    from models.losses import Scored
+    from models.gradients.losses import Scored
     from models.trace import Attention
 
 TEXTS = 12  # of the built-in sample
@@ -90,7 +90,7 @@ def head_importance(
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
-    from models.losses import head_slopes  # brings torch, which the first page does not wait for
+    from models.gradients.losses import head_slopes  # brings torch, which the first page does not wait for
 
     scored_texts = read_texts(model, texts, report)
     kind = kind_of(scored_texts, kind)
@@ -162,7 +162,7 @@ def without(
     model: LanguageModel, text: Scored, places: Sequence[Sequence[tuple[int, int]]], kind: str, report: Report = silent
 ) -> np.ndarray:
     """Return the loss of a text with each list of heads (layer, head) off: float64 [list], nats a token."""
-    from models.losses import losses
+    from models.gradients.losses import losses
 
     text_losses = []
     for start in range(0, len(places), AT_ONCE):
@@ -175,7 +175,7 @@ def without(
 def read_texts(model: LanguageModel, texts: Texts | None, report: Report, again: bool = False) -> list[Scored]:
     """Return texts with what the model is asked to predict in them, those of `held_out` by default. Errors: ValueError without a
     text; Unspelt for texts of which the tokenizer cannot spell more than a fifth."""
-    from models.losses import scored
+    from models.gradients.losses import scored
 
     pairs = held_out(model, again) if texts is None else pairs_of(texts)
     if not pairs:

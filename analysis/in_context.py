@@ -11,7 +11,7 @@ from analysis.prediction import surprise
 from analysis.samples import PLAIN, repeated_words
 from models.edits import Edit
 from models.language_model import LanguageModel
-from models.tuned_lens import SAMPLE
+from models.lens.tuned_lens import SAMPLE
 
 LITTLE, MUCH = 50, 500  # tokens before the predicted ones; the second as far as the context reaches
 ASKED = 32  # tokens at the end of each passage

@@ -130,20 +130,20 @@ def logit_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame
 def tuned_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame:
     """Return the `logit_lens` with each layer's stream first translated to the last layer's.
 
-    Errors: ValueError for a model that has no tuned lens yet: `models.tuned_lens.train` makes one. Source: Belrose et al. 2023,
-    "Eliciting Latent Predictions from Transformers with the Tuned Lens".
+    Errors: ValueError for a model that has no tuned lens yet: `models.lens.tuned_lens.train` makes one. Source: Belrose et al.
+    2023, "Eliciting Latent Predictions from Transformers with the Tuned Lens".
     """
     translate = translator(model)
     if translate is None:
         raise ValueError(
-            f"There is no tuned lens for {model.info.name}: it takes training, on page Layers or by models.tuned_lens.train."
+            f"There is no tuned lens for {model.info.name}: it takes training, on page Layers or by models.lens.tuned_lens.train."
         )
     return _table(model, lens(trace, top=top, translate=translate))
 
 
 def translator(model: LanguageModel) -> Translator | None:
     """Return the tuned lens of a model, or None where it has none."""
-    from models.tuned_lens import tuned_lens_of
+    from models.lens.tuned_lens import tuned_lens_of
 
     return tuned_lens_of(model)
 

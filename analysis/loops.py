@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.statistics import Report, silent
-from models.decoding import log_softmax
-from models.generation import Step
-from models.repeats import Loop, loop
-from models.strategy import Strategy
+from models.generation.generate import Step
+from models.generation.strategy import Strategy
+from models.numbers.softmax import log_softmax
+from models.reading.repeats import Loop, loop
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -63,8 +63,8 @@ class Escape:
 def escape(steps: Sequence[Step], longest: int = 30, least: int = 24) -> Escape | None:
     """Return what would have broken the loop that generated steps end in; None without a loop. Nothing is read for it.
 
-    longest, least: as in `models.repeats.loop`. The penalty is the one of `Strategy`, on the model's own scores; a temperature
-    counts where tokens are drawn. Only a loop of likeliest tokens has both: see `temperature_for`.
+    longest, least: as in `models.reading.repeats.loop`. The penalty is the one of `Strategy`, on the model's own scores; a
+    temperature counts where tokens are drawn. Only a loop of likeliest tokens has both: see `temperature_for`.
     """
     ending = loop([step.token.id for step in steps], longest, least)
     if ending is None:

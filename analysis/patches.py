@@ -11,8 +11,8 @@ import numpy as np
 from analysis.comparison import align_texts
 from analysis.effects import log_softmax
 from models.edits import Edit, Head, Part, Stream
-from models.given import Text
 from models.language_model import LanguageModel
+from models.reading.inputs import Text
 from models.tokens import Token
 from models.trace import Trace
 
@@ -197,7 +197,7 @@ class Patches:
 
     def read(self, edits: list[list[Edit]]) -> np.ndarray:
         """Return ln p of the base's prediction with each list of edits: float64 [list, vocabulary]."""
-        from models.batches import answers  # brings torch, which the first page does not wait for
+        from models.editing.batches import answers  # brings torch, which the first page does not wait for
 
         return log_softmax(answers(self.model, self.base, edits, self.predicted_at(self.base)))
 

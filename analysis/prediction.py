@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.statistics import entropy_of
-from models.language_model import softmax
+from models.numbers.softmax import softmax
 from models.trace import Trace
 
 AT_ONCE = 64  # positions

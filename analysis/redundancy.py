@@ -12,7 +12,7 @@ from analysis.samples import Texts, pairs_of
 from analysis.similarity import head_divergence
 from analysis.statistics import Report, silent
 from models.language_model import LanguageModel
-from models.ragged import stacked
+from models.numbers.ragged import stacked
 
 MOST = 48  # heads whose pairs are switched off
 FEW = 4  # texts for that

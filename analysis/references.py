@@ -11,8 +11,8 @@ from analysis.inside.sample import passages
 from analysis.samples import Texts, check_spelling, pairs_of
 from analysis.scopes import typed
 from models.language_model import LanguageModel
-from models.ragged import stacked
-from models.readonly import read_only
+from models.numbers.ragged import stacked
+from models.numbers.readonly import read_only
 
 PASSAGES = 12  # of the built-in sample: enough tokens for a mean, and few enough to read at a click
 ANSWERED = 6  # of these, for an encoder-decoder

@@ -76,8 +76,8 @@ def natural() -> tuple[str, ...]:
 @cache
 def passages() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return passages of the built-in book, each as long as a long sentence, evenly from its beginning to its end: eight, and
-    twelve others. Source: see `models.tuned_lens.SAMPLE`."""
-    from models.tuned_lens import SAMPLE  # brings torch
+    twelve others. Source: see `models.lens.tuned_lens.SAMPLE`."""
+    from models.lens.tuned_lens import SAMPLE  # brings torch
 
     plain = SAMPLE.read_text(encoding="utf-8").translate(PLAIN)
     paragraphs = [" ".join(paragraph.split()) for paragraph in plain.split("\n\n")]
@@ -169,7 +169,7 @@ def check_spelling(model: LanguageModel, texts: Pairs, own: bool) -> float:
 def fit(model: LanguageModel, texts: Texts | None = None) -> Fit:
     """Return how well a model reads texts, those of `natural` by default. Of an encoder-decoder the loss is that of the
     targets."""
-    from models.losses import losses, scored  # brings torch, which the first page does not wait for
+    from models.gradients.losses import losses, scored  # brings torch, which the first page does not wait for
 
     pairs = [(text, "") for text in natural()] if texts is None else pairs_of(texts)
     rows, tokens = [], 0

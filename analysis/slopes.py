@@ -22,7 +22,7 @@ def gradient_times_input(question: Question, report: Report | None = None, token
 
     It is what the evidence would lose by this slope if the vector went to 0, position and all; it sums to nothing in particular.
     tokens_alone: against the vector that the table of tokens holds, before a position is added, which is what captum's layer
-    methods and most others take. Errors: as `models.entering.logits_from` and `streams_of`.
+    methods and most others take. Errors: as `models.gradients.embeddings.logits_from` and `streams_of`.
     Source: Shrikumar, Greenside and Kundaje 2017, "Learning Important Features Through Propagating Activation Differences", 2.
     """
     from captum.attr import InputXGradient  # here, because it takes long to import
@@ -36,7 +36,7 @@ def integrated_gradients(question: Question, steps: int = STEPS, report: Report 
 
     The first layer's input moves, positions and all. The empty text has `nothing` in the place of each token that can be taken
     away. The numbers sum to how much more evidence there is at the end of the way than at its beginning, up to the error
-    of so many steps (Gauss-Legendre). Errors: as `models.entering.logits_from`.
+    of so many steps (Gauss-Legendre). Errors: as `models.gradients.embeddings.logits_from`.
     Source: Sundararajan, Taly and Yan 2017, "Axiomatic Attribution for Deep Networks".
     """
     from captum.attr import IntegratedGradients
@@ -95,8 +95,8 @@ def _streams(
     """Return the first layer's input in each stack for the text and for the empty text [1, position, d_model], or the tokens' own
     vectors, and a function from such streams to the evidence."""
 
-    from models.entering import logits_from, streams_of
-    from models.outcomes import log_chances_of
+    from models.gradients.embeddings import logits_from, streams_of
+    from models.labels import log_chances_of
 
     trace, sign, units = question.trace, nothing(question), set(question.units)
     empty = [sign if i in units else token for i, token in enumerate([*trace.tokens, *trace.target])]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from models.ragged import stacked
+from models.numbers.ragged import stacked
 from models.trace import Attention
 
 if TYPE_CHECKING:

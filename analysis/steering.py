@@ -10,7 +10,8 @@ import numpy as np
 from analysis.effects import divergence
 from analysis.scopes import typed
 from models.edits import Stream
-from models.language_model import LanguageModel, softmax
+from models.language_model import LanguageModel
+from models.numbers.softmax import softmax
 from models.trace import Trace
 
 DIRECTIONS = 20  # random ones: one of 21 directions drawn alike moves more than the 20 others, less than 5 %
@@ -116,7 +117,7 @@ def push(
     position: of `trace.read`; layer, kind: as of `direction`. Errors: as those of `models.edits.Stream`, and ValueError without a
     language-model head.
     """
-    from models.batches import answers  # brings torch, which the first page does not wait for
+    from models.editing.batches import answers  # brings torch, which the first page does not wait for
 
     kind = kind or next(name for name in ("self", "encoder") if name in trace.hidden)
     edits = [[Stream(layer, None, add=vector, kind=kind)] if np.any(vector) else [] for vector in np.asarray(pushes)]

@@ -11,9 +11,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry, shape_wrapper
 
 from analysis.cost import kernels
+from models.attention.recorder import active
+from models.generation.strategy import Strategy
 from models.language_model import GREEDY, LanguageModel
-from models.recorder import active
-from models.strategy import Strategy
 
 STEPS, TRIES = 3, 20
 HOT = 10.0  # a temperature at which few texts end early

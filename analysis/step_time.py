@@ -67,8 +67,9 @@ def speeds(model: LanguageModel, cost: StepCost) -> Speeds:
     """
     import torch
 
-    from models.generation import rows
-    from models.recorder import attend, recording
+    from models.attention.kernel import attend
+    from models.attention.recorder import recording
+    from models.generation.generate import rows
 
     parameter = next(model.network.parameters())
     info, like = model.info, {"dtype": parameter.dtype, "device": parameter.device}

@@ -23,7 +23,7 @@ def circuit_edges(behaviour: Behaviour, circuit: Sequence[Node], report: Report 
     attends in its own way, whose heads cannot be held.
     Source: Goldowsky-Dill et al. 2023, "Localizing Model Behavior with Path Patching".
     """
-    from models.hearing import hear
+    from models.gradients.parts import hear
 
     if not behaviour.model.info.queries:
         raise ValueError(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.decoding import softmax
 from models.language_model import LanguageModel
+from models.numbers.softmax import softmax
 from models.tokens import Token
 from models.trace import Trace
 

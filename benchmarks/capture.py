@@ -22,9 +22,9 @@ from transformers import PreTrainedTokenizerFast
 import models
 from benchmarks.peers import environment, gpt2
 from benchmarks.peers.measure import CLOCKS, LAYER, LENGTHS, LONGEST, Settings, Way, measure
+from models.attention.recorder import recording
+from models.attention.side_by_side import Part
 from models.huggingface.model import HuggingFaceModel
-from models.recorder import recording
-from models.side_by_side import Part
 from models.tokens import Token
 from models.trace import Attention
 

@@ -29,7 +29,7 @@ from transformers import PreTrainedTokenizerFast
 import models
 from benchmarks.peers import environment, gpt2
 from benchmarks.peers.measure import CLOCKS, TOLERANCE
-from models.batches import answers, of_trace, read
+from models.editing.batches import answers, of_trace, read
 from models.edits import Head, Stream
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel

@@ -29,9 +29,9 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 import models
 from benchmarks.peers import gpt2
 from benchmarks.peers.measure import CLOCKS
+from models.generation.strategy import Strategy
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel
-from models.strategy import Strategy
 
 AIM, PRESS_AIM = 1.05, 1.2
 NEW = 32  # tokens that are said

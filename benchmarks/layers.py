@@ -26,8 +26,8 @@ from analysis import flow, paths, rollout, shares
 from analysis.gradients import relevance
 from analysis.routes import matrices
 from models import Attention, Token
+from models.attention.side_by_side import Part
 from models.huggingface.model import HuggingFaceModel
-from models.side_by_side import Part
 
 LAYERS = HEADS = 12
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from analysis import project
 from analysis.projections import faithfulness, prepared, step
 from benchmarks.peers import gpt2
-from models.recorder import recording
+from models.attention.recorder import recording
 
 DIMENSIONS = 3
 AIM = 0.2  # of a step

@@ -18,9 +18,9 @@ import torch
 
 import models
 from benchmarks.peers.measure import CLOCKS, TOLERANCE
-from models import together
 from models.language_model import LanguageModel
-from models.prefix import reading_for
+from models.reading import together
+from models.reading.prefix import reading_for
 from models.trace import Trace
 
 NAMES = (

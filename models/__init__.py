@@ -30,19 +30,23 @@ def __getattr__(name: str) -> Any:
 
         return getattr(trace, name)
     if name == "Strategy":
-        from models import strategy
+        from models.generation import strategy
 
         return strategy.Strategy
     if name == "Step":
-        from models import generation
+        from models.generation import generate
 
-        return generation.Step
+        return generate.Step
     if name == "load_trace":
-        from models import opening
+        from models.files.open import load_trace
 
-        return opening.load_trace
-    if name in ("LanguageModel", "ModelInfo"):
+        return load_trace
+    if name == "LanguageModel":
         from models import language_model
 
-        return getattr(language_model, name)
+        return language_model.LanguageModel
+    if name == "ModelInfo":
+        from models import info
+
+        return info.ModelInfo
     raise AttributeError(f"module 'models' has no attribute {name!r}")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from models.errors import ModelError
-from models.precision import name_of
-from models.progress import Report, silent
+from models.files.progress import Report, silent
+from models.numbers.precision import name_of
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel

@@ -22,7 +22,7 @@ import numpy as np
 from models.huggingface.names import quoted
 
 if TYPE_CHECKING:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
 PARTS = ("block", "attention", "feedforward")
 STACKS = ("encoder", "decoder", "cross")  # the kinds of a model of two stacks

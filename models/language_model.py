@@ -4,97 +4,40 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from models.decoding import softmax as softmax  # imported from here by others
-from models.generation import Reader, Step, begin
-from models.given import SECOND, Text, text_of
-from models.languages import in_language
-from models.outcomes import Labels, chances, log_chances
-from models.stored_weights import WeightsFile, known_by
-from models.strategy import Strategy
+from models.files.weights import WeightsFile, known_by
+from models.generation.generate import Reader, Step, begin
+from models.generation.strategy import Strategy
+from models.info import ModelInfo
+from models.labels import chances, log_chances
+from models.reading.inputs import SECOND, Text, text_of
+from models.reading.languages import in_language
 from models.tokens import Prediction, Token, Turn, Vocabulary
 from models.trace import Trace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from models.adding import Place, Sums
-    from models.batches import Ready
-    from models.editing import Plan
+    from models.attention.recorder import Record
+    from models.attention.side_by_side import Part, ReadPart
+    from models.editing.batches import Ready
+    from models.editing.parts import Place, Sums
+    from models.editing.plan import Plan
     from models.edits import Edit
-    from models.gradients import Gradients
+    from models.gradients.attention import Gradients
     from models.pieces.values import Pieces
-    from models.prefix import Recent
-    from models.recorder import Record
-    from models.side_by_side import Part, ReadPart
-    from models.together import Request, Trial
-    from models.watching import Private, Watched
+    from models.reading.prefix import Recent
+    from models.reading.together import Request, Trial
+    from models.watching.steps import Watched
+    from models.watching.watcher import Private
 
 
 GREEDY = Strategy()
-
-
-@dataclass(frozen=True)
-class ModelInfo:
-    """The facts about a model. kind: "decoder" | "encoder" | "encoder-decoder"; context in tokens, None when unbounded.
-
-    layers, heads: of the encoder where there are two stacks; decoder_layers, decoder_heads: of the decoder then, else 0.
-    predicts: has a language-model head; labels: what a classifier predicts in the place of tokens, None for others; queries: its
-    queries, keys, values and scores can be had; pairs: reads two texts at once; mask: its mask token, or ""; dtype: of the
-    numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what cannot be had, and why. languages:
-    the codes of those that a translator of many reads and writes, for `source_language` and `target_language`. head_counts: of
-    each layer of the first stack, where they differ (`heads` is the largest then), else (). layer_numbers: which layer of the
-    network each is, counted from 0, where layers without attention stand among them, else ().
-    """
-
-    name: str
-    kind: str
-    layers: int
-    heads: int
-    kv_heads: int
-    d_model: int
-    vocabulary: int
-    context: int | None
-    parameters: int
-    source: str
-    decoder_layers: int = 0
-    decoder_heads: int = 0
-    predicts: bool = True
-    queries: bool = True
-    pairs: bool = False
-    mask: str = ""
-    dtype: str = "float32"
-    notes: tuple[str, ...] = ()
-    labels: Labels | None = None
-    languages: tuple[str, ...] = ()
-    head_counts: tuple[int, ...] = ()
-    layer_numbers: tuple[int, ...] = ()
-
-    def heads_of(self, layer: int, decoder: bool = False) -> int:
-        """Return the number of heads in a layer; decoder: of the second of two stacks."""
-        if self.head_counts and not decoder and 0 <= layer < len(self.head_counts):
-            return self.head_counts[layer]
-        return self.decoder_heads if decoder else self.heads
-
-    def numbers(self, decoder: bool = False) -> tuple[int, ...]:
-        """Return the number in the network of each layer with attention, counted from 0; decoder: of the second of two stacks."""
-        return tuple(range(self.decoder_layers)) if decoder else self.layer_numbers or tuple(range(self.layers))
-
-    @property
-    def numbering(self) -> str:
-        """Which layers of the network have attention, as a sentence: "L1 and L3 are the layers of the network that have attention
-        (counted from 0)."; "" where all have."""
-        if not self.layer_numbers:
-            return ""
-        *most, last = (f"L{number}" for number in self.layer_numbers)
-        if not most:
-            return f"{last} is the layer of the network that has attention (counted from 0)."
-        return f"{', '.join(most)} and {last} are the layers of the network that have attention (counted from 0)."
 
 
 class LanguageModel(ABC):
@@ -214,20 +157,20 @@ class LanguageModel(ABC):
         the same length are read together, so none is padded. Nothing is remembered. Errors: as `trace`; ValueError where the
         numbers differ.
         """
-        from models.batches import read, rows_of
+        from models.editing.batches import read, rows_of
 
         return read(self, rows_of(self, texts, edits, targets))
 
     @property
     def trial(self) -> Trial:
-        """Which texts it reads beside others in one pass (see `models.together`): none, unless a trial has shown that it can."""
-        from models.together import Trial
+        """Which texts it reads beside others in one pass (`models.reading.together`): none, unless a trial has shown that it can."""
+        from models.reading.together import Trial
 
         return Trial()
 
     def request(self, text: str, target: str = "", remember: bool = True) -> Request:
-        """Return a text as it is waiting to be read, for `models.together`. Errors: ValueError for a model that reads none beside
-        others, and for a second text."""
+        """Return a text as it is waiting to be read, for `models.reading.together`. Errors: ValueError for a model that
+        reads none beside others, and for a second text."""
         raise ValueError(f"{self.info.name} reads no text beside others.")
 
     def _read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
@@ -242,19 +185,19 @@ class LanguageModel(ABC):
         d_model], NaN where a block has no such part that can be told apart. The very summands: a norm or a factor that comes
         before the sum belongs to them.
         """
-        from models.batches import parts
+        from models.editing.batches import parts
 
         return parts(self, trace)
 
     @cached_property
     def _sums(self) -> dict[Place, Sums]:
-        from models.batches import sums_of
+        from models.editing.batches import sums_of
 
         return sums_of(self)
 
     @cached_property
     def _starts(self) -> bool:
-        from models.batches import starts_anywhere
+        from models.editing.batches import starts_anywhere
 
         return starts_anywhere(self)
 
@@ -371,7 +314,7 @@ class LanguageModel(ABC):
     @abstractmethod
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
         """Drop everything remembered: the next text is read as if it was the first. but_for: returns true for the readers whose
-        texts stay (see `models.prefix.reading_for`)."""
+        texts stay (see `models.reading.prefix.reading_for`)."""
 
     @abstractmethod
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
@@ -548,11 +491,11 @@ class LanguageModel(ABC):
         return self.token_text(id) if self.info.labels is None else self.info.labels.names[id]
 
     def chances(self, scores: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-        """Return the scores of a prediction [..., outcome] as probabilities (see `models.outcomes.chances`)."""
+        """Return the scores of a prediction [..., outcome] as probabilities (see `models.labels.chances`)."""
         return chances(scores, self.info.labels, temperature)
 
     def log_chances(self, scores: np.ndarray) -> np.ndarray:
-        """Return the scores of a prediction as evidence (see `models.outcomes.log_chances`)."""
+        """Return the scores of a prediction as evidence (see `models.labels.log_chances`)."""
         return log_chances(scores, self.info.labels)
 
 

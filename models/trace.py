@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from models.edits import describe
-from models.readonly import array_of, frozen, read_only
+from models.numbers.readonly import array_of, frozen, read_only
 from models.tokens import Token
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from models.attention.call import Call
+    from models.attention.rotary import Rotary
     from models.edits import Edit
-    from models.language_model import LanguageModel, ModelInfo
-    from models.recorder import Call
-    from models.rotary import Rotary
+    from models.info import ModelInfo
+    from models.language_model import LanguageModel
 
 COMING = "what comes next"  # names the last row of cross-attention: its token is not chosen yet
 KEPT = 64 * 2**20  # bytes of computed weights to keep; beyond, a layer is computed again when it is needed
@@ -301,7 +302,7 @@ class Trace:
         them, float32 [position, vocabulary]; parts: whether to keep `parts` too. Errors: ValueError for a trace of no model, and
         where parts are not known; OSError where it cannot be written.
         """
-        from models.saving import save  # brings torch
+        from models.files.save import save  # brings torch
 
         save(self, path, weights, logits, parts)
 

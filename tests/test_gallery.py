@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from models.gallery import Entry, gallery, table
+from models.huggingface.gallery import Entry, gallery, table
 from models.huggingface.names import HubName, is_folder_name
 from tests.serving import ROOT
 

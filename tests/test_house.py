@@ -45,14 +45,15 @@ WIDGETS = {
 }
 UNIT = re.compile(r" ?(?:[kMGT]i?B|thousand|million|billion|trillion)\b| ?%(?![\w{])")
 NUMBERS_TO_WORDS = {  # the files that put numbers into words
-    "models/sizes.py", "viz/numbers.py",
+    "models/numbers/sizes.py", "viz/numbers.py",
     "ui/memory/jobs.py",  # progress, in whole hundredths
     "pages/generate/cache.py",  # operations, the largest numbers of all
 }  # fmt: skip
 VAGUE = {"found", "one", "said", "told", "kept", "shown", "made", "met"}  # that say nothing of what they name
 
 PACKAGES = (
-    *("analysis", "models", "models.scratch", "models.huggingface", "viz", "viz.views", "pages.attention.views"),
+    *("analysis", "models", "viz", "viz.views", "pages.attention.views"),
+    *(f"models.{file.parent.name}" for file in sorted((ROOT / "models").glob("*/__init__.py"))),
     *("ui", "ui.believe", "ui.choices", "ui.memory", "ui.picture", "ui.serving"),
 )
 
@@ -252,6 +253,8 @@ def test_names_of_a_package_hide_no_module(request: pytest.FixtureRequest):
     for package in PACKAGES:
         names = importlib.import_module(package)
         for module in pkgutil.iter_modules(names.__path__):
+            if module.name == "__main__":
+                continue  # a program, which begins when it is imported
             loaded = importlib.import_module(f"{package}.{module.name}")
             if getattr(names, module.name) is not loaded:
                 offenders.append(f"{package}.{module.name}")

@@ -12,7 +12,8 @@ from analysis.answering import logits_of
 from analysis.answers import answer
 from analysis.heads import head_scores
 from models import catalog
-from models.language_model import LanguageModel, softmax
+from models.language_model import LanguageModel
+from models.numbers.softmax import softmax
 from models.training import live
 from ui.lessons import files
 

@@ -9,7 +9,7 @@ import streamlit as st
 from ui import state
 
 if TYPE_CHECKING:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
 SPEED = 2e10  # multiplications and additions a second, on one quiet core
 

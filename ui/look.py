@@ -16,7 +16,8 @@ from viz.tokens import plain_sign, plain_signs
 if TYPE_CHECKING:
     import numpy as np
 
-    from models.language_model import LanguageModel, ModelInfo
+    from models.info import ModelInfo
+    from models.language_model import LanguageModel
     from models.tokens import Token
     from models.trace import Attention, Trace
 

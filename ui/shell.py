@@ -32,7 +32,7 @@ from ui.words import mark_again, words
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 

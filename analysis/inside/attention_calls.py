@@ -12,8 +12,8 @@ from analysis.inside.reading import ADDS, columns_of
 from analysis.inside.stored import array
 
 if TYPE_CHECKING:
-    from models.recorder import Call
-    from models.watching import Node, Section
+    from models.attention.call import Call
+    from models.watching.steps import Node, Section
 
 MULTIPLIES = frozenset({"matmul", "bmm", "__matmul__", "baddbmm"})
 PICKS = frozenset({"gather", "index_select", "take_along_dim"})

@@ -14,9 +14,9 @@ from analysis.inside.reading import ADDS, PRODUCTS, Reading, operands, stored_wi
 from analysis.inside.stages import Stage
 
 if TYPE_CHECKING:
-    from models.recorder import Call
-    from models.rotary import Rotary
-    from models.watching import Node, Section
+    from models.attention.call import Call
+    from models.attention.rotary import Rotary
+    from models.watching.steps import Node, Section
 
 
 class Block:

@@ -16,7 +16,7 @@ from analysis.inside.stored import Matrix, array, matrix
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from models.watching import Node
+    from models.watching.steps import Node
 
 
 def begin(reading: Reading, ids: np.ndarray, stream: np.ndarray) -> Stage:

@@ -19,7 +19,7 @@ from analysis.inside.stages import Index, Stage, Term
 from analysis.inside.stored import array
 
 if TYPE_CHECKING:
-    from models.watching import Node
+    from models.watching.steps import Node
 
 Matrix = Callable[[int], tuple[np.ndarray, np.ndarray | None]]  # of an expert: weight [out, in] and bias
 RANKED = ("rank", "token", "neuron")

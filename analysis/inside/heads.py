@@ -16,8 +16,8 @@ from analysis.inside.stages import Stage
 from analysis.inside.stored import array
 
 if TYPE_CHECKING:
-    from models.rotary import Rotary
-    from models.watching import Node
+    from models.attention.rotary import Rotary
+    from models.watching.steps import Node
 
 HEADS, PAIRS = ("head", "token", "d_head"), ("head", "query", "key")
 UNSEEN = "This model multiplies queries and keys in a form of its own: its weights are known, how they came about is not."

@@ -14,7 +14,7 @@ from analysis.inside.stages import Formula, Stage
 from analysis.inside.stored import array
 
 if TYPE_CHECKING:
-    from models.watching import Node, Section
+    from models.watching.steps import Node, Section
 
 OWN = "This model does something of its own here ({}), which is not taken apart. The numbers are its own."
 NOT_EQUAL = "The formula does not give the numbers that the model has here, so it is not shown. The numbers are its own."

@@ -61,8 +61,8 @@ _lock = threading.Lock()
 
 @cache
 def passages() -> tuple[str, ...]:
-    """Return the beginnings of the sample's first paragraphs that are not too short. Source: see `models.tuned_lens.SAMPLE`."""
-    from models.tuned_lens import SAMPLE  # brings torch
+    """Return the beginnings of the sample's first paragraphs that are not too short. Source: see `tuned_lens.SAMPLE`."""
+    from models.lens.tuned_lens import SAMPLE  # brings torch
 
     lines = (line.strip() for line in SAMPLE.read_text(encoding="utf-8").splitlines())
     return tuple(line[:LENGTH] for line in lines if len(line) >= LENGTH // 4)[:PASSAGES]

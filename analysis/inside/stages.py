@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from models.readonly import read_only
+from models.numbers.readonly import read_only
 
 Index = tuple[int, ...]
 ROWS = ("token", "query", "source")  # the axis that counts positions of a text

@@ -16,7 +16,7 @@ from analysis.inside.stored import array, matrix
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from models.watching import Node
+    from models.watching.steps import Node
 
 NEAR = 1e-4
 SMOOTH = frozenset(

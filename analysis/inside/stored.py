@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from models.readonly import array_of
+from models.numbers.readonly import array_of
 
 if TYPE_CHECKING:
     from torch import Tensor

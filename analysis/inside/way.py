@@ -18,7 +18,7 @@ from analysis.inside.stored import array
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
     from models.trace import Trace
-    from models.watching import Watched
+    from models.watching.steps import Watched
 
 WINDOW = 64  # tokens shown of a long text
 LOGITS = 2**22  # numbers of logits to keep, at most

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from models.decoding import beam_search
+from models.generation.beams import beam_search
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.transformer import Cache
 

@@ -19,8 +19,10 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from models.attention.call import Call
+from models.attention.recorder import active
+from models.attention.weights import causal_mask, expand, first_row, scores, weights
 from models.errors import ModelError
-from models.recorder import Call, active, causal_mask, expand, first_row, scores, weights
 
 # transformers looks for "sdpa", "flash" and "flex_attention" inside the name, and then refuses some architectures.
 NAME = "headlight"
@@ -49,7 +51,7 @@ def headlight_attention(
     """Compute attention as transformers asks for it (`AttentionInterface`), and record it while a recorder is active.
 
     query [batch, heads, query, d_head]; key and value [batch, kv_heads, key, d_head]; position_bias, softcap and s_aux (sinks) as
-    in `models.recorder.Call`; indices [batch, query, chosen]: the only keys that a query may look at (DeepSeek-V3.2, DeepSeek-AI
+    in `Call`; indices [batch, query, chosen]: the only keys that a query may look at (DeepSeek-V3.2, DeepSeek-AI
     2025). Returns [batch, query, heads, d_head] and None. Errors: ModelError for what is asked for besides.
     """
     if strange := next((name for name in UNKNOWN if kwargs.get(name) is not None), None):

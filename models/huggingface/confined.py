@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from models.errors import ModelError
+from models.files.progress import Progress, Report
 from models.huggingface import forking
 from models.huggingface.names import quoted
-from models.progress import Progress, Report
-from models.sizes import size
+from models.numbers.sizes import size
 
 MEMORY = 2_000_000_000  # bytes of addresses that a trial may take besides what the libraries have
 SECONDS = 60  # of computing

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from models.huggingface.followed import FollowedNetwork
 from models.huggingface.way_out import WayOut
-from models.language_model import ModelInfo
+from models.info import ModelInfo
 
 FIRST = "It reads one text. Of a pair of texts, such as a claim that is to follow from another, it is given the first alone."
 

@@ -13,6 +13,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from models.attention.call import Call
+from models.attention.recorder import Record, recording
+from models.attention.side_by_side import Part, ReadPart, SideBySide
 from models.errors import ModelError
 from models.huggingface import layout, quirks
 from models.huggingface.attention import NAME, SoftmaxTap
@@ -22,12 +25,10 @@ from models.huggingface.outputs import OutputMaps
 from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reads import InputMaps
 from models.huggingface.text import TextTokens
-from models.prefix import Encoded, Recent, Stamp
-from models.recorder import Call, Record, recording
-from models.side_by_side import Part, ReadPart, SideBySide
+from models.reading.prefix import Encoded, Recent, Stamp
 from models.tokens import Token
 from models.trace import Attention
-from models.watching import Private, hook, private
+from models.watching.watcher import Private, hook, private
 
 Run = tuple[dict[str, list[Call]], dict[str, np.ndarray], Answer]  # calls by kind, streams by stack, the network's answer
 

@@ -13,8 +13,8 @@ from models.huggingface.names import short
 from models.huggingface.text import TextTokens
 from models.huggingface.two_stacks import matches_transformers, score_each_position
 from models.huggingface.way_out import WayOut
-from models.outcomes import Labels
-from models.prefix import Recent
+from models.labels import Labels
+from models.reading.prefix import Recent
 
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."
 POOLED = "Its labels are made of several tokens at once in a way that cannot be followed here, so none are shown."

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from models.errors import Cancelled, ModelError, is_full
+from models.files.progress import Progress, Report
 from models.huggingface.confined import confined
 from models.huggingface.folder import (
     BESIDE,
@@ -28,7 +29,6 @@ from models.huggingface.folder import (
 )
 from models.huggingface.memory import check_disk, place
 from models.huggingface.names import HubName, quoted
-from models.progress import Progress, Report
 
 if TYPE_CHECKING:
     from huggingface_hub.errors import HfHubHTTPError

@@ -16,9 +16,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from models.editing import Plan
+from models.attention.recorder import Record, active, recording
+from models.editing.plan import Plan
 from models.errors import ModelError
-from models.recorder import Record, active, recording
 
 _replacement: contextvars.ContextVar[Replacement | None] = contextvars.ContextVar("headlight_given", default=None)
 

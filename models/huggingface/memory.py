@@ -8,7 +8,7 @@ from pathlib import Path
 
 from models.errors import ModelError
 from models.huggingface.names import quoted
-from models.sizes import count, size
+from models.numbers.sizes import count, size
 
 RESERVE = 1_000_000_000  # bytes left for the work itself: activations, the app, the rest of the machine
 HALVES = {"F16": "float16", "float16": "float16"}  # what is stored otherwise goes to bfloat16, with float32's range

@@ -12,10 +12,15 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from models.batches import Ready, alone, of_trace, plan_of
-from models.editing import Plan
-from models.generation import Reader
-from models.gradients import Gradients, gradients
+from models.attention.recorder import Record, recording
+from models.attention.rotary import Rotary
+from models.attention.side_by_side import Part, ReadPart
+from models.editing.batches import Ready, alone, of_trace, plan_of
+from models.editing.plan import Plan
+from models.editing.shuffle import shuffle
+from models.files.weights import WeightsFile
+from models.generation.generate import Reader
+from models.gradients.attention import Gradients, gradients
 from models.huggingface.chat import as_chat, has_chat_template
 from models.huggingface.facts import facts_of
 from models.huggingface.following import follow
@@ -26,19 +31,15 @@ from models.huggingface.text import TextTokens
 from models.huggingface.turns import find_rotaries
 from models.huggingface.two_stacks import label_position
 from models.huggingface.watch import watch_block
+from models.labels import Labels
 from models.language_model import LanguageModel, check_plain, check_text
-from models.outcomes import Labels
-from models.prefix import Stamp
-from models.readonly import array_of
-from models.recorder import Record, recording
-from models.rotary import Rotary
-from models.shuffling import shuffle
-from models.side_by_side import Part, ReadPart
-from models.stored_weights import WeightsFile
-from models.together import Request, Trial, read_alone, request_for, tried
+from models.numbers.readonly import array_of
+from models.reading.prefix import Stamp
+from models.reading.together import Request, Trial, read_alone, request_for, tried
 from models.tokens import Token, Turn, one_each
 from models.trace import Attention, Trace
-from models.watching import Private, Watched
+from models.watching.steps import Watched
+from models.watching.watcher import Private
 
 SPELT = 8  # tokens of the text before that are spelt beside new ones
 

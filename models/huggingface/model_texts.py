@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
-from models.given import Spelt, tokens_at_end
 from models.huggingface.text import TextTokens
-from models.long import beginning, moved
+from models.reading.inputs import Spelt, tokens_at_end
+from models.reading.long_texts import beginning, moved
 from models.tokens import Token
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from models.errors import ModelError
+from models.files.progress import Progress, Report, silent
+from models.files.weights import WeightsFile, files_now
 from models.huggingface.classes import OTHER_TASKS, Candidate, candidates, config_of
 from models.huggingface.confined import confined
 from models.huggingface.folder import ADAPTER, CONFIG, Folder, NoTokenizer, inspect_folder, read_json
@@ -16,10 +18,8 @@ from models.huggingface.names import HubName, is_folder_name, quoted, short, tid
 from models.huggingface.text import TextTokens
 from models.huggingface.trial import label, open_tokenizer, plainly, text_of, tokenizer_of
 from models.huggingface.weights import passing_numbers, read
-from models.outcomes import Labels
-from models.precision import note
-from models.progress import Progress, Report, silent
-from models.stored_weights import WeightsFile, files_now
+from models.labels import Labels
+from models.numbers.precision import note
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase

@@ -10,9 +10,9 @@ import torch
 from torch import nn
 from transformers.pytorch_utils import Conv1D
 
+from models.attention.recorder import Record
 from models.huggingface.layout import Layout
-from models.readonly import array_of
-from models.recorder import Record
+from models.numbers.readonly import array_of
 
 
 class OutputMaps:

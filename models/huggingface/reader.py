@@ -11,12 +11,12 @@ from torch import Tensor
 from transformers import Cache
 from transformers.modeling_outputs import BaseModelOutput
 
-from models.batches import reading_on
-from models.generation import Ids, Read, Reader, first_rows, rows
+from models.attention.recorder import recording
+from models.editing.batches import reading_on
+from models.generation.generate import Ids, Read, Reader, first_rows, rows
 from models.huggingface.checks import cache_of, relative_difference
 from models.huggingface.passes import Inputs
-from models.prefix import Stamp
-from models.recorder import recording
+from models.reading.prefix import Stamp
 from models.tokens import Token
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerBase
 
 from models.huggingface.answerer import Answerer, LimitExceeded
 from models.huggingface.names import short
-from models.sizes import size
+from models.numbers.sizes import size
 
 SECONDS, EACH = 1.0, 1e-5  # of computing that a text may take, and as much more for each of its characters
 MEMORY = 200_000_000  # bytes that it may take

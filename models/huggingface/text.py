@@ -16,7 +16,7 @@ from models.errors import panics_caught
 from models.huggingface.guard import guard_of
 from models.huggingface.offsets import align, settle
 from models.huggingface.template import ChatTemplate
-from models.languages import language_of
+from models.reading.languages import language_of
 from models.tokens import SURROGATE, Token, byte_of
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class TextTokens:
         """Return the tokens of a text or a pair of texts, with special tokens; their ids are those of `tokenizer(text, second)`.
 
         Offsets count in `text`, those of segment 1 in `second`. Lone surrogates are read as U+FFFD. A text that names its
-        language at its front (see `models.languages`) is read as one in that language, without the sign.
+        language at its front (see `models.reading.languages`) is read as one in that language, without the sign.
         """
         texts = [SURROGATE.sub("\ufffd", part) for part in (text, second) if part is not None]
         language, at = language_of(texts[0], self.languages) if second is None else ("", 0)

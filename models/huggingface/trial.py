@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from models.errors import Cancelled, ModelError, is_full, is_short_of_memory, panics_caught
+from models.files.progress import silent
 from models.huggingface.classes import Candidate, candidates, config_of
 from models.huggingface.folder import (
     CONFIG,
@@ -27,8 +28,7 @@ from models.huggingface.growth import growth
 from models.huggingface.names import quoted, short
 from models.huggingface.text import TextTokens
 from models.huggingface.weights import Rehearsal, rehearse
-from models.outcomes import Labels, labels_of
-from models.progress import silent
+from models.labels import Labels, labels_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from models.recorder import Call
-from models.rotary import Rotary
+from models.attention.call import Call
+from models.attention.rotary import Rotary
 
 COUNT = 12  # how often the token is read
 ALIKE = 1e-3  # of a query's length

@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
+from models.attention.recorder import recording
 from models.huggingface import layout
 from models.huggingface.followed import FollowedNetwork
 from models.huggingface.way_out import WayOut
-from models.recorder import recording
 from models.trace import Trace
-from models.watching import Private, Watched, watch_rows
+from models.watching.steps import Watched
+from models.watching.watcher import Private, watch_rows
 
 
 def watch_block(

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from models.errors import Cancelled, ModelError
+from models.files.progress import Progress, Report
 from models.huggingface.folder import StoredTensor
 from models.huggingface.memory import Placement
 from models.huggingface.names import quoted, short
-from models.progress import Progress, Report
 
 if TYPE_CHECKING:
     import torch

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from models.bounded import Bounded
+from models.files.save import tokens_written
+from models.reading.bounded import Bounded
 from models.remote.parts import part_of, prefixed
-from models.saving import tokens_written
 from models.tokens import Token
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Answers:
         return answer
 
     def _trace(self, question: dict[str, Any]) -> Trace:
-        from models.prefix import reading_for
+        from models.reading.prefix import reading_for
 
         text, target, reader = question["text"], question["target"], str(question.get("reader", ""))
         key = (_hashable(text), _hashable(target), question.get("at_most"))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import models
-from models.progress import Progress, Report, silent
+from models.files.progress import Progress, Report, silent
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel

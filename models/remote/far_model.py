@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.given import Spelt, Text
+from models.files.open import facts_of
 from models.language_model import LanguageModel, check_text
-from models.opening import facts_of
-from models.prefix import reader_now
+from models.reading.inputs import Spelt, Text
+from models.reading.prefix import reader_now
 from models.remote.answers import Answers, tokens_of
 from models.remote.client import ReplicaClient, Unreachable
 from models.remote.far_trace import FarAttention, FarTrace, Parts, Streams
@@ -139,7 +139,7 @@ class FarModel(RemoteModel):
     ) -> list[Trace]:
         if any(edits):
             return super().traces(texts, edits, targets)
-        from models.batches import columns
+        from models.editing.batches import columns
 
         return [self.trace(text, target, remember=False) for text, target, _ in columns(texts, edits, targets)]
 

@@ -10,8 +10,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from models.readonly import array_of
-from models.recorder import Call
+from models.attention.call import Call
+from models.numbers.readonly import array_of
 from models.remote.parts import Part, call_of, rotary_of
 from models.tokens import Token
 from models.trace import Attention, Trace

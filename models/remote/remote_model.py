@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from models.errors import ModelError
-from models.given import Text
+from models.generation.strategy import Strategy
 from models.language_model import GREEDY, LanguageModel
-from models.strategy import Strategy
+from models.reading.inputs import Text
 from models.tokens import Token
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from models.batches import Ready
-    from models.editing import Plan
+    from models.attention.recorder import Record
+    from models.editing.batches import Ready
+    from models.editing.plan import Plan
     from models.edits import Edit
-    from models.generation import Reader, Step
-    from models.gradients import Gradients
-    from models.recorder import Record
+    from models.generation.generate import Reader, Step
+    from models.gradients.attention import Gradients
     from models.trace import Trace
-    from models.watching import Private, Watched
+    from models.watching.steps import Watched
+    from models.watching.watcher import Private
 
 
 class RemoteModel(LanguageModel):

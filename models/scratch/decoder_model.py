@@ -7,13 +7,13 @@ from functools import cached_property
 
 import torch
 
-from models.prefix import Recent, Stamp
-from models.recorder import recording
+from models.attention.recorder import recording
+from models.attention.side_by_side import Part, ReadPart, SideBySide
+from models.reading.prefix import Recent, Stamp
+from models.reading.together import Request, Trial, read_alone, request_for, tried
 from models.scratch.model import ScratchModel, stream_of
 from models.scratch.reader import cached
 from models.scratch.transformer import Decoder
-from models.side_by_side import Part, ReadPart, SideBySide
-from models.together import Request, Trial, read_alone, request_for, tried
 from models.tokens import Token
 from models.trace import Trace
 

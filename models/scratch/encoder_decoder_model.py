@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.decoding import Answer, beam
+from models.attention.recorder import recording
+from models.generation.beams import Answer, beam
 from models.language_model import check_text
-from models.prefix import Encoded, Recent, Stamp
-from models.recorder import recording
+from models.reading.prefix import Encoded, Recent, Stamp
 from models.scratch.model import ScratchModel, stream_of
 from models.scratch.transformer import Block, EncoderDecoder, MultiHeadAttention, Stack
 from models.tokens import Token

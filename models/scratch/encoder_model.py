@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from models.prefix import Stamp
-from models.recorder import recording
+from models.attention.recorder import recording
+from models.reading.prefix import Stamp
 from models.scratch.model import ScratchModel, stream_of
 from models.scratch.transformer import Encoder
 from models.tokens import Token

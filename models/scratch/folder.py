@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from models.errors import ModelError, panics_caught
+from models.files.weights import files_now
 from models.huggingface.folder import check_is_file
 from models.huggingface.names import quoted, short
 from models.scratch.config import TransformerConfig
@@ -21,7 +22,6 @@ from models.scratch.initialisation import Unfilled
 from models.scratch.model import ScratchModel
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import build
-from models.stored_weights import files_now
 from models.tokens import ByteLevelTokens
 
 MOST_LAYERS = 1000

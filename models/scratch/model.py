@@ -13,26 +13,28 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from models.batches import Ready, alone, of_trace, plan_of
-from models.editing import Plan
-from models.generation import Reader
-from models.given import tokens_at_end
-from models.gradients import Gradients, gradients
-from models.language_model import LanguageModel, ModelInfo, check_plain, check_text
-from models.outcomes import Labels
-from models.precision import name_of, note
-from models.prefix import Encoded, Recent, Stamp
-from models.readonly import array_of
-from models.recorder import Record, note_hidden, recording
-from models.rotary import Rotary
+from models.attention.recorder import Record, note_hidden, recording
+from models.attention.rotary import Rotary
+from models.editing.batches import Ready, alone, of_trace, plan_of
+from models.editing.plan import Plan
+from models.editing.shuffle import shuffle
+from models.generation.generate import Reader
+from models.gradients.attention import Gradients, gradients
+from models.info import ModelInfo
+from models.labels import Labels
+from models.language_model import LanguageModel, check_plain, check_text
+from models.numbers.precision import name_of, note
+from models.numbers.readonly import array_of
+from models.reading.inputs import tokens_at_end
+from models.reading.prefix import Encoded, Recent, Stamp
 from models.scratch import positions
 from models.scratch.reader import ScratchReader
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
-from models.shuffling import shuffle
 from models.tokens import ByteLevelTokens, Token, one_each
 from models.trace import Trace
-from models.watching import Private, Watched, hook, private, watch_rows
+from models.watching.steps import Watched
+from models.watching.watcher import Private, hook, private, watch_rows
 
 
 class ScratchModel(LanguageModel):

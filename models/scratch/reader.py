@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from models.batches import reading_on
-from models.generation import Ids, Read, Reader, first_rows, rows
-from models.prefix import Stamp
-from models.recorder import Call, recording
+from models.attention.call import Call
+from models.attention.recorder import recording
+from models.editing.batches import reading_on
+from models.generation.generate import Ids, Read, Reader, first_rows, rows
+from models.reading.prefix import Stamp
 from models.scratch.transformer import Cache
 from models.tokens import Token
 

@@ -2,8 +2,8 @@
 
 Shapes stand at the end of each line that changes them. What has variants lives in a small file of its own, is chosen by the
 config and is called by its name there: positions.py, norms.py, feedforward.py, masks.py, scores.py, cheaper.py and
-initialisation.py. The softmax itself is `models.recorder.attend`, the one function that every model here calls, so that it can
-be recorded.
+initialisation.py. The softmax itself is `models.attention.kernel.attend`, the one function that every model here calls, so that
+it can be recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from models.recorder import note_hidden
+from models.attention.recorder import note_hidden
 from models.scratch import masks
 from models.scratch.cheaper import CHEAPER
 from models.scratch.config import TransformerConfig
@@ -215,7 +215,7 @@ class Stack(nn.Module):
 
         ids: int [batch, position]; with a cache, only the positions that come after it. lengths: int [batch], how much of each
         text is no padding; memory: [batch, source position, d_model] of an encoder, source_lengths as lengths, of its texts.
-        places: int [position], where the tokens of several texts stand side by side (`models.side_by_side`): their positions.
+        places: int [position], where the tokens of several texts stand side by side: their positions.
         Returns [batch, position, d_model]. Errors: ValueError when cache and ids together are longer than the context, and for a
         cache where the future is seen.
         """

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models import sizes
+from models.attention.recorder import recording
 from models.errors import is_short_of_memory
-from models.recorder import recording
-from models.repeats import share_on, what_followed
+from models.numbers import sizes
+from models.reading.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
 from models.scratch.folder import write_weights
 from models.scratch.initialisation import Unfilled
@@ -365,7 +365,7 @@ def mean_weights(attention: np.ndarray, tokens: list[int]) -> tuple[np.ndarray, 
     """Return each head's mean weight on the token before, and on those after earlier copies: 2 x float32 [layers, heads].
 
     attention: [layers, heads, query, key] between `tokens`. The mean is over the queries that have such a key
-    (`models.repeats`); NaN where none has.
+    (`models.reading.repeats`); NaN where none has.
     """
     before = np.eye(len(tokens), k=-1, dtype=bool)
     previous, induction = (share_on(attention, where).astype(np.float32) for where in (before, what_followed(tokens)))

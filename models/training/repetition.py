@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from models.repeats import loop
+from models.reading.repeats import loop
 from models.scratch.transformer import Cache, Decoder
 
 

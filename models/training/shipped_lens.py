@@ -13,15 +13,15 @@ from tqdm import tqdm
 
 import models
 from models.catalog import WEIGHTS
+from models.lens.tuned_lens import FILE, LensRecipe, keep, train
 from models.training.corpus import documents
-from models.tuned_lens import FILE, LensRecipe, keep, train
 
 RECIPE = LensRecipe(positions=60_000, steps=1500, batch=256, operations=float("inf"))
 
 
 def ship(name: str, data: Path, recipe: LensRecipe = RECIPE, out: Path | None = None) -> dict:
     """Train the lens of a model that ships on `data`/english_train.txt, and write it and `tuned_lens.json` beside the model's own
-    weights, or to `out`. Returns the figures (see `models.tuned_lens.train`), with the seconds that it took."""
+    weights, or to `out`. Returns the figures (see `models.lens.tuned_lens.train`), with the seconds that it took."""
     out, model, began = out or WEIGHTS / name, models.load(name), time.monotonic()
     with tqdm(total=100, unit="%") as bar:
 

@@ -28,7 +28,7 @@ from viz import percent
 from viz.tokens import label
 
 if TYPE_CHECKING:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
     from ui.memory.shelf import Job
 
 WAYS = page_state.COMPARE.values

@@ -13,8 +13,8 @@ import streamlit as st
 
 from analysis import cost
 from analysis.scaling import scaling
+from models.numbers.sizes import count, size
 from models.scratch.config import TransformerConfig
-from models.sizes import count, size
 from pages.build import recipes
 from pages.build import state as page_state
 from ui import state

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from models.language_model import softmax
+from models.numbers.softmax import softmax
 from models.tokens import Prediction
 from models.trace import Trace
 from pages.change import figures

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from models.labels import ONE
 from models.language_model import LanguageModel
-from models.outcomes import ONE
 from models.tokens import Prediction
 from pages.explain import state as page_state
 from pages.explain.asked import chance_of

@@ -11,8 +11,8 @@ import streamlit as st
 
 from analysis.step_cost import StepCost, step_cost
 from analysis.step_time import Speeds, StepTime, speeds
+from models.generation.strategy import Strategy
 from models.language_model import LanguageModel
-from models.strategy import Strategy
 from pages.generate import state as page_state
 from pages.generate.boards.cache import BOXES, TABLE, last_step
 from pages.generate.compose import HERE, compose

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import state as page_state
 from ui import state
 from ui.choices.widgets import number, slider, switch, tabs

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import NamedTuple
 from uuid import uuid4
 
-from models.generation import Step
-from models.strategy import Strategy
+from models.generation.generate import Step
+from models.generation.strategy import Strategy
 from pages.generate import memory
 from pages.generate import state as page_state
 from pages.generate.settings import Beginning, Grown

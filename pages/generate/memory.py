@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Protocol
 
-from models.bounded import Bounded
+from models.reading.bounded import Bounded
 from ui.memory import visitors
 
 NAME, BYTES = "continuation", 256 * 2**20  # the most of all visitors together

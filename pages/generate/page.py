@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 import models
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import cache, choose, notices, parts, permalink, run, search, steps, wording
 from pages.generate import state as page_state
 from pages.generate.boards.branches import KEY as BRANCHES

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from models.generation import Step
-from models.strategy import Distribution, Strategy
+from models.generation.generate import Step
+from models.generation.strategy import Distribution, Strategy
 from models.tokens import Token
 from pages.generate import recipes, wording
 from pages.generate.boards.notices import end_notice

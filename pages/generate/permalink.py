@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import state as page_state
 from pages.generate.continuation import MOST, Continuation
 from ui import state

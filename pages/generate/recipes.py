@@ -16,10 +16,10 @@ import plotly.graph_objects as go
 
 from analysis import as_written
 from analysis.merging import group_of, merge, whole_characters
-from models.decoding import softmax
-from models.generation import Search, Step
+from models.generation.generate import Search, Step
+from models.generation.strategy import Distribution, Strategy, distribution
 from models.language_model import LanguageModel
-from models.strategy import Distribution, Strategy, distribution
+from models.numbers.softmax import softmax
 from models.tokens import Token
 from models.trace import Trace
 from viz import View, grid_view, prediction_bars, reading_view

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import streamlit as st
 
+from models.generation.strategy import Strategy
 from models.language_model import LanguageModel
-from models.strategy import Strategy
 from pages.generate import choose, wording
 from pages.generate import state as page_state
 from pages.generate.continuation import BYTES, Beginning, Continuation, Run, size

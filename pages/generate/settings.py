@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from models.generation import Search, Step
-from models.strategy import Strategy
+from models.generation.generate import Search, Step
+from models.generation.strategy import Strategy
 
 if TYPE_CHECKING:
     from analysis.loops import Escape, WayOut

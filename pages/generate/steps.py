@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.generation import Step
-from models.strategy import Strategy
+from models.generation.generate import Step
+from models.generation.strategy import Strategy
 from pages.generate import recipes
 from pages.generate.continuation import Continuation
 from pages.generate.parts import BOARD, replay

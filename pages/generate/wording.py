@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.language_model import ModelInfo
+from models.info import ModelInfo
 
 CONTINUE = "Go on"
 FIRST = {"": CONTINUE, "translation": "Translate", "answer": "Answer"}  # the first button while nothing is said

@@ -15,7 +15,7 @@ from analysis.importance import Importance, Pruning, head_importance, prune
 from analysis.labels import Example
 from analysis.redundancy import Likeness, Together, head_likeness, lost_together
 from models.language_model import LanguageModel
-from models.sizes import count
+from models.numbers.sizes import count
 from viz import View, grid_view, reading_view
 from viz.figures.importance import importance_scatter, pruning_curves
 from viz.numbers import signed

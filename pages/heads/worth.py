@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.importance import ORDERS, POINTS, Importance, Pruning, head_importance, prune
-from models.sizes import count
+from models.numbers.sizes import count
 from pages.heads import recipes
 from pages.heads import state as page_state
 from pages.heads.corpus import HERE, Corpus

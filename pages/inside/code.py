@@ -21,7 +21,8 @@ def of(stage: inside.Stage, way: inside.Way) -> str:
 
 def _named(gated: bool) -> dict[str, Any]:
     """Return functions and classes by the names of stages."""
-    from models import decoding, recorder
+    from models.attention import kernel, weights
+    from models.numbers import softmax
     from models.scratch import feedforward, positions, transformer
 
     attention, stack, block = transformer.MultiHeadAttention, transformer.Stack, transformer.Block
@@ -32,14 +33,14 @@ def _named(gated: bool) -> dict[str, Any]:
         attention.forward: "queries, attention",
         attention.keys_and_values: "keys, values",
         positions.rotate: "turned queries, turned keys, turned position keys",
-        recorder.scores: "products, scores, capped scores, biased scores",
-        recorder.weights: "masked scores, weights",
-        recorder.attend_by_weights: "mixed values",
+        weights.scores: "products, scores, capped scores, biased scores",
+        weights.weights: "masked scores, weights",
+        kernel.attend_by_weights: "mixed values",
         block.add: "attention stream, output",
         feedforward.SwiGLU if gated else feedforward.FeedForward: "gate, up, activation, gated, feed-forward",
         feedforward.MixtureOfExperts: "router, experts",
         stack.unembed: "logits, biased logits",
-        decoding.softmax: "probabilities",
+        softmax.softmax: "probabilities",
     }
     return {name: part for part, listed in names.items() for name in listed.split(", ")}
 

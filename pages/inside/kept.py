@@ -5,8 +5,8 @@ from __future__ import annotations
 from threading import Lock
 
 from analysis import inside
-from models.bounded import Bounded
 from models.language_model import LanguageModel
+from models.reading.bounded import Bounded
 from models.trace import Trace
 from pages.inside import recipes
 from ui.memory import loaded, visitors

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from models import tuned_lens
+from models.lens import tuned_lens
 from pages.layers import state as page_state
 from ui.choices import boxes
 from ui.memory import jobs

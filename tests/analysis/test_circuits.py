@@ -23,7 +23,7 @@ from analysis.circuits import other_sets
 from analysis.effects import log_softmax
 from models import edits as E
 from models.errors import Cancelled
-from models.hearing import hear, slopes
+from models.gradients.parts import hear, slopes
 from tests.analysis.planted import CIRCUIT, SAID_TWICE, planted
 from tests.models.edited import TEXT, model, read, stack, target
 

@@ -16,10 +16,10 @@ from analysis.effects import log_softmax
 from analysis.explaining import DRAWN, LOOKS, METHODS, passes_needed
 from analysis.sampling import neighbours
 from analysis.slopes import adds_to_tokens
-from models.entering import logits_from, streams_of
+from models.gradients.embeddings import logits_from, streams_of
 from tests.models.edited import model, target
+from tests.models.generation.test_generate import ours
 from tests.models.networks import network
-from tests.models.test_generate import ours
 
 MASKED = "The dog ran into the <mask> with a bone."
 TEXTS = {"filler": MASKED.replace("<mask>", "<|mask|>"), "BERT": MASKED, "ALBERT": MASKED}

@@ -10,7 +10,7 @@ from analysis.effects import log_softmax
 from analysis.importance import Importance, head_importance, held_out, prune
 from analysis.samples import pieces_of
 from models.edits import Head
-from models.losses import head_slopes, losses, scored
+from models.gradients.losses import head_slopes, losses, scored
 from tests.analysis.planted import CIRCUIT, SAID_TWICE, planted
 from tests.models.edited import TEXT, model, stack, target
 from viz.figures.importance import importance_scatter

@@ -12,10 +12,10 @@ import models
 from analysis import logit_lens, tuned_lens
 from analysis.lens import lens, translator
 from models.huggingface.model import HuggingFaceModel
-from models.language_model import softmax
+from models.lens.tuned_lens import TunedLens
+from models.numbers.softmax import softmax
 from models.tokens import Token
 from models.trace import Trace
-from models.tuned_lens import TunedLens
 from tests.models.networks import TEXTS, network, tokenizer
 
 # What is odd on the way from the last layer to the logits: a soft cap, a projection, a norm after each block or in the head,

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.loops import GRID, escape, penalty_for, temperature_for, way_out
-from models.repeats import loop, repeated
-from models.strategy import Strategy, distribution
-from tests.models.test_generate import TEXT, hub, ours
+from models.generation.strategy import Strategy, distribution
+from models.reading.repeats import loop, repeated
+from tests.models.generation.test_generate import TEXT, hub, ours
 
 
 @given(st.lists(st.integers(0, 2), max_size=20), st.integers(1, 6), st.integers(2, 10))

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from analysis import Attribution, Question, faithfulness, paths, rollout
 from analysis.attribution import FOLLOWING, METHODS
 from analysis.perturbation import ORDERS, Curves, Faithfulness, few, steps, texts_read
-from models.language_model import softmax
+from models.numbers.softmax import softmax
 from tests.analysis.test_gradients import opened, read
 from tests.models.networks import network
 

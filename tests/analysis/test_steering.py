@@ -10,7 +10,7 @@ from analysis import direction, push, random_direction
 from analysis.effects import divergence
 from analysis.steering import DIRECTIONS, Move, Moves, moves
 from models.edits import Stream
-from models.language_model import softmax
+from models.numbers.softmax import softmax
 from pages.change.steer.ready import READY, READY_SOURCE, own_pairs
 from tests.models.networks import network, tokenizer
 

@@ -10,7 +10,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from analysis.cost import costs, kernels
 from analysis.step_cost import step_cost
 from models.scratch.config import TransformerConfig
-from tests.models.test_generate import TEXT, hub, ours
+from tests.models.generation.test_generate import TEXT, hub, ours
 
 
 def by_formula(config: TransformerConfig, length: int) -> tuple[int, int, int]:

@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from analysis.cost import kernels
 from analysis.step_cost import StepCost, step_cost
 from analysis.step_time import Speeds, StepTime, speeds
-from tests.models.test_generate import TEXT, hub, ours
+from tests.models.generation.test_generate import TEXT, hub, ours
 
 LENGTHS = (1, 16, 1024, 8192, 131_072)
 numbers, parts = st.floats(1e-12, 1e-6), st.integers(0, 10**9)

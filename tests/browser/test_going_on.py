@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import models
-from models.answer import answers
+from models.generation.answer import answers
 
 START = 90_000  # milliseconds that a fresh server may take
 

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import models
-from models.gallery import gallery
+from models.huggingface.gallery import gallery
 from tests.browser.pages.test_type import box, chips, no_error
 from tests.serving import ROOT, Server, serve
 from viz import percent

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, parse_qsl, urlencode
 from hypothesis import strategies as st
 
 import models
+from models.generation.strategy import Strategy
 from models.scratch.config import TransformerConfig
-from models.strategy import Strategy
 from models.training.recipe import Recipe
 from tests.fuzz.texts import TEXT
 from tests.fuzz.watching import refused, watched

@@ -11,9 +11,9 @@ import pytest
 
 import analysis
 from analysis.inside.way import follow
+from models.attention.rotary import Rotary
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel
-from models.rotary import Rotary
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.encoder_model import EncoderModel

@@ -19,9 +19,9 @@ from bin.model_card.held_out_names import FRAMES, NAMES, survivals
 from models.catalog import ORDER, WEIGHTS
 from models.edits import Head
 from models.language_model import LanguageModel
+from models.lens.tuned_lens import SAMPLE
 from models.training.corpus import documents
 from models.training.repetition import word_ids
-from models.tuned_lens import SAMPLE
 
 MOST = 20_000_000  # bytes of a weights file
 KINDS = {"writer": "decoder", "filler": "encoder", "translator": "encoder-decoder", "sorter": "encoder"}

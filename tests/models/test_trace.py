@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import models
 from analysis import rollout
+from models.attention.recorder import recording
 from models.errors import ModelError
 from models.huggingface.model import HuggingFaceModel
-from models.recorder import recording
 from models.scratch.decoder_model import DecoderModel
 from tests.models.networks import network, tokenizer
 

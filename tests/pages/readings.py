@@ -16,7 +16,7 @@ from analysis.lens import lens, translator
 from analysis.patches import Patches
 from analysis.steering import direction
 from models import load_tokenizer
-from models.bounded import Bounded
+from models.reading.bounded import Bounded
 from models.trace import Trace
 from pages.change import figures
 from pages.change.asked import Question

@@ -11,7 +11,7 @@ import pytest
 import models
 from analysis.importance import Pruning
 from analysis.statistics import head_statistics
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.explain import recipes
 from pages.heads import why, worth
 from tests.serving import ROOT

@@ -28,7 +28,7 @@ def test_no_mark_stays_unescaped_and_no_letter_is_lost(text):
 
 
 def page(mask: str) -> None:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
     from ui.choices import boxes
 
     boxes.example_menu(ModelInfo("owner/name", "encoder", 1, 1, 1, 1, 1, None, 1, "", mask=mask))

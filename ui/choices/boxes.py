@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import models
-from models.languages import in_language, language_of
+from models.reading.languages import in_language, language_of
 from ui import state
 from ui.choices import examples as guides
 from ui.choices.widgets import switch
@@ -20,7 +20,8 @@ from ui.text import BREAK, plain
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-    from models.language_model import LanguageModel, ModelInfo
+    from models.info import ModelInfo
+    from models.language_model import LanguageModel
     from models.tokens import Token
     from models.trace import Trace
 

@@ -10,7 +10,8 @@ from ui.look import Choices, Look, can_be_kept, kind_of, look_of, tokens_at_most
 from ui.text import number_below
 
 if TYPE_CHECKING:
-    from models.language_model import LanguageModel, ModelInfo
+    from models.info import ModelInfo
+    from models.language_model import LanguageModel
     from models.trace import Trace
 
 

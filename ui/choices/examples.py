@@ -15,7 +15,7 @@ from ui.text import plain
 from viz import percent
 
 if TYPE_CHECKING:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
 FILE = Path(__file__).with_suffix(".toml")
 FOUND = "Repetition"  # of the writer: where its induction head is seen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from models.gallery import Entry, gallery
-from models.sizes import count, size
+from models.huggingface.gallery import Entry, gallery
+from models.numbers.sizes import count, size
 from ui import state
 from ui.memory import allowed, cached, loaded
 from ui.text import plain

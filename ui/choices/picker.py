@@ -15,11 +15,11 @@ import streamlit as st
 
 import models
 from models.errors import ModelError
+from models.files.progress import Progress
 from models.huggingface import names
 from models.huggingface.names import is_folder_name
-from models.progress import Progress
+from models.numbers.sizes import count, size_of
 from models.remote import backend
-from models.sizes import count, size_of
 from ui import state
 from ui.memory import allowed, cached, loaded, trainings
 from ui.memory.shelf import Job
@@ -27,7 +27,7 @@ from ui.state import Key
 from ui.text import display_name, distinct_name, place_of, plain
 
 if TYPE_CHECKING:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
 POLL = 0.5  # seconds between two looks at a loading
 REMEMBERED = 6  # recent choices of a visitor

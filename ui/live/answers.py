@@ -19,7 +19,7 @@ from ui.parts import complaint
 from viz.view import View, pack
 
 if TYPE_CHECKING:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
 
 def answer(message: str, visit: Visit) -> bytes | str:

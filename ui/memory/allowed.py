@@ -10,7 +10,7 @@ import streamlit as st
 
 import models
 from models.errors import ModelError
-from models.gallery import gallery
+from models.huggingface.gallery import gallery
 from models.huggingface.hub import downloads
 from models.huggingface.names import is_folder_name
 from ui.memory import addresses, bounds, cached, trainings

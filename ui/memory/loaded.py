@@ -14,7 +14,7 @@ import streamlit as st
 
 import models
 from models.errors import Cancelled, ModelError, is_short_of_memory
-from models.progress import Progress, Report
+from models.files.progress import Progress, Report
 from models.remote import backend
 from ui.memory import trainings, visitors
 from ui.memory.favourites import Favourite, prefer, previous_scores
@@ -23,9 +23,10 @@ from ui.memory.shelf import Shelf
 
 if TYPE_CHECKING:
     from models.edits import Edit
-    from models.generation import Step
-    from models.language_model import LanguageModel, ModelInfo
-    from models.together import Request
+    from models.generation.generate import Step
+    from models.info import ModelInfo
+    from models.language_model import LanguageModel
+    from models.reading.together import Request
     from models.trace import Trace
 
 T = TypeVar("T")
@@ -145,8 +146,8 @@ def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> 
 
 def _read_together(name: str, model: LanguageModel, text: str, target: str) -> Trace:
     """The Trace of a text by a model that reads those that wait at the same moment in one pass."""
-    from models import together
-    from models.prefix import reading_for
+    from models.reading import together
+    from models.reading.prefix import reading_for
 
     with reading_for(visitors.me()):
         request = model.request(text, target)
@@ -158,7 +159,7 @@ def _read_together(name: str, model: LanguageModel, text: str, target: str) -> T
 
 
 def _traces(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Trace | Exception]:
-    from models import together
+    from models.reading import together
 
     _share_cores(model)
     return together.traces(model, requests)
@@ -180,7 +181,7 @@ def go_on(name: str, text: str, answer: str = "", report: Callable[[float, str],
 
     Errors: ModelError when the model cannot be had.
     """
-    from models.answer import answers
+    from models.generation.answer import answers
 
     with shelf.reading(name) as model:
         steps = answers(model, text, answer, AT_ONCE)
@@ -195,11 +196,11 @@ def go_on(name: str, text: str, answer: str = "", report: Callable[[float, str],
 
 def characters(name: str, text: str, id: int, target: str = "") -> str:
     """What a token spells that follows a text or a target, with the likeliest tokens that complete its character; "" where it
-    spells no part of a text (see `models.answer.characters`).
+    spells no part of a text (see `models.generation.answer.characters`).
 
     Errors: ModelError when the model cannot be had.
     """
-    from models.answer import characters
+    from models.generation.answer import characters
 
     with shelf.reading(name) as model:
         return _run(name, characters, model, text, id, target)
@@ -216,7 +217,7 @@ def next_step(name: str, text: str, target: str = "", chat: bool = False, contin
 
 
 def _next_step(model: LanguageModel, text: str, target: str, chat: bool, continuation: Sequence[int], visitor: str) -> Step:
-    from models.prefix import reading_for
+    from models.reading.prefix import reading_for
 
     begun = model.generate(text, max_new_tokens=1, target=target, continuation=continuation, chat=chat)
     with reading_for(visitor), closing(begun) as steps:
@@ -224,7 +225,7 @@ def _next_step(model: LanguageModel, text: str, target: str, chat: bool, continu
 
 
 def _trace(model: LanguageModel, text: str, target: str, visitor: str, edits: Sequence[Edit]) -> Trace:
-    from models.prefix import reading_for
+    from models.reading.prefix import reading_for
 
     _share_cores(model)
     with reading_for(visitor):
@@ -243,6 +244,6 @@ def info(name: str) -> ModelInfo:
     """The facts about a model. The writer counts as a bare decoder until it is here: a text box needs to know no more."""
     if name in shelf or name != models.names()[0]:
         return model(name).info
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
     return ModelInfo(name, "decoder", 0, 0, 0, 0, 0, None, 0, "")

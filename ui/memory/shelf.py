@@ -15,8 +15,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from models.errors import Cancelled, ModelError, is_short_of_memory, panics_caught
-from models.progress import Progress, Report
-from models.sizes import size
+from models.files.progress import Progress, Report
+from models.numbers.sizes import size
 from ui.memory import addresses
 from ui.memory.fair import Fair
 

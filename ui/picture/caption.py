@@ -12,7 +12,7 @@ from ui.text import display_name
 from viz.tokens import label, row_names
 
 if TYPE_CHECKING:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
 # Options whose words stand in the subject, or that follow from the model.
 SAID = {"layer", "head", "heads", "shade", "kind", "causal", "title", "target", "clear", "same_text", "names", "simple"}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis import Scope
-from models.ragged import stacked
+from models.numbers.ragged import stacked
 from ui.look import Look
 from ui.memory.together import make_once
 from viz.view import View

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.steering import moves, stream_length
 from analysis.steering import push as pushed
-from models.language_model import softmax
+from models.numbers.softmax import softmax
 from pages.change import figures
 from pages.change.settings import Steered
 from pages.change.steer import recipes

@@ -12,8 +12,9 @@ import numpy as np
 from analysis import direction, push, random_direction
 from analysis.steering import DIRECTIONS
 from models.edits import Stream
-from models.language_model import LanguageModel, softmax
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
+from models.language_model import LanguageModel
+from models.numbers.softmax import softmax
 from models.trace import Trace
 from viz import View, prediction_bars
 from viz.tokens import plain_sign

@@ -14,7 +14,7 @@ from ui.memory import trainings
 from ui.text import plain
 
 if TYPE_CHECKING:
-    from models.language_model import ModelInfo
+    from models.info import ModelInfo
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from models.decoding import log_softmax
-from models.generation import Step
+from models.generation.generate import Step
+from models.numbers.softmax import log_softmax
 from pages.generate import recipes
 from pages.generate.parts import replay
 from pages.generate.settings import Grown

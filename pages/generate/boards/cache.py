@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.step_time import StepTime
-from models.generation import Step
-from models.sizes import count, size
+from models.generation.generate import Step
+from models.numbers.sizes import count, size
 from pages.generate import recipes
 from pages.generate.parts import replay
 from pages.generate.settings import Cost, Grown, Measured

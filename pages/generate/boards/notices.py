@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.loops import GRID, STRONGEST, Escape, WayOut
-from models.language_model import ModelInfo
+from models.info import ModelInfo
 from pages.generate.settings import Above, Grown, Looped, Settings
 from ui.picture.board import Draft, Note
 from ui.text import plain

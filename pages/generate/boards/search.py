@@ -9,7 +9,7 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import recipes, wording
 from pages.generate.settings import Searched, Settings
 from ui.picture.board import Draft, Note, Table

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from threading import Lock
 
 from analysis.word_order import BothOrders
-from models.bounded import Bounded
 from models.language_model import LanguageModel
+from models.reading.bounded import Bounded
 from models.trace import Trace
 from pages.inside.order import recipes
 from ui.memory import loaded, visitors

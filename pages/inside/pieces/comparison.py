@@ -8,7 +8,7 @@ import streamlit as st
 
 import models
 from models.errors import ModelError
-from models.progress import Progress
+from models.files.progress import Progress
 from models.tokens import Vocabulary
 from pages.inside.compose import PIECES, compose
 from pages.inside.settings import Settings, Tokenizer

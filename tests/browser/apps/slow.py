@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 import models
-from models.progress import Progress
+from models.files.progress import Progress
 from ui.serving import address, assets, sending
 
 really_load = models.load

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 import models
 from analysis import direction
 from models.edits import Head, Stream
-from models.language_model import softmax
+from models.numbers.softmax import softmax
 from pages.change.steer.ready import READY
 from tests.browser.pages.test_layers import part, table
 from tests.browser.places import box_at_rest

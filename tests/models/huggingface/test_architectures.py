@@ -15,11 +15,11 @@ from analysis import logit_lens
 from benchmarks import tiny
 from benchmarks.architectures import HALF, LONG, SHORT, compare
 from models import edits
-from models.batches import answers
+from models.attention.call import Call
+from models.editing.batches import answers
 from models.errors import ModelError
 from models.huggingface.classes import candidates
 from models.huggingface.open import text_of
-from models.recorder import Call
 from tests.models.networks import tokenizer
 
 HYBRIDS = {

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
+from models.generation.strategy import Strategy
 from models.huggingface.chat import as_chat, has_chat_template
 from models.huggingface.model import HuggingFaceModel
 from models.huggingface.text import TextTokens
-from models.strategy import Strategy
 from tests.models.chatting import CHATML, LLAMA, SIGNS, chat_model
 from tests.models.huggingface.test_text import FAMILIES, folder
 from tests.models.networks import network, tokenizer

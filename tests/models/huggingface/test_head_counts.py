@@ -15,7 +15,7 @@ from analysis.redundancy import head_likeness, lost_together
 from benchmarks import tiny
 from models.edits import Head
 from models.huggingface.model import HuggingFaceModel
-from models.ragged import stacked
+from models.numbers.ragged import stacked
 from tests.models.networks import tokenizer
 
 COUNTS, MOST = (4, 8, 4, 8), 8

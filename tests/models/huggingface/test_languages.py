@@ -13,7 +13,7 @@ import transformers as T
 
 import models
 from models.language_model import LanguageModel
-from models.languages import in_language, language_of
+from models.reading.languages import in_language, language_of
 from tests.models.huggingface.test_text import folder, m2m, unigram
 
 SMALL = {

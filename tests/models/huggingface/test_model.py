@@ -15,9 +15,9 @@ from tokenizers import processors
 
 import models
 from analysis import head_scores, prediction_entropy, surprise
+from models.attention.recorder import recording
 from models.errors import ModelError
 from models.huggingface.model import HuggingFaceModel
-from models.recorder import recording
 from tests.models.networks import NETWORKS, network, tokenizer
 
 TEXT = "The cat sat on the mat, and the dog sat on the cat."

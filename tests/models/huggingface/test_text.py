@@ -22,7 +22,7 @@ from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegac
 
 from models.huggingface.offsets import align
 from models.huggingface.text import TextTokens
-from models.languages import language_of
+from models.reading.languages import language_of
 
 SHARED = Path(__file__).parents[4] / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the large tokenizers and texts are not in the repository")

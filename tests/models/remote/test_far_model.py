@@ -9,7 +9,7 @@ import models
 from analysis import head_scores, logit_lens, surprise
 from models import edits as E
 from models.errors import ModelError
-from models.prefix import reading_for
+from models.reading.prefix import reading_for
 from models.remote.client import ReplicaClient
 from models.remote.far_model import FarModel
 from models.trace import Trace

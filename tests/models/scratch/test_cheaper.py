@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from models.recorder import attend, recording
+from models.attention.kernel import attend
+from models.attention.recorder import recording
 from models.scratch.cheaper import Linformer, Performer, error, random_directions
 from models.scratch.transformer import TransformerConfig
 from tests.models.ours import small, texts

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.decoding import Answer
+from models.generation.beams import Answer
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.folder import from_folder, write_weights
 from models.scratch.signs import END, START

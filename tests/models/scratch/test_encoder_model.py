@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.recorder import recording
+from models.attention.recorder import recording
 from models.scratch.encoder_model import EncoderModel
 from models.scratch.folder import from_folder, write_weights
 from models.scratch.signs import MASK, START

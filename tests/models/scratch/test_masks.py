@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.recorder import recording
+from models.attention.recorder import recording
 from models.scratch.config import KINDS, PATTERNS, TransformerConfig
 from models.scratch.masks import draw_keys, mask, pairs, pattern
 from tests.models.ours import SMALL, answer, small, texts

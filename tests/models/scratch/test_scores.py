@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from models.recorder import attend, recording, softmax_attention
+from models.attention.kernel import attend, softmax_attention
+from models.attention.recorder import recording
 from models.scratch.config import KINDS, TransformerConfig
 from models.scratch.positions import relative_buckets
 from models.scratch.transformer import MultiHeadAttention, Stack, build

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from models.recorder import attend, softmax_attention
+from models.attention.kernel import attend, softmax_attention
 from models.scratch.positions import rotary_turns, rotate
 from models.scratch.transformer import Cache, Decoder, TransformerConfig
 from tests.models.conftest import random_decoder

@@ -18,7 +18,7 @@ import models
 from analysis import head_labels
 from models.edits import Edit, Head
 from models.errors import ModelError
-from models.losses import Scored, losses, scored
+from models.gradients.losses import Scored, losses, scored
 from models.scratch.config import TransformerConfig
 from models.tokens import ByteLevelTokens
 from models.training import live
@@ -37,7 +37,7 @@ import sys
 import models
 from models.training.live import OPTIMIZERS, SIZES, Budget, Training, TransformerConfig
 from models.training.tasks import TASKS
-from models.tuned_lens import LensRecipe, train
+from models.lens.tuned_lens import LensRecipe, train
 for optimizer in OPTIMIZERS:
     Training(TASKS["copy"](), TransformerConfig(**SIZES), Budget(rows=2, optimizer=optimizer)).advance(2)
 train(models.load("writer"), ["The dog ran into the garden. " * 200], LensRecipe(steps=2))

@@ -22,7 +22,7 @@ from tensorboard.plugins.hparams.api_pb2 import Status
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
-from models.recorder import recording
+from models.attention.recorder import recording
 from models.scratch.config import TransformerConfig
 from models.training import tensorboard
 from models.training.live import START, VOCABULARY, Budget, Training

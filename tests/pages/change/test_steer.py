@@ -9,7 +9,7 @@ import models
 from analysis import direction, push, random_direction
 from analysis.steering import DIRECTIONS, moves
 from models.edits import Stream
-from models.language_model import softmax
+from models.numbers.softmax import softmax
 from pages.change.compose import STEER as FOLDER
 from pages.change.steer.ready import READY
 from tests.pages.generate.test_generate import board

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from tests.models import chatting
 from tests.pages.generate.test_generate import LINK, TEXT, board, ids, press
 from tests.pages.opening import open_link

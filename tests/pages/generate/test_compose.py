@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis import escape
 from analysis.step_time import StepTime
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import cache
 from pages.generate import settings as readings
 from pages.generate.boards.cache import last_step

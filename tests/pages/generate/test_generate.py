@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from analysis import escape, way_out
 from analysis.step_cost import step_cost
-from models import sizes
 from models.errors import Cancelled
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
+from models.numbers import sizes
 from pages.generate import recipes, run
 from pages.generate.boards import notices, search
 from pages.generate.compose import HERE
 from pages.generate.continuation import Beginning, Continuation, Run
 from pages.generate.parts import look_at, step_of, steps_with_next
 from pages.generate.recipes import ROWS, encoder_and_decoder_tokens, first_row, likeliest_ids, numbers_per_token
-from tests.models.test_generate import ours
+from tests.models.generation.test_generate import ours
 from tests.pages.opening import PATIENCE, finish, open_link, said
 from ui.look import Look
 from ui.memory import loaded

@@ -7,7 +7,7 @@ import time
 import pytest
 from streamlit import runtime
 
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import memory
 from pages.generate.continuation import Beginning, Continuation
 from tests.pages.generate.test_generate import LINK, ids, press

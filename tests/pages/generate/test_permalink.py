@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.errors import Cancelled
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import permalink, run
 from pages.generate.continuation import MOST, Beginning, Continuation
 from tests.pages.generate.test_generate import LINK, board, ids, own, press

@@ -7,7 +7,7 @@ import time
 import pytest
 import transformers as T
 
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import choose, run
 from pages.generate.continuation import Beginning, Continuation
 from tests.models.networks import GROUPED, network, tokenizer

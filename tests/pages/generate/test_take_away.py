@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models.strategy import Strategy
+from models.generation.strategy import Strategy
 from pages.generate import steps
 from pages.generate.continuation import Beginning, Continuation
 from tests.pages.taking import arrays, assert_made_again, offered, table

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import models
-from models.bounded import Bounded
+from models.reading.bounded import Bounded
 from pages.inside import kept
 from tests.pages.opening import open_link, said
 

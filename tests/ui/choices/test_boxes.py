@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
 from models.catalog import ORDER, WEIGHTS
-from models.language_model import ModelInfo
+from models.info import ModelInfo
 from models.scratch.signs import MASK, START
 from models.tokens import ByteLevelTokens
 from models.training.corpus import with_mask
@@ -85,7 +85,7 @@ def test_an_offered_text_is_for_one_model_and_never_takes_the_place_of_ones_own(
 
 def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said(monkeypatch):
     def page():
-        from models.language_model import ModelInfo
+        from models.info import ModelInfo
         from ui.choices import boxes
 
         boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
@@ -116,7 +116,7 @@ def test_what_was_typed_stays_when_its_run_ends_before_the_box_is_placed():
 
         import streamlit as st
 
-        from models.language_model import ModelInfo
+        from models.info import ModelInfo
         from ui.choices import boxes
         from ui.state import Key
 
@@ -137,7 +137,7 @@ def test_the_languages_of_a_translator_are_chosen_beside_the_boxes_and_stand_in_
     def page() -> None:
         import streamlit as st
 
-        from models.language_model import ModelInfo
+        from models.info import ModelInfo
         from ui.choices.boxes import write
 
         facts = ModelInfo("m", "encoder-decoder", 1, 1, 1, 1, 1, None, 1, "", languages=("de", "fr"))

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import models
-from models import tuned_lens
 from models.errors import ModelError, is_full
 from models.huggingface.trial import plainly
+from models.lens import tuned_lens
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS

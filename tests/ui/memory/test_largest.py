@@ -12,8 +12,8 @@ import transformers as T
 from tokenizers import Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 
+from models.files.progress import silent
 from models.huggingface.confined import confined
-from models.progress import silent
 from tests.models.networks import NETWORKS, network, tokenizer
 from tests.pages.opening import open_link
 from tests.serving import ROOT

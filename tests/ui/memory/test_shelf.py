@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.errors import Cancelled, ModelError
-from models.progress import Progress
+from models.files.progress import Progress
 from ui.memory import addresses
 from ui.memory.shelf import OF_NETWORK, PATIENCE, Shelf
 

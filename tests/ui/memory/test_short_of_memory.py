@@ -7,11 +7,11 @@ import threading
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from models import together
 from models.errors import ModelError
+from models.generation.strategy import Strategy
 from models.huggingface.trial import plainly
+from models.reading import together
 from models.scratch.config import TransformerConfig
-from models.strategy import Strategy
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
 from pages.generate import run

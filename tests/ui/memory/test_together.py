@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import models
-from models.prefix import reading_for
+from models.reading.prefix import reading_for
 from ui.memory import together
 from viz.view import View
 

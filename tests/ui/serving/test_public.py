@@ -26,7 +26,7 @@ from websockets.exceptions import InvalidStatus
 from benchmarks.protocol import Visitor
 from benchmarks.reading import drawn
 from models.errors import ModelError
-from models.gallery import gallery
+from models.huggingface.gallery import gallery
 from tests.serving import ROOT, Server, serve
 from ui.memory import addresses, allowed, bounds, cached, measured, trainings
 from ui.memory.jobs import Jobs, TooMuch

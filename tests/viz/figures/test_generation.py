@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from models.decoding import Beams, by_length
+from models.generation.beams import Beams, by_length
 from viz import prediction_bars
 from viz.figures.beams import NAMES, WINDOW, Way, beam_tree
 from viz.figures.cache import cache_boxes

@@ -1,0 +1,1 @@
+"""The attention of one reading: its function, its calls, and the record of them."""

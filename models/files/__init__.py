@@ -1,0 +1,1 @@
+"""Files of traces and weights, and the progress of reading them."""

@@ -1,0 +1,1 @@
+"""Text generation: strategies, beam search, and the steps of a growing text."""

@@ -1,0 +1,1 @@
+"""Slopes of predictions against attention, parts of blocks, and embeddings."""

@@ -1,0 +1,227 @@
+"""Reads texts that wait at the same moment in one pass, each exactly as if it were read alone.
+
+The weights of a network are then fetched from memory once for all of them, which is what most of the time for one or two new
+tokens goes to. A single text goes the same way, as a pass over one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from models.attention.call import Call
+from models.attention.side_by_side import Part, ReadPart
+from models.numbers.readonly import read_only
+from models.reading.prefix import Ids, Stamp, first, joined
+from models.tokens import Token
+from models.trace import Attention, Trace
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+
+NEW = 64  # tokens of a text that are new, at most: the others would wait for a longer one
+PASTS = (512, 128, 32)  # tokens before a new one that a trial tries, the most first
+PAST_BYTES = 128 * 2**20  # of keys and values that a trial may make up
+CLOSE = 1e-5  # the largest difference of two ways to read, as a share of the largest number and of at least 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """A text to be read. tokens: those that fit; cut: as `Trace.cut`; stamp: as `Recent` takes it.
+
+    before: the trace that it is read on from, whose first `shared` tokens are those of this text; None without one.
+    """
+
+    text: str
+    tokens: Sequence[Token]
+    cut: int
+    stamp: Stamp | None
+    ids: Ids
+    before: Trace | None = None
+    shared: int = 0
+
+    @property
+    def new(self) -> int:
+        """The number of tokens that no remembered text begins with."""
+        return len(self.ids) - self.shared
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """The calls of the positions that are known, one a layer; [] without any."""
+        return first(self.before.attention["self"]._calls, self.shared) if self.before else []
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Which texts a model reads beside others with the numbers that it gives to each alone, as was tried.
+
+    number: the condition of the network then (see `Condition`), beyond which nothing is known. longest: in tokens; 0 for none.
+    """
+
+    number: int | None = None
+    longest: int = 0
+
+    def allows(self, request: Request) -> bool:
+        """Return whether a text may be read beside others. Long ones are read alone: nobody should wait for them."""
+        known = request.stamp is not None and request.stamp.number == self.number
+        return known and 0 < request.new <= NEW and len(request.ids) <= self.longest
+
+
+def request_for(model: LanguageModel, text: str, tokens: Sequence[Token], cut: int, stamp: Stamp | None) -> Request:
+    """Return the request for a text of a decoder, with the trace that it is read on from."""
+    ids = tuple(token.id for token in tokens)
+    before, shared = model._recent.longest_shared(stamp, ids)
+    return Request(text, tokens, cut, stamp, ids, before, shared)
+
+
+def read_alone(model: LanguageModel, request: Request) -> Trace:
+    """Return the trace of one text. Errors: those of its reading."""
+    (outcome,) = read(model, [request])
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def read(model: LanguageModel, requests: Sequence[Request]) -> list[Trace | Exception]:
+    """Return the trace of each text, or the error of its reading, which concerns no other text.
+
+    Equal texts are read once, and share what was recorded. What may not be read beside others is read by itself.
+    """
+    trial = Trial()
+    if len(requests) > 1:
+        stamp = model._recent.now()  # the network may have changed since the texts came
+        trial = model.trial if stamp is not None and stamp.number == model.trial.number else trial
+    outcomes: list[Trace | Exception | None] = [_known(model, request) for request in requests]
+    groups: dict[object, list[int]] = {}
+    for number in (number for number, outcome in enumerate(outcomes) if outcome is None):
+        request = requests[number]
+        key = (request.stamp.number, request.ids, request.text, tuple(request.tokens)) if request.stamp else number
+        groups.setdefault(key, []).append(number)
+    for numbers in _passes(requests, list(groups.values()), trial):
+        for same, outcome in zip(numbers, _pass(model, [requests[same[0]] for same in numbers]), strict=True):
+            for number in same:
+                outcomes[number] = outcome
+                if isinstance(outcome, Trace):
+                    model._recent.keep(requests[number].stamp, requests[number].ids, outcome)
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def remembered(model: LanguageModel, request: Request) -> Trace | None:
+    """Return the trace of exactly this text where it has been read, as `LanguageModel.trace` gives it; None elsewhere."""
+    known = _known(model, request)
+    return None if known is None else replace(known, model=model)
+
+
+def _known(model: LanguageModel, request: Request) -> Trace | None:
+    known: Trace | None = model._recent.same(request.stamp, request.ids, request.text, request.tokens)
+    return known
+
+
+def _passes(requests: Sequence[Request], groups: list[list[int]], trial: Trial) -> Iterator[list[list[int]]]:
+    """Yield groups of equal texts that are read in one pass."""
+    beside = [numbers for numbers in groups if trial.allows(requests[numbers[0]])]
+    if beside:
+        yield beside
+    yield from ([numbers] for numbers in groups if numbers not in beside)
+
+
+def _pass(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Trace | Exception]:
+    """Read texts in one pass. Where that fails, each is read by itself, so that an error stays with its text."""
+    try:
+        return _traces(model, requests)
+    except Exception as error:  # of whatever kind: it belongs to one of the texts, or to reading them at once
+        if len(requests) == 1:
+            return [error]
+        return [outcome for request in requests for outcome in _pass(model, [request])]
+
+
+def _traces(model: LanguageModel, requests: Sequence[Request]) -> list[Trace]:
+    parts = [Part(request.ids[request.shared :], request.calls) for request in requests if request.new]
+    read_parts = iter(model._read_parts(parts) if parts else ())
+    traces = [_trace(model, request, next(read_parts) if request.new else None) for request in requests]
+    if len(traces) > 1 and model.info.predicts and model._tail is None:
+        ends = [trace.hidden["self"][-1][-1] for trace in traces]
+        for trace, row in zip(traces, model._unembed(np.stack(ends)), strict=True):
+            trace.row[len(trace.tokens) - 1] = read_only(row.copy())
+    return traces
+
+
+def _trace(model: LanguageModel, request: Request, part: ReadPart | None) -> Trace:
+    """Join what was read of a text to what is known of its beginning."""
+    known: dict[int, np.ndarray] = {}
+    if request.before:
+        calls, hidden = request.calls, request.before.hidden["self"][:, : request.shared]
+        known = request.before.attention["self"].beginning(request.shared)
+        if part is not None:
+            calls, hidden = joined(calls, part.calls), np.concatenate([hidden, part.stream], axis=1)
+    else:
+        assert part is not None, "a text has at least one token"
+        calls, hidden = part
+    attention = {"self": Attention(request.tokens, request.tokens, calls, known, **model._turned("self"))}
+    words = model._unembed if model.info.predicts else None
+    return Trace(
+        request.text, request.tokens, attention, {"self": hidden}, request.cut, words, tail=model._tail, label=model._label
+    )
+
+
+def traces(model: LanguageModel, requests: Sequence[Request]) -> list[Trace | Exception]:
+    """Return what `LanguageModel.trace` gives of each text, or its error."""
+    outcomes = read(model, requests)
+    return [replace(outcome, model=model) if isinstance(outcome, Trace) else outcome for outcome in outcomes]
+
+
+def tried(model: LanguageModel) -> Trial:
+    """Read a few made-up texts alone and side by side, and return for which texts that gives the same numbers.
+
+    One of them has a long past, which shows windows and blocks of attention that shorter texts do not fill.
+    """
+    stamp = model._recent.now()
+    if stamp is None:
+        return Trial()
+    ids = tuple(3 + i % (min(model.ids, 100) - 3) for i in range(24))
+    try:
+        alone = model._read_parts([Part(ids[:12])])[0]
+        if any(tensor.dtype.itemsize < 4 for call in alone.calls for tensor in call.tensors()):
+            return Trial()  # in 16 bits the same sum in another order may differ by a digit that is shown
+        before = first(alone.calls, 7)
+        parts = [Part(ids[:5]), Part(ids[7:8], before), Part(ids[9:13], before), Part(ids[20:21])]
+        for past in PASTS:
+            past = min(past, (model.room or past) - 1)
+            if model.cache_bytes(past) <= PAST_BYTES and _same(model, [*parts, Part(ids[3:6], _repeated(alone.calls, past - 2))]):
+                return Trial(stamp.number, past + 1)
+    except Exception:  # a network that cannot be read so at all, in whatever way it says so
+        return Trial()
+    return Trial()
+
+
+def _repeated(calls: Sequence[Call], positions: int) -> list[Call]:
+    """Return calls with the keys and values of these, again and again, for so many positions."""
+    places = torch.arange(positions) % calls[0].shape[2]
+    pairs = (call.keys_and_values for call in calls)
+    return [Call(None, key[:, places], value[:, places], causal=True) for key, value in pairs]
+
+
+def _same(model: LanguageModel, parts: Sequence[Part]) -> bool:
+    """Return whether parts read side by side are those read alone: streams, weights, queries, keys, values and outputs."""
+    beside = model._read_parts(parts)
+    for part, here in zip(parts, beside, strict=True):
+        (alone,) = model._read_parts([part])
+        if len(alone.calls) != len(here.calls) or not _close(torch.tensor(alone.stream), torch.tensor(here.stream)):
+            return False
+        for a, b in zip(alone.calls, here.calls, strict=True):
+            pairs = [(a.weights(), b.weights()), *zip(a.tensors(), b.tensors(), strict=True)]
+            if (a.scale, a.softcap) != (b.scale, b.softcap) or not all(_close(*pair) for pair in pairs):
+                return False
+    return True
+
+
+def _close(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    largest = max(1.0, float(a.abs().max()))
+    return float((a - b).abs().max()) <= CLOSE * largest

@@ -1,0 +1,1 @@
+"""Records every step of a forward pass."""
