@@ -67,8 +67,8 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     head = _checked_index(head, attention.counts[layer], "heads")
     query = _checked_index(query, len(attention.queries), "queries")
     rotary = attention.rotary(layer)
-    call = attention._call(layer)  # says in a sentence where there are no queries
-    assert call.query is not None, "`_call` has said so"
+    call = attention.call(layer)  # says in a sentence where there are no queries
+    assert call.query is not None, "`call` has said so"
     q, k, v = call.query[head, query][None, None], call.expanded("key")[head][None], call.expanded("value")[head]
     bias, mask = _row(call.bias, head, query), _row(call.mask, head, query)
     weight = np.array(attention[layer][head, query])

@@ -75,7 +75,7 @@ def headlight(network) -> Way:
         ((calls, hidden),) = model._read_parts([Part(tuple(row))])  # what `trace` does after the tokenizer, nothing remembered
         tokens = [Token(id, "", 0, 0) for id in row]
         attention = Attention(tokens, tokens, calls)
-        maps, logits = attention[LAYER], model._unembed(hidden[-1][-1:])
+        maps, logits = attention[LAYER], model.unembed(hidden[-1][-1:])
         return maps, (calls, hidden, maps, logits)
 
     def arrays(kept):

@@ -198,7 +198,7 @@ def as_trace(model: HuggingFaceModel, ids: list[int]):
 
     read = [Token(id, "", i, i + 1) for i, id in enumerate(ids)]
     ((calls, hidden),) = model._read_parts([Part(tuple(ids))])
-    return Trace("", read, {"self": Attention(read, read, calls)}, {"self": hidden}, unembed=model._unembed)
+    return Trace("", read, {"self": Attention(read, read, calls)}, {"self": hidden}, unembed=model.unembed)
 
 
 def projections(repeats: int) -> Iterator[str]:

@@ -48,8 +48,8 @@ class LanguageModel(ABC):
     network: Any  # the torch module that reads
     files: tuple[WeightsFile, ...] = ()  # the safetensors files that its weights were read from
     revision: str = ""  # the commit on the Hub that they are from; "" where they are not from the Hub
-    _recent: Recent[Any]
-    _tail: Callable[[np.ndarray], np.ndarray] | None = None  # as `Trace.tail`
+    recent: Recent[Any]
+    tail: Callable[[np.ndarray], np.ndarray] | None = None  # as `Trace.tail`
     _private: Private | None = None  # a copy of the network to watch
     at_most: int | None = None  # the most tokens to read at a time, to use less than the context
 
@@ -72,7 +72,7 @@ class LanguageModel(ABC):
     @property
     def condition(self) -> int | None:
         """A number that differs after every change of the network; None while its answers may differ each time."""
-        stamp = self._recent.now()
+        stamp = self.recent.now()
         return None if stamp is None else stamp.number
 
     @property
@@ -83,7 +83,7 @@ class LanguageModel(ABC):
     @property
     def has_other_layers(self) -> bool:
         """Whether layers without attention, such as state-space layers, stand among the blocks."""
-        return any(places != list(range(len(places))) for places in self._order[1].values())
+        return any(places != list(range(len(places))) for places in self.pass_order[1].values())
 
     @abstractmethod
     def tokenize(self, text: str) -> list[Token]:
@@ -173,7 +173,7 @@ class LanguageModel(ABC):
         reads none beside others, and for a second text."""
         raise ValueError(f"{self.info.name} reads no text beside others.")
 
-    def _read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
+    def read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
         """Read the new tokens of several texts in one pass; nothing is remembered. Errors: as `request`; those of reading them
         at once."""
         raise ValueError(f"{self.info.name} reads no text beside others.")
@@ -190,28 +190,28 @@ class LanguageModel(ABC):
         return parts(self, trace)
 
     @cached_property
-    def _sums(self) -> dict[Place, Sums]:
+    def block_sums(self) -> dict[Place, Sums]:
         from models.editing.batches import sums_of
 
         return sums_of(self)
 
     @cached_property
-    def _starts(self) -> bool:
+    def starts_anywhere(self) -> bool:
         from models.editing.batches import starts_anywhere
 
         return starts_anywhere(self)
 
     @property
     @abstractmethod
-    def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
+    def pass_order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
         """The calls and places of a pass, as `Plan` takes them."""
 
     @abstractmethod
-    def _prepare(self, text: str, target: str) -> Ready:
+    def prepare(self, text: str, target: str) -> Ready:
         """Return a text ready to be read. Errors: ValueError for a second text where the model reads one."""
 
     @abstractmethod
-    def _pass_edited(
+    def run_plan(
         self,
         texts: Sequence[Sequence[Token]],
         targets: Sequence[Sequence[Token]],
@@ -225,16 +225,16 @@ class LanguageModel(ABC):
         """
 
     @abstractmethod
-    def _unembed(self, hidden: np.ndarray) -> np.ndarray:
+    def unembed(self, hidden: np.ndarray) -> np.ndarray:
         """Compute `Trace.unembed`."""
 
     @property
-    def _label(self) -> Callable[[np.ndarray], np.ndarray] | None:
+    def label(self) -> Callable[[np.ndarray], np.ndarray] | None:
         """The function `Trace.label`."""
-        return self._unembed if self.info.labels else None
+        return self.unembed if self.info.labels else None
 
     @abstractmethod
-    def _turned(self, kind: str) -> dict[str, Any]:
+    def attention_options(self, kind: str) -> dict[str, Any]:
         """Return the arguments of `Attention` for a kind of it: rotary positions, and the numbers of its layers."""
 
     @abstractmethod
@@ -294,7 +294,7 @@ class LanguageModel(ABC):
         raise ValueError(f"{self.info.name} has no chat template: it goes on with a text as it is.")
 
     @abstractmethod
-    def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
+    def reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
         """Return the reader that `generate` uses."""
 
     @property
@@ -360,14 +360,14 @@ class LanguageModel(ABC):
         cannot be built again."""
 
     @abstractmethod
-    def _copied(self, number: int | None) -> Private:
+    def copy_to_watch(self, number: int | None) -> Private:
         """Copy the network, with modules of its own, to be watched."""
 
-    def _to_watch(self) -> Private:
+    def watched_copy(self) -> Private:
         """Return the copy to be watched, made once for as long as the network does not change."""
         number, known = self.condition, self._private
         if known is None or number is None or known.number != number:
-            known = self._private = self._copied(number)
+            known = self._private = self.copy_to_watch(number)
         return known
 
     @abstractmethod
@@ -402,7 +402,7 @@ class LanguageModel(ABC):
         return False
 
     @property
-    def _tables(self) -> list[Tensor]:
+    def embedding_tables(self) -> list[Tensor]:
         """The tables [vocabulary, d_embedding] in which its stacks look tokens up. Errors: ValueError where the weights are not
         here."""
         raise ValueError(f"The weights of {self.info.name} are not here, so no slope is taken against the embedding of a token.")
@@ -412,7 +412,7 @@ class LanguageModel(ABC):
         """Compute the logits [row, vocabulary] of rows of the stream as in `Trace.stream` [row, d_model], in the gradient mode of
         the caller. Errors: ValueError without a language-model head."""
 
-    def _answers(self, streams: Tensor, position: int) -> Tensor:
+    def answers_at(self, streams: Tensor, position: int) -> Tensor:
         """Return the scores at a position from streams of whole texts after the last block [text, position, d_model]."""
         return self.way_out(streams[:, position])
 

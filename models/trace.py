@@ -56,7 +56,7 @@ class Attention:
         self.counts = tuple(call.shape[0] for call in calls)
         self.layers, self.heads = len(calls), max(self.counts)
         self.numbers = tuple(numbers) or tuple(range(self.layers))
-        self._calls = calls
+        self.calls = calls
         self._known = dict(known or {})
 
     @classmethod
@@ -92,7 +92,7 @@ class Attention:
     ) -> Attention:
         """Build `from_arrays` without checks, of float32 weights that are known to be attention."""
         attention = cls.__new__(cls)
-        attention.queries, attention.keys, attention._calls = tuple(queries), tuple(keys), ()
+        attention.queries, attention.keys, attention.calls = tuple(queries), tuple(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
         attention.layers, attention.heads = weights.shape[:2]
         attention.numbers = tuple(numbers) or tuple(range(attention.layers))
@@ -140,7 +140,7 @@ class Attention:
 
     def _compute(self, layer: int, first: int) -> np.ndarray:
         """Compute the weights of a layer for the queries from `first` on."""
-        return self._calls[layer].weights(first).cpu().numpy()
+        return self.calls[layer].weights(first).cpu().numpy()
 
     def beginning(self, positions: int) -> dict[int, np.ndarray]:
         """Return the already computed weights of layers, for the first positions of a causal model: [heads, query, key]."""
@@ -154,7 +154,7 @@ class Attention:
 
     def scores(self, layer: int) -> np.ndarray:
         """Return q·k after scaling (and an edited temperature), before mask and softmax: float32 [heads, query, key]."""
-        return array_of(self._call(layer).scores())
+        return array_of(self.call(layer).scores())
 
     def rotary(self, layer: int) -> Rotary | None:
         """Return the angles by which rotary positions turned queries and keys of a layer; None without any, or if not known."""
@@ -162,7 +162,7 @@ class Attention:
 
     def formula(self, layer: int) -> str:
         """Return the formula of a row of weights: "softmax(q·kᵀ/√d)", or what this model does instead; and the edits here."""
-        call = self._calls[layer] if self._calls else None
+        call = self.calls[layer] if self.calls else None
         note = f" (edited: {describe(call.edits)})" if call is not None and call.edits else ""
         if call is None or call.query is None:
             return f"softmax of its scores{note}"
@@ -176,20 +176,20 @@ class Attention:
 
     def q(self, layer: int) -> np.ndarray:
         """Return the queries after positions were applied: float32 [heads, position, d_head]."""
-        return array_of(_require(self._call(layer).query))
+        return array_of(_require(self.call(layer).query))
 
     def k(self, layer: int) -> np.ndarray:
         """Return the keys after positions were applied, one for each query head: float32 [heads, position, d_head]."""
-        return array_of(self._call(layer).expanded("key"))
+        return array_of(self.call(layer).expanded("key"))
 
     def v(self, layer: int) -> np.ndarray:
         """Return the values, one for each query head: float32 [heads, position, d_head]."""
-        return array_of(self._call(layer).expanded("value"))
+        return array_of(self.call(layer).expanded("value"))
 
-    def _call(self, layer: int) -> Call:
-        if not self._calls:
+    def call(self, layer: int) -> Call:
+        if not self.calls:
             raise ValueError("These weights were computed elsewhere: queries, keys, values and scores are not known.")
-        call = self._calls[layer]
+        call = self.calls[layer]
         if call.query is None:
             raise ValueError(
                 "This model attends in its own way: its attention weights are known, "
@@ -199,7 +199,7 @@ class Attention:
 
     def out(self, layer: int) -> np.ndarray:
         """Return the output of each head, before W_O: float32 [heads, position, d_head]. Errors: ValueError if not known."""
-        call = self._call(layer)
+        call = self.call(layer)
         if call.out is None:
             raise ValueError("What the heads of this model give is not known, only their weights of attention.")
         return array_of(call.out.transpose(0, 1))
@@ -211,7 +211,7 @@ class Attention:
 
     @cached_property
     def _recorded_bytes(self) -> int:
-        storages = [tensor.untyped_storage() for call in self._calls for tensor in call.tensors()]
+        storages = [tensor.untyped_storage() for call in self.calls for tensor in call.tensors()]
         return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
 
@@ -330,7 +330,7 @@ class Trace:
     def logits(self) -> np.ndarray | None:
         """Scores of the token after each position: float32 [position, vocabulary]; None without a language-model head."""
         known = self.model.logits if isinstance(self.model, Opened) and not self.label else None
-        return known if known is not None else read_only(self.unembed(self._last)) if self.unembed else None
+        return known if known is not None else read_only(self.unembed(self.last_stream)) if self.unembed else None
 
     def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:
         """Return one row of `logits`, or several, without computing all: float32 [vocabulary] or [positions, vocabulary]."""
@@ -339,11 +339,11 @@ class Trace:
         if not self.unembed:
             return None
         if not isinstance(position, int | np.integer):
-            return self.unembed(self._last[position])
-        place = range(len(self._last))[position]
+            return self.unembed(self.last_stream[position])
+        place = range(len(self.last_stream))[position]
         row = self.row.get(place)
         if row is None:
-            row = read_only(self.unembed(self._last[place]))
+            row = read_only(self.unembed(self.last_stream[place]))
             self.row.clear()
             self.row[place] = row
         return row.copy()
@@ -354,7 +354,7 @@ class Trace:
             return self.model.logits[position]
         if self.unembed:
             return self.logits_at(position)
-        return self.label(self._last[position]) if self.label else None
+        return self.label(self.last_stream[position]) if self.label else None
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -369,7 +369,7 @@ class Trace:
         return read_only(np.stack([self.tail(layer_stream) for layer_stream in stream])) if self.tail else stream
 
     @cached_property
-    def _last(self) -> np.ndarray:
+    def last_stream(self) -> np.ndarray:
         """The stream that logits are made of, row by row [position, d_model]."""
         last = self.hidden["self" if "self" in self.hidden else "decoder"][-1]
         return read_only(self.tail(last)) if self.tail else last
@@ -403,5 +403,5 @@ def _check_rows(weights: np.ndarray) -> None:
 
 
 def _require(tensor: Tensor | None) -> Tensor:
-    assert tensor is not None, "`_call` has said what is not known"
+    assert tensor is not None, "`call` has said what is not known"
     return tensor

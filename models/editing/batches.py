@@ -72,7 +72,7 @@ def rows_of(
     """Check the arguments of `LanguageModel.traces` and return its rows. Errors: TypeError, ValueError."""
     rows = []
     for text, target, row_edits in columns(texts, edits, targets):
-        ready = model._prepare(text_of(model, text), text_of(model, target, SECOND))
+        ready = model.prepare(text_of(model, text), text_of(model, target, SECOND))
         rows.append(replace(ready, edits=check(row_edits, model.info, ready.lengths)))
     return rows
 
@@ -107,7 +107,7 @@ def run(
     if before and start:
         stream = torch.tensor(before.hidden["self"][start]).expand(len(rows), -1, -1).to(model.device)
     with torch.inference_mode():
-        return model._pass_edited([row.tokens for row in rows], [row.target_tokens for row in rows], plan, stream=stream)
+        return model.run_plan([row.tokens for row in rows], [row.target_tokens for row in rows], plan, stream=stream)
 
 
 def begins(edit: Edit, layers: int) -> int:
@@ -132,7 +132,7 @@ def plan_of(
     model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: PartWatcher | None = None, start: int = 0
 ) -> Plan:
     """Return the plan of a pass over these rows. keeps, adds, start: as `Plan` takes them."""
-    order, places = model._order
+    order, places = model.pass_order
     edits = [row.edits for row in rows]
     return Plan(edits, order, places, adds_of(model, edits) if adds is None else adds, keeps, start)
 
@@ -140,7 +140,7 @@ def plan_of(
 def reading_on(model: LanguageModel, edits: Sequence[Edit], versions: int, past: int) -> Plan:
     """Return the plan for reading versions of a text on from keys and values of `past` positions, with these edits in each; an
     encoder beside it is read only when `past` is 0."""
-    order, places = model._order
+    order, places = model.pass_order
     if past:
         order = [(kind, layer) for kind, layer in order if kind != "encoder"]
         later_edits = (shift(edit, past) if edit.kind != "encoder" else None for edit in edits)
@@ -155,7 +155,7 @@ def adds_of(model: LanguageModel, edits: Sequence[Sequence[Edit]]) -> PartWatche
     parts = [edit for row in edits for edit in row if isinstance(edit, Part | Skip) and edit.part != "block"]
     if not parts:
         return None
-    known, places = model._sums, model._order[1]
+    known, places = model.block_sums, model.pass_order[1]
     for edit in parts:
         stack, part = ("decoder", "cross") if edit.kind == "cross" else (edit.kind, edit.part)
         if not any(part in pair for pair in known.get((stack, places[stack][edit.layer + 1] - 1), ())):
@@ -167,15 +167,15 @@ def adds_of(model: LanguageModel, edits: Sequence[Sequence[Edit]]) -> PartWatche
 def sums_of(model: LanguageModel) -> dict[Place, Sums]:
     """Find the sums that the layers of a model make, and their summands, by a short pass."""
     probe = Probe()
-    run(model, [model._prepare("the cat", "the cat" if model.info.kind == "encoder-decoder" else "")], False, probe)
+    run(model, [model.prepare("the cat", "the cat" if model.info.kind == "encoder-decoder" else "")], False, probe)
     return dict(probe.layer_sums)
 
 
 def parts(model: LanguageModel, trace: Trace) -> dict[str, dict[str, np.ndarray]]:
     """Compute `LanguageModel.parts`."""
-    adds = PartWatcher(model._sums, listens=True)
+    adds = PartWatcher(model.block_sums, listens=True)
     run(model, [of_trace(trace)], False, adds)
-    _, places = model._order
+    _, places = model.pass_order
     values_by_stack: dict[str, dict[str, np.ndarray]] = {}
     for stack, stream in trace.hidden.items():
         names = {part for (place, part) in adds.heard if place[0] == stack}
@@ -219,18 +219,18 @@ def streams(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]])
     plain = of_trace(trace)
     rows = [of_trace(trace, check(edit_list, model.info, plain.lengths)) for edit_list in edits]
     stack = "decoder" if trace.target else "self"
-    before = trace if not trace.edits and trace.tail is None and model._starts else None
+    before = trace if not trace.edits and trace.tail is None and model.starts_anywhere else None
     starts = [min((begins(edit, model.info.layers) for edit in row.edits), default=0) if before else 0 for row in rows]
     for numbers in batches([(len(trace.tokens), len(trace.target), start) for start in starts]):
         record = run(model, [rows[i] for i in numbers], keeps=False, before=before)
-        places, start = model._order[1][stack], starts[numbers[0]]
+        places, start = model.pass_order[1][stack], starts[numbers[0]]
         last = places[-1] - (places[start] if start else 0)  # a pass that starts later has fewer streams
         stack_streams = record.hidden[stack][last].float().cpu().numpy()  # [row, position, d_model]
         yield from zip(numbers, [trace.tail(stream) if trace.tail else stream for stream in stack_streams], strict=True)
 
 
 def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iterator[Trace]:
-    order, places = model._order
+    order, places = model.pass_order
     hidden = {
         stack: torch.stack([noted[place] for place in places[stack]], 1).float().cpu().numpy()
         for stack, noted in record.hidden.items()
@@ -246,7 +246,7 @@ def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iter
                 for decoder_kinds in (("decoder", "cross"), ("decoder",))
             )
             attention[kind] = Attention(
-                queries, keys, calls[kind], chooses=kind == "cross" and not model.info.labels, **model._turned(kind)
+                queries, keys, calls[kind], chooses=kind == "cross" and not model.info.labels, **model.attention_options(kind)
             )
         yield Trace(
             row.text,
@@ -254,10 +254,10 @@ def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iter
             attention,
             {stack: stream[number] for stack, stream in hidden.items()},
             row.cut,
-            model._unembed if model.info.predicts else None,
+            model.unembed if model.info.predicts else None,
             row.target_tokens,
-            model._tail,
+            model.tail,
             row.edits,
             model,
-            model._label,
+            model.label,
         )

@@ -35,31 +35,31 @@ class PartWatcher(TorchFunctionMode):
         self.known, self.listens = known, listens
         self.heard: dict[tuple[Place, str], Tensor] = {}
         self.wanted: Mapping[tuple[Place, str], Sequence[tuple[int, Part | None]]] = {}
-        self._place: Place | None = None
+        self.place: Place | None = None
         self._number = 0
 
     def begin(self, place: Place, stream: Tensor, turned: bool) -> None:
         """Note that a layer begins to read a stream [batch, position, d_model]; turned: as [position, batch, d_model]."""
         concerned = self.listens or any(wanted_place == place for wanted_place, _ in self.wanted)
-        self._place, self._number = place if concerned else None, 0
-        self._shape, self._turned, self._seen_parts = stream.shape, turned, set[str]()
+        self.place, self._number = place if concerned else None, 0
+        self.shape, self.turned, self._seen_parts = stream.shape, turned, set[str]()
 
     def end(self) -> None:
         """Note that the layer is finished. Errors: RuntimeError where it did not make the sums that the probe saw."""
-        if self._place is not None and self._number != len(self.known[self._place]):
-            raise RuntimeError(f"{self._number} sums in a layer where the probe saw {len(self.known[self._place])}.")
-        self._place = None
+        if self.place is not None and self._number != len(self.known[self.place]):
+            raise RuntimeError(f"{self._number} sums in a layer where the probe saw {len(self.known[self.place])}.")
+        self.place = None
 
     def note_attention(self, kind: str, out: Tensor) -> None:
         """Note the output of an attention of this kind."""
 
     def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
-        if self._place is None or getattr(function, "__name__", "") not in SUMS or not self.sums(args):
+        if self.place is None or getattr(function, "__name__", "") not in SUMS or not self.sums(args):
             return function(*args, **kwargs)
-        parts = self.known[self._place][self._number] if self._number < len(self.known[self._place]) else ("", "")
+        parts = self.known[self.place][self._number] if self._number < len(self.known[self.place]) else ("", "")
         self._number += 1
-        summands = [self._part(part, summand) if part else summand for part, summand in zip(parts, args[:2], strict=True)]
+        summands = [self.edit_part(part, summand) if part else summand for part, summand in zip(parts, args[:2], strict=True)]
         return function(*summands, *args[2:], **kwargs)
 
     def sums(self, args: Sequence) -> bool:
@@ -68,16 +68,16 @@ class PartWatcher(TorchFunctionMode):
 
     def is_stream(self, argument: object) -> bool:
         """Return whether a tensor has the stream's size: [batch, position, d_model], or with the first two joined."""
-        width, size = self._shape[-1], self._shape.numel()
+        width, size = self.shape[-1], self.shape.numel()
         return isinstance(argument, Tensor) and argument.dim() > 1 and argument.shape[-1] == width and argument.numel() == size
 
-    def _part(self, part: str, summand: Tensor) -> Tensor:
-        place = self._place
+    def edit_part(self, part: str, summand: Tensor) -> Tensor:
+        place = self.place
         assert place is not None
         edits = self.wanted.get((place, part), ())
         if not edits and not self.listens:
             return summand
-        added = summand.transpose(0, 1) if self._turned and summand.dim() > 2 else summand.reshape(self._shape)
+        added = summand.transpose(0, 1) if self.turned and summand.dim() > 2 else summand.reshape(self.shape)
         if edits:
             added = added.clone()
             for row, edit in edits:
@@ -91,7 +91,7 @@ class PartWatcher(TorchFunctionMode):
         if self.listens:
             before = self.heard.get((place, part))
             self.heard[place, part] = added.clone() if before is None else before + added
-        return added.transpose(0, 1) if self._turned and summand.dim() > 2 else added.reshape(summand.shape)
+        return added.transpose(0, 1) if self.turned and summand.dim() > 2 else added.reshape(summand.shape)
 
 
 @dataclass(frozen=True)
@@ -116,16 +116,16 @@ class Probe(PartWatcher):
         self._sums_of: dict[int, tuple[int, Summand, Summand]] = {}  # sums without a stream: their number and summands
 
     def begin(self, place: Place, stream: Tensor, turned: bool) -> None:
-        self._place, self._shape, self._sums, self._unclear = place, stream.shape, list[list[str]](), False
+        self.place, self.shape, self._sums, self._unclear = place, stream.shape, list[list[str]](), False
         self._clear()
         self._entering = turned  # else it is given this very tensor
         if not turned:
             self._streams.add(id(self._keep(stream)))
 
     def end(self) -> None:
-        if self._place is not None and not self._unclear:
-            self.layer_sums[self._place] = [(first, second) for first, second in self._sums]
-        self._place = None
+        if self.place is not None and not self._unclear:
+            self.layer_sums[self.place] = [(first, second) for first, second in self._sums]
+        self.place = None
         self._clear()
 
     def note_attention(self, kind: str, out: Tensor) -> None:
@@ -134,7 +134,7 @@ class Probe(PartWatcher):
 
     def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
-        if self._place is None:
+        if self.place is None:
             return function(*args, **kwargs)
         name = getattr(function, "__name__", "")
         tensors = [value for value in _flat((*args, *kwargs.values())) if isinstance(value, Tensor)]

@@ -103,7 +103,7 @@ def _read(contents: _Contents) -> Trace:
         queries, keys = (target if kind in kinds else tokens for kinds in (("decoder", "cross"), ("decoder",)))
         numbers = description["info"].get("layer_numbers", ()) if kind in ("self", "encoder") else ()
         attention[kind] = _attention(contents, entry, queries, keys, numbers)
-        for layer, call in enumerate(attention[kind]._calls):
+        for layer, call in enumerate(attention[kind].calls):
             call.edits = edits.at(trace_edits, kind, layer)
     scores = contents.tensors.get("logits")
     parts: dict[str, dict[str, np.ndarray]] = {}
@@ -166,8 +166,8 @@ def _check(trace: Trace) -> None:
     for kind, attention in trace.attention.items():
         for layer, heads in enumerate(attention.counts):
             shape = heads, len(attention.queries), len(attention.keys)
-            if attention._calls:
-                _check_call(f"in layer {layer} of {kind} the ", attention._calls[layer], shape)
+            if attention.calls:
+                _check_call(f"in layer {layer} of {kind} the ", attention.calls[layer], shape)
             else:
                 _expect(f"in layer {layer} the attention of {kind}", attention[layer], shape)
     if isinstance(trace.model, Opened) and (logits := trace.model.logits) is not None:

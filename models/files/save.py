@@ -36,7 +36,7 @@ def save(trace: Trace, path: str | os.PathLike, weights: bool, logits: bool, par
     kinds = {kind: _describe_attention(shelf, kind, attention, weights) for kind, attention in trace.attention.items()}
     shelf.put_all("hidden", trace.hidden)
     if logits and trace.predicts:
-        scores = trace.label(trace._last) if trace.label else trace.logits
+        scores = trace.label(trace.last_stream) if trace.label else trace.logits
         assert scores is not None, "it predicts"
         shelf.put("logits", torch.tensor(scores))
     if parts:
@@ -86,12 +86,12 @@ class _Shelf:
 
 def _describe_attention(shelf: _Shelf, kind: str, attention: Attention, weights: bool) -> dict[str, Any]:
     description: dict[str, Any] = {"chooses": attention.chooses}
-    if weights or not attention._calls:
+    if weights or not attention.calls:
         whole = stacked([attention[layer] for layer in range(attention.layers)])
         return description | {"weights": shelf.put(f"{kind}.weights", torch.from_numpy(whole))}
     calls: list[dict[str, Any]] = []
     turns: list[dict[str, Any] | None] = []
-    for layer, call in enumerate(attention._calls):
+    for layer, call in enumerate(attention.calls):
         names = {name: shelf.put(f"{kind}.{layer}.{name}", tensor) for name, tensor in held(call).items()}
         calls.append(numbers(call) | names)
         rotary = attention.rotary(layer)

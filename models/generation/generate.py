@@ -91,7 +91,7 @@ class Step:
     dropped: int = 0
     end: str = ""
     search: Search | None = None
-    _reader: Reader = field(repr=False, kw_only=True)
+    reader: Reader = field(repr=False, kw_only=True)
 
     @property
     def ids(self) -> Ids:
@@ -101,7 +101,7 @@ class Step:
     @property
     def text(self) -> str:
         """The text generated up to now, which goes on after what was typed."""
-        return self._reader.model.spell(self.continuation, _ids(self._reader.begun))
+        return self.reader.model.spell(self.continuation, _ids(self.reader.begun))
 
     @property
     def distribution(self) -> Distribution:
@@ -127,10 +127,10 @@ class Step:
 
         Errors: ValueError for an id that is no token.
         """
-        if not 0 <= id < self._reader.ids:
-            raise ValueError(f"There is no token {id}: they are 0 to {self._reader.ids - 1:,}.")
-        end = "end" if id in self._reader.ends else "full" if self.end == "full" else ""
-        token = self._reader.token(id, self.token.start)
+        if not 0 <= id < self.reader.ids:
+            raise ValueError(f"There is no token {id}: they are 0 to {self.reader.ids - 1:,}.")
+        end = "end" if id in self.reader.ends else "full" if self.end == "full" else ""
+        token = self.reader.token(id, self.token.start)
         return replace(self, token=token, continuation=(*self.continuation[:-1], id), dart=None, end=end)
 
 
@@ -155,7 +155,7 @@ class Reader(ABC):
         )
         self.ids = model.ids
         self._stamp: Stamp | None = None
-        self._ready = False  # whether the cache can be read on from
+        self.ready = False  # whether the cache can be read on from
 
     def read(self, versions: Sequence[Ids], parents: Sequence[int] | None = None) -> Read:
         """Read versions of the text [version][position]. parents: which version of the last reading each one extends by a token;
@@ -166,12 +166,12 @@ class Reader(ABC):
         stamp = self._now() if self.keeps else None
         # A network that changed counts as another network.
         same = stamp is not None and self._stamp is not None and stamp.number == self._stamp.number
-        if parents is not None and self._ready and same and (self.branches or list(parents) == [0]):
+        if parents is not None and self.ready and same and (self.branches or list(parents) == [0]):
             read = self._on([version[-1] for version in versions], parents)
         else:
             self._forget()
-            self._stamp, self._ready = stamp, stamp is not None and len(versions) == 1
-            read = self._start(versions, stamp) if self._ready or not self.edits else self._edited(versions)
+            self._stamp, self.ready = stamp, stamp is not None and len(versions) == 1
+            read = self._start(versions, stamp) if self.ready or not self.edits else self._edited(versions)
         return replace(read, seconds=time.perf_counter() - began, bytes=self._bytes())
 
     def edit(self, edits: Sequence[Edit]) -> None:
@@ -191,16 +191,16 @@ class Reader(ABC):
             Ready("", self.source, text, 0, self.edits) if self.source else Ready("", text, [], 0, self.edits) for text in texts
         ]
         record = run(self.model, ready)
-        places = self.model._order[1]
-        calls = first_rows(self.model._order[0], record)
+        places = self.model.pass_order[1]
+        calls = first_rows(self.model.pass_order[0], record)
         stack = "decoder" if self.source else "self"
         streams = record.hidden[stack][places[stack][-1]].float().cpu().numpy()
-        last = [self.model._tail(stream)[-1] if self.model._tail else stream[-1] for stream in streams]
+        last = [self.model.tail(stream)[-1] if self.model.tail else stream[-1] for stream in streams]
         lengths = {"cross": len(self.source)}
         weights = {
             kind: rows(kind_calls, lengths.get(kind, len(versions[0]))) for kind, kind_calls in calls.items() if kind != "encoder"
         }
-        return Read(self.model._unembed(np.stack(last)), weights, sum(map(len, versions)))
+        return Read(self.model.unembed(np.stack(last)), weights, sum(map(len, versions)))
 
     def token(self, id: int, at: int = 0) -> Token:
         """Return a generated token with this id; at: the character of the text after which it stands."""
@@ -209,7 +209,7 @@ class Reader(ABC):
 
     def close(self) -> None:
         """Drop all keys and values."""
-        self._ready = False
+        self.ready = False
         self._forget()
 
     @abstractmethod
@@ -253,7 +253,7 @@ def begin(
         raise ValueError(f"{name} reads one text at a time. Leave the second one empty.")
     if chat and isinstance(text, Spelt):
         raise ValueError("A turn of a chat is a text: ids are read as they are, with nothing put around them.")
-    reader = model._reader(text, target, cache and all(grows(edit) for edit in edits), chat)
+    reader = model.reader(text, target, cache and all(grows(edit) for edit in edits), chat)
     reader.edit(edits)
     if strange := [id for id in (*continuation, *forced) if not 0 <= id < reader.ids]:
         raise ValueError(f"{name} has no token {strange[0]}: its tokens are 0 to {reader.ids - 1:,}.")
@@ -321,7 +321,7 @@ def _one_by_one(reader: Reader, strategy: Strategy, most: int, continuation: Ids
             reader.cut,
             dropped,
             end,
-            _reader=reader,
+            reader=reader,
         )
         if end:
             return
@@ -378,7 +378,7 @@ def _by_beam(reader: Reader, strategy: Strategy, most: int, continuation: Ids) -
             dropped,
             end,
             Search(tuple(beams.tree[looked_at:]), tuple(beams.tree), tuple(answers)),
-            _reader=reader,
+            reader=reader,
         )
 
 

@@ -23,7 +23,7 @@ class PlanWithStreams(Plan):
     """The plan of a pass that replaces the input of the first layer of each stack: [row, position, d_model]."""
 
     def __init__(self, model: LanguageModel, rows: int, streams: Mapping[str, Tensor]):
-        super().__init__([()] * rows, *model._order, keeps=False)
+        super().__init__([()] * rows, *model.pass_order, keeps=False)
         self.streams = {(stack, 0): stream for stack, stream in streams.items()}
 
     def _edit_stream(self, place: Place, stream: Tensor) -> Tensor:
@@ -39,7 +39,7 @@ class Tables(TorchFunctionMode):
 
     def __init__(self, model: LanguageModel, vectors: Sequence[Tensor] = ()):
         super().__init__()
-        self.model, self.tables, self.vectors = model, model._tables, vectors
+        self.model, self.tables, self.vectors = model, model.embedding_tables, vectors
         self.looked_up: list[Tensor] = []
 
     def __torch_function__(
@@ -84,9 +84,9 @@ def streams_of(
     tokens_alone: return the rows of the embedding table instead, before anything is added: [text, position, d_embedding].
     Errors: ValueError where tokens are not looked up in a table.
     """
-    plan, stacks = Plan([()] * len(texts), *model._order, keeps=False), entries_of(trace)
+    plan, stacks = Plan([()] * len(texts), *model.pass_order, keeps=False), entries_of(trace)
     with torch.inference_mode(), Tables(model) if tokens_alone else nullcontext() as tables:
-        record = model._pass_edited(texts, targets or [trace.target] * len(texts), plan)
+        record = model.run_plan(texts, targets or [trace.target] * len(texts), plan)
     if tables:
         tables.check(len(tables.looked_up) == len(stacks))
     streams = tables.looked_up if tables else [record.hidden[stack][0] for stack in stacks]
@@ -108,6 +108,6 @@ def logits_from(
     rows = len(streams[0])
     plan = PlanWithStreams(model, rows, {} if tokens_alone else dict(zip(entries_of(trace), streams, strict=True)))
     with Tables(model, streams) if tokens_alone else nullcontext():
-        record = model._pass_edited([trace.tokens] * rows, [trace.target] * rows, plan)
+        record = model.run_plan([trace.tokens] * rows, [trace.target] * rows, plan)
     stack = "decoder" if trace.target else "self"
-    return model._answers(record.hidden[stack][model._order[1][stack][-1]], position)
+    return model.answers_at(record.hidden[stack][model.pass_order[1][stack][-1]], position)

@@ -37,7 +37,7 @@ def scored(model: LanguageModel, text: str, target: str = "") -> Scored:
 
     Errors: ValueError without a language-model head, and for a text in which nothing is to be predicted.
     """
-    ready = model._prepare(text, target)
+    ready = model.prepare(text, target)
     read_tokens = ready.target_tokens or ready.tokens
     if model.info.kind == "encoder":
         mask = next((token.id for token in model.tokenize(model.info.mask) if token.text == model.info.mask), None)
@@ -78,10 +78,10 @@ def head_slopes(model: LanguageModel, text: Scored) -> dict[str, np.ndarray]:
     trace = text.trace
     if trace.tail is not None:
         raise ValueError(MIXED.format(name=model.info.name))
-    calls, places = model._order
+    calls, places = model.pass_order
     stack = "decoder" if trace.target else "self"
     with torch.enable_grad():
-        record = model._pass_edited([trace.tokens], [trace.target], plan_of(model, [of_trace(trace)]), outs=True)
+        record = model.run_plan([trace.tokens], [trace.target], plan_of(model, [of_trace(trace)]), outs=True)
         stream = record.hidden[stack][places[stack][-1]][0]
         logits = model.way_out(stream[list(text.positions)]).float()
         loss = F.cross_entropy(logits, torch.tensor(text.ids, device=logits.device))

@@ -45,15 +45,15 @@ class Before(PartWatcher):
         super().__init__(known, listens=True)
         self.outputs: dict[Place, tuple[Tensor, Callable[[Tensor], Tensor]]] = {}
 
-    def _part(self, part: str, summand: Tensor) -> Tensor:
-        place = self._place
+    def edit_part(self, part: str, summand: Tensor) -> Tensor:
+        place = self.place
         if part == "feedforward" and place is not None and place not in self.outputs:  # of two in a block the first
             if torch.is_grad_enabled() and not summand.requires_grad:
                 summand = summand.detach().requires_grad_()
-            shape, swap = self._shape, self._turned and summand.dim() > 2
+            shape, swap = self.shape, self.turned and summand.dim() > 2
             self.outputs[place] = summand, lambda tensor: tensor.transpose(0, 1) if swap else tensor.reshape(shape)
             summand = summand.clone()  # some blocks add to it in place
-        return super()._part(part, summand)
+        return super().edit_part(part, summand)
 
 
 def hear(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]], position: int) -> Heard:
@@ -92,14 +92,14 @@ def slopes(
 
 def _pass(model: LanguageModel, rows: Sequence[Ready], position: int) -> tuple[Outputs, Outputs, Tensor]:
     """Return the outputs of heads, what feed-forwards add, and the logits [row, vocabulary]."""
-    if model._tail is not None:
+    if model.tail is not None:
         raise ValueError(
             f"In {model.info.name} layers without attention follow the last block and mix positions: no slope is taken there."
         )
-    adds = Before(model._sums)
+    adds = Before(model.block_sums)
     plan = plan_of(model, rows, adds=adds)
-    record = model._pass_edited([row.tokens for row in rows], [row.target_tokens for row in rows], plan, outs=True)
-    order, places = model._order
+    record = model.run_plan([row.tokens for row in rows], [row.target_tokens for row in rows], plan, outs=True)
+    order, places = model.pass_order
     heads: Outputs = {
         call: (out, _as_it_is if noted[0].query is None else _heads_first)
         for call, out, noted in zip(order, record.outs or (), record.rows, strict=True)

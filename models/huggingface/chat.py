@@ -33,7 +33,7 @@ def as_chat(vocabulary: TextTokens, text: str) -> Turn:
     typed = whole[len(before) : len(whole) - len(after)]
     if not (whole.startswith(before) and whole.endswith(after)) or typed.strip() != text.strip():
         raise ValueError("The chat template of this model changes the text that it is given. Switch the chat turn off.")
-    with vocabulary._lock:
+    with vocabulary.lock:
         frame = before + MARK + after
         special_ids = vocabulary.special | _added_tokens(vocabulary, vocabulary.placed(frame))
 

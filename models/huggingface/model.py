@@ -77,7 +77,7 @@ class HuggingFaceModel(LanguageModel):
         self.kind, self.predicts, self.labels = self.followed.kind, self.way.predicts, self.way.labels
         self.texts = ModelTexts(self.vocabulary, network.config, self.kind, self.labels is not None, name)
         self.info = facts_of(self.followed, self.way, source, [*notes, *new_notes])
-        self._recent, self._tail = self.followed.recent, self.way.tail
+        self.recent, self.tail = self.followed.recent, self.way.tail
 
     def tokenize(self, text: str) -> list[Token]:
         check_text(text)
@@ -123,7 +123,7 @@ class HuggingFaceModel(LanguageModel):
         return whole.removeprefix(front)
 
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
-        self._recent.forget(but_for)
+        self.recent.forget(but_for)
 
     @property
     def chats(self) -> bool:
@@ -133,7 +133,7 @@ class HuggingFaceModel(LanguageModel):
         check_text(text)
         return as_chat(self.vocabulary, text) if self.chats else super().as_chat(text)
 
-    def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
+    def reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
         if chat:
             tokens, cut = self.texts.fit(list(self.as_chat(text).tokens), text, self.room)
             return HuggingFaceReader(self, tokens, [], cut, cache)
@@ -145,30 +145,30 @@ class HuggingFaceModel(LanguageModel):
 
     def _read(self, text: str, target: str, remember: bool) -> Trace:
         if self.kind == "encoder-decoder":
-            return self._read_both(text, target, self._recent.now(remember))
+            return self._read_both(text, target, self.recent.now(remember))
         tokens, cut = self.texts.fitting(text, target, self.room)
-        return self.trace_tokens(text, tokens, cut, self._recent.now(remember))
+        return self.trace_tokens(text, tokens, cut, self.recent.now(remember))
 
     def trace_tokens(self, text: str, tokens: list[Token], cut: int, stamp: Stamp | None) -> Trace:
         """Return the trace of the tokens of a text, whose stack is one, read or from memory. cut: as `Trace.cut`."""
         if self.kind == "decoder":
             return read_alone(self, request_for(self, text, tokens, cut, stamp if self.followed.reusable else None))
         calls, hidden = self.followed.encode(tokens)
-        attention = {"self": Attention(tokens, tokens, calls, **self._turned("self"))}
-        words = self._unembed if self.predicts else None
-        return Trace(text, tokens, attention, {"self": hidden}, cut, words, tail=self._tail, label=self._label)
+        attention = {"self": Attention(tokens, tokens, calls, **self.attention_options("self"))}
+        words = self.unembed if self.predicts else None
+        return Trace(text, tokens, attention, {"self": hidden}, cut, words, tail=self.tail, label=self.label)
 
     def request(self, text: str, target: str = "", remember: bool = True) -> Request:
         if self.kind != "decoder":
             return super().request(text, target, remember)
         tokens, cut = self.texts.fitting(text, target, self.room)
-        return request_for(self, text, tokens, cut, self._recent.now(remember and self.followed.reusable))
+        return request_for(self, text, tokens, cut, self.recent.now(remember and self.followed.reusable))
 
     @cached_property
     def trial(self) -> Trial:
         return tried(self) if self.followed.reusable else Trial()
 
-    def _read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
+    def read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
         return self.followed.decode(parts)
 
     def _read_both(self, text: str, target: str, stamp: Stamp | None) -> Trace:
@@ -181,8 +181,8 @@ class HuggingFaceModel(LanguageModel):
             "cross": Attention(target_tokens, tokens, calls["cross"], chooses=self.labels is None),
         }
         hidden = {"encoder": encoded.hidden, "decoder": streams["decoder"]}
-        words = self._unembed if self.predicts else None
-        return Trace(text, tokens, attention, hidden, cut, words, target_tokens, self._tail, label=self._label)
+        words = self.unembed if self.predicts else None
+        return Trace(text, tokens, attention, hidden, cut, words, target_tokens, self.tail, label=self.label)
 
     @property
     def shares_layers(self) -> bool:
@@ -190,7 +190,7 @@ class HuggingFaceModel(LanguageModel):
 
     # What edits need
 
-    def _prepare(self, text: str, target: str) -> Ready:
+    def prepare(self, text: str, target: str) -> Ready:
         if self.kind == "encoder-decoder":
             tokens, cut, target_tokens = self.texts.fitting_both(text, target, self.room)
             return Ready(text, tokens, target_tokens, cut)
@@ -198,10 +198,10 @@ class HuggingFaceModel(LanguageModel):
         return Ready(text, tokens, [], cut)
 
     @cached_property
-    def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
+    def pass_order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
         return self.followed.layout.order, self.followed.layout.places
 
-    def _pass_edited(
+    def run_plan(
         self,
         texts: Sequence[Sequence[Token]],
         targets: Sequence[Sequence[Token]],
@@ -212,7 +212,7 @@ class HuggingFaceModel(LanguageModel):
         decoder_ids = [[token.id for token in tokens] for tokens in targets]
         return self.followed.run_edited(texts, decoder_ids, plan.running(outs), plan.first, stream)
 
-    def _turned(self, kind: str) -> dict[str, Any]:
+    def attention_options(self, kind: str) -> dict[str, Any]:
         layout = self.followed.layout
         numbers = {"numbers": layout.numbers(kind)} if kind in layout.blocks else {}
         return numbers | ({"rotary": self._rotary} if kind == "self" else {})
@@ -227,7 +227,7 @@ class HuggingFaceModel(LanguageModel):
         network = self.network if trace.target else followed.base
         with torch.enable_grad():
             if trace.edits:
-                record = alone(self._pass_edited([trace.tokens], [trace.target], plan_of(self, [of_trace(trace)]), outs=True))
+                record = alone(self.run_plan([trace.tokens], [trace.target], plan_of(self, [of_trace(trace)]), outs=True))
             else:
                 record, _ = followed.forward(network, recording(outs=True), **inputs)
             stream = record.hidden["decoder" if trace.target else "self"][-1]
@@ -249,9 +249,9 @@ class HuggingFaceModel(LanguageModel):
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
         check_plain(trace)
-        return watch_block(self.followed, self.way, self._to_watch(), trace, stack, layer, positions)
+        return watch_block(self.followed, self.way, self.watched_copy(), trace, stack, layer, positions)
 
-    def _copied(self, number: int | None) -> Private:
+    def copy_to_watch(self, number: int | None) -> Private:
         return self.followed.copy(number)
 
     def with_random_weights(self, seed: int) -> HuggingFaceModel:
@@ -289,9 +289,9 @@ class HuggingFaceModel(LanguageModel):
         parts = rows.split(self.followed.positions or len(rows))
         return torch.cat([self.way.logits(part, self.way.row_layers) for part in parts]).to(rows.device)
 
-    def _answers(self, streams: Tensor, position: int) -> Tensor:
+    def answers_at(self, streams: Tensor, position: int) -> Tensor:
         pooled = self.labels is not None and self.labels.pooled
-        return self.way.pooled(streams) if pooled else super()._answers(streams, position)
+        return self.way.pooled(streams) if pooled else super().answers_at(streams, position)
 
     @property
     def cap(self) -> float | None:
@@ -308,7 +308,7 @@ class HuggingFaceModel(LanguageModel):
         return array_of(last.weight)
 
     @property
-    def _tables(self) -> list[Tensor]:
+    def embedding_tables(self) -> list[Tensor]:
         both = self.kind == "encoder-decoder"
         stacks = [self.network.get_encoder(), self.network.get_decoder()] if both else [self.network]
         return [cast(nn.Embedding, stack.get_input_embeddings()).weight for stack in stacks]
@@ -328,11 +328,11 @@ class HuggingFaceModel(LanguageModel):
             self.network, lambda count: followed.run(followed.base, input_ids=followed.ids([word] * count))[0]["self"]
         )
 
-    def _unembed(self, hidden: np.ndarray) -> np.ndarray:
+    def unembed(self, hidden: np.ndarray) -> np.ndarray:
         return self.way.unembed(hidden)
 
     @property
-    def _label(self) -> Callable[[np.ndarray], np.ndarray] | None:
+    def label(self) -> Callable[[np.ndarray], np.ndarray] | None:
         return self.way.label
 
     def places(self, trace: Trace) -> list[int]:

@@ -51,18 +51,18 @@ class HuggingFaceReader(Reader):
         if self.edits:
             return self._forward(versions, use_cache=True)
         if self.source and len(versions) == 1:
-            encoded, calls, _, out = model.followed.run_both(self.source, versions[0], stamp, use_cache=self._ready)
+            encoded, calls, _, out = model.followed.run_both(self.source, versions[0], stamp, use_cache=self.ready)
             self._out = encoded.out
-            self._past = out.past_key_values if self._ready else None
+            self._past = out.past_key_values if self.ready else None
             weights = {"decoder": rows(calls["decoder"], count), "cross": rows(calls["cross"], len(self.source))}
             return Read(out.logits[:, -1].float().cpu().numpy(), weights, count)
-        if self._ready and model.followed.reusable:
+        if self.ready and model.followed.reusable:
             trace = model.trace_tokens("", [self.token(id) for id in versions[0]], 0, stamp)
-            recorded = trace.attention["self"]._calls
+            recorded = trace.attention["self"].calls
             self._past, logits = cache_of(recorded), trace.logits_at([-1])
             assert logits is not None, "a model that goes on with a text has a language-model head"
             return Read(logits, {"self": rows(recorded, count)}, count)
-        return self._forward(versions, use_cache=self._ready)
+        return self._forward(versions, use_cache=self.ready)
 
     def _on(self, ids: list[int], parents: Sequence[int]) -> Read:
         if list(parents) != list(range(self._versions)):
@@ -150,7 +150,7 @@ def measure_growth(model: HuggingFaceModel) -> Growth | None:
     source = [texts.special(id) for id in ids] if model.kind == "encoder-decoder" else []
     reader, half = _prober(model, ids, source), len(ids) // 2
     try:
-        reader._ready = True
+        reader.ready = True
         reader._start([ids[:half]], None)
         bytes = reader._bytes()
         for at in range(half, half + SINGLES):

@@ -46,7 +46,7 @@ class TextTokens:
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         self.tokenizer, self.guard = tokenizer, guard_of(tokenizer)
         self.size = len(tokenizer)
-        self._lock = Lock()  # a translator's tokenizer changes its state between source and target
+        self.lock = Lock()  # a translator's tokenizer changes its state between source and target
         self._spelling = _Spelling(tokenizer)
         self._texts: dict[int, tuple[str, bool]] = {}
         self._added = {id: str(token) for id, token in tokenizer.added_tokens_decoder.items()}
@@ -119,7 +119,7 @@ class TextTokens:
         language, at = language_of(texts[0], self.languages) if second is None else ("", 0)
         for part in [texts[0][at:], *texts[1:]]:
             self.guard.check(part)
-        with self._lock:
+        with self.lock:
             if not language:
                 return self._read(self.tokenizer(*texts, verbose=False), texts)
             rest, tokenizer = [texts[0][at:]], cast(Any, self.tokenizer)
@@ -147,7 +147,7 @@ class TextTokens:
         """The token types by the id of an added token (None for typed ones) and its segment, read from a text and a pair."""
         types_by_token: dict[tuple[int | None, int], int] = {}
         for texts in (["a"], ["a", "a"])[: 1 + self.pairs]:
-            with self._lock:
+            with self.lock:
                 encoding = self.tokenizer(*texts, verbose=False)
                 if "token_type_ids" not in encoding:
                     return None
@@ -167,7 +167,7 @@ class TextTokens:
         named, at = language_of(text, self.languages)
         language, rest = named or self.target_language, text[at:]
         self.guard.check(rest)
-        with self._lock:
+        with self.lock:
             if self.languages and not language:
                 return self._read(self.tokenizer(rest, add_special_tokens=False, verbose=False), [rest])
             with self._writing(language):

@@ -53,7 +53,7 @@ class Request:
     @cached_property
     def calls(self) -> list[Call]:
         """The calls of the positions that are known, one a layer; [] without any."""
-        return first(self.before.attention["self"]._calls, self.shared) if self.before else []
+        return first(self.before.attention["self"].calls, self.shared) if self.before else []
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Trial:
 def request_for(model: LanguageModel, text: str, tokens: Sequence[Token], cut: int, stamp: Stamp | None) -> Request:
     """Return the request for a text of a decoder, with the trace that it is read on from."""
     ids = tuple(token.id for token in tokens)
-    before, shared = model._recent.longest_shared(stamp, ids)
+    before, shared = model.recent.longest_shared(stamp, ids)
     return Request(text, tokens, cut, stamp, ids, before, shared)
 
 
@@ -94,7 +94,7 @@ def read(model: LanguageModel, requests: Sequence[Request]) -> list[Trace | Exce
     """
     trial = Trial()
     if len(requests) > 1:
-        stamp = model._recent.now()  # the network may have changed since the texts came
+        stamp = model.recent.now()  # the network may have changed since the texts came
         trial = model.trial if stamp is not None and stamp.number == model.trial.number else trial
     outcomes: list[Trace | Exception | None] = [_known(model, request) for request in requests]
     groups: dict[object, list[int]] = {}
@@ -107,7 +107,7 @@ def read(model: LanguageModel, requests: Sequence[Request]) -> list[Trace | Exce
             for number in same:
                 outcomes[number] = outcome
                 if isinstance(outcome, Trace):
-                    model._recent.keep(requests[number].stamp, requests[number].ids, outcome)
+                    model.recent.keep(requests[number].stamp, requests[number].ids, outcome)
     return [outcome for outcome in outcomes if outcome is not None]
 
 
@@ -118,7 +118,7 @@ def remembered(model: LanguageModel, request: Request) -> Trace | None:
 
 
 def _known(model: LanguageModel, request: Request) -> Trace | None:
-    known: Trace | None = model._recent.same(request.stamp, request.ids, request.text, request.tokens)
+    known: Trace | None = model.recent.same(request.stamp, request.ids, request.text, request.tokens)
     return known
 
 
@@ -142,11 +142,11 @@ def _pass(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Trace |
 
 def _traces(model: LanguageModel, requests: Sequence[Request]) -> list[Trace]:
     parts = [Part(request.ids[request.shared :], request.calls) for request in requests if request.new]
-    read_parts = iter(model._read_parts(parts) if parts else ())
+    read_parts = iter(model.read_parts(parts) if parts else ())
     traces = [_trace(model, request, next(read_parts) if request.new else None) for request in requests]
-    if len(traces) > 1 and model.info.predicts and model._tail is None:
+    if len(traces) > 1 and model.info.predicts and model.tail is None:
         ends = [trace.hidden["self"][-1][-1] for trace in traces]
-        for trace, row in zip(traces, model._unembed(np.stack(ends)), strict=True):
+        for trace, row in zip(traces, model.unembed(np.stack(ends)), strict=True):
             trace.row[len(trace.tokens) - 1] = read_only(row.copy())
     return traces
 
@@ -162,10 +162,10 @@ def _trace(model: LanguageModel, request: Request, part: ReadPart | None) -> Tra
     else:
         assert part is not None, "a text has at least one token"
         calls, hidden = part
-    attention = {"self": Attention(request.tokens, request.tokens, calls, known, **model._turned("self"))}
-    words = model._unembed if model.info.predicts else None
+    attention = {"self": Attention(request.tokens, request.tokens, calls, known, **model.attention_options("self"))}
+    words = model.unembed if model.info.predicts else None
     return Trace(
-        request.text, request.tokens, attention, {"self": hidden}, request.cut, words, tail=model._tail, label=model._label
+        request.text, request.tokens, attention, {"self": hidden}, request.cut, words, tail=model.tail, label=model.label
     )
 
 
@@ -180,12 +180,12 @@ def tried(model: LanguageModel) -> Trial:
 
     One of them has a long past, which shows windows and blocks of attention that shorter texts do not fill.
     """
-    stamp = model._recent.now()
+    stamp = model.recent.now()
     if stamp is None:
         return Trial()
     ids = tuple(3 + i % (min(model.ids, 100) - 3) for i in range(24))
     try:
-        alone = model._read_parts([Part(ids[:12])])[0]
+        alone = model.read_parts([Part(ids[:12])])[0]
         if any(tensor.dtype.itemsize < 4 for call in alone.calls for tensor in call.tensors()):
             return Trial()  # in 16 bits the same sum in another order may differ by a digit that is shown
         before = first(alone.calls, 7)
@@ -208,9 +208,9 @@ def _repeated(calls: Sequence[Call], positions: int) -> list[Call]:
 
 def _same(model: LanguageModel, parts: Sequence[Part]) -> bool:
     """Return whether parts read side by side are those read alone: streams, weights, queries, keys, values and outputs."""
-    beside = model._read_parts(parts)
+    beside = model.read_parts(parts)
     for part, here in zip(parts, beside, strict=True):
-        (alone,) = model._read_parts([part])
+        (alone,) = model.read_parts([part])
         if len(alone.calls) != len(here.calls) or not _close(torch.tensor(alone.stream), torch.tensor(here.stream)):
             return False
         for a, b in zip(alone.calls, here.calls, strict=True):

@@ -124,7 +124,7 @@ class Answers:
 
     def _scores(self, question: dict[str, Any], tensors: dict[str, Tensor]) -> Answer:
         """Return what `Trace.unembed` or `Trace.tail` makes of rows of the stream."""
-        way = self.model._tail if question["way"] == "tail" else self.model._unembed
+        way = self.model.tail if question["way"] == "tail" else self.model.unembed
         assert way is not None, "the trace said that there is one"
         return {}, {"made": torch.tensor(way(tensors["rows"].numpy()))}
 

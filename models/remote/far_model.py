@@ -165,7 +165,7 @@ class FarModel(RemoteModel):
             for kind, size in facts["attention"].items()
         }  # fmt: skip
         functions: dict[str, Callable[[np.ndarray], np.ndarray] | None] = {
-            "tail": self._scores_of_tail, "label": self._label, "unembed": self._unembed,
+            "tail": self._scores_of_tail, "label": self.label, "unembed": self.unembed,
         }  # fmt: skip
         ways = {way: functions[way] for way in facts["ways"]}
         streams = cast(dict[str, np.ndarray], Streams(parts, facts["hidden"]))
@@ -192,14 +192,14 @@ class FarModel(RemoteModel):
         """Fetch a part of a text that was read. A replica that has not read it reads it first."""
         return self._ask({**question, "parts": [name]}, lambda answer, tensors: split(answer, tensors)[name])
 
-    def _unembed(self, hidden: np.ndarray) -> np.ndarray:
-        return self.here._unembed(hidden) if self.here else self._scores(hidden, "unembed")
+    def unembed(self, hidden: np.ndarray) -> np.ndarray:
+        return self.here.unembed(hidden) if self.here else self._scores(hidden, "unembed")
 
     @property
-    def _label(self) -> Callable[[np.ndarray], np.ndarray] | None:
+    def label(self) -> Callable[[np.ndarray], np.ndarray] | None:
         if self.info.labels is None:
             return None
-        return np.asarray if self.info.labels.pooled else self._unembed  # of what is pooled `Trace.tail` gives the scores
+        return np.asarray if self.info.labels.pooled else self.unembed  # of what is pooled `Trace.tail` gives the scores
 
     def _scores_of_tail(self, stream: np.ndarray) -> np.ndarray:
         return self._scores(stream, "tail")

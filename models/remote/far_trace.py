@@ -88,7 +88,7 @@ class FarAttention(Attention):
         self.queries, self.keys, self.layers, self.heads = tuple(queries), tuple(keys), size[0], size[1]
         self.counts, self.numbers = tuple(size[3]), tuple(size[4])
         self.chooses, self._parts, self._kind, self._known = bool(size[2]), parts, kind, {}
-        self._calls = calls = Calls(parts, kind, self.layers)
+        self.calls = calls = Calls(parts, kind, self.layers)
         self._rotary = lambda layer: rotary_of(calls.part(layer))
 
     def _compute(self, layer: int, first: int) -> np.ndarray:
@@ -122,7 +122,7 @@ class FarTrace(Trace):
         return self.size
 
     @cached_property
-    def _last(self) -> np.ndarray:
+    def last_stream(self) -> np.ndarray:
         return self._part("last", "rows")
 
     def logits_at(self, position: int | slice | list[int]) -> np.ndarray | None:

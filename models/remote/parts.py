@@ -43,7 +43,7 @@ def part_of(trace: Trace, name: str) -> Part | None:
     if what == "hidden" and where[0] in trace.hidden:
         return Part({}, {"rows": torch.tensor(trace.hidden[where[0]])})
     if what == "last":
-        return Part({}, {"rows": torch.tensor(trace._last)})
+        return Part({}, {"rows": torch.tensor(trace.last_stream)})
     if what == "scores" and trace.predicts and -len(trace.read) <= int(where[0]) < len(trace.read):
         scores = trace.scores_at(int(where[0]))
         assert scores is not None, "it predicts"
@@ -54,7 +54,7 @@ def part_of(trace: Trace, name: str) -> Part | None:
 
 
 def _weights(attention: Attention, layer: int) -> Part:
-    call = attention._calls[layer]
+    call = attention.calls[layer]
     whole = 4 * attention.counts[layer] * len(attention.queries) * len(attention.keys)
     tensors = {name: tensor for name, tensor in held(call).items() if name in MAPS}
     facts = numbers(call) | {"formula": attention.formula(layer)}
@@ -65,7 +65,7 @@ def _weights(attention: Attention, layer: int) -> Part:
 
 
 def _call(attention: Attention, layer: int) -> Part:
-    call, rotary = attention._calls[layer], attention.rotary(layer)
+    call, rotary = attention.calls[layer], attention.rotary(layer)
     tensors = held(call)
     facts: dict[str, Any] = numbers(call)
     if rotary is not None:

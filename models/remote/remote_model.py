@@ -55,13 +55,13 @@ class RemoteModel(LanguageModel):
         return self.beside.network
 
     @property
-    def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
-        return self.beside._order
+    def pass_order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
+        return self.beside.pass_order
 
-    def _prepare(self, text: str, target: str) -> Ready:
-        return self.beside._prepare(text, target)
+    def prepare(self, text: str, target: str) -> Ready:
+        return self.beside.prepare(text, target)
 
-    def _pass_edited(
+    def run_plan(
         self,
         texts: Sequence[Sequence[Token]],
         targets: Sequence[Sequence[Token]],
@@ -69,10 +69,10 @@ class RemoteModel(LanguageModel):
         outs: bool = False,
         stream: Tensor | None = None,
     ) -> Record:
-        return self.beside._pass_edited(texts, targets, plan, outs, stream)
+        return self.beside.run_plan(texts, targets, plan, outs, stream)
 
-    def _turned(self, kind: str) -> dict[str, Any]:
-        return self.beside._turned(kind)
+    def attention_options(self, kind: str) -> dict[str, Any]:
+        return self.beside.attention_options(kind)
 
     def generate(
         self,
@@ -91,8 +91,8 @@ class RemoteModel(LanguageModel):
         languages = source_language, target_language
         return self.beside.generate(text, strategy, max_new_tokens, target, continuation, cache, forced, chat, edits, *languages)
 
-    def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
-        return self.beside._reader(text, target, cache, chat)
+    def reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
+        return self.beside.reader(text, target, cache, chat)
 
     def cache_bytes(self, length: int, source: int = 0) -> int:
         return self.beside.cache_bytes(length, source)
@@ -111,8 +111,8 @@ class RemoteModel(LanguageModel):
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
         return self.beside.watch(trace, stack, layer, positions)
 
-    def _copied(self, number: int | None) -> Private:
-        return self.beside._copied(number)
+    def copy_to_watch(self, number: int | None) -> Private:
+        return self.beside.copy_to_watch(number)
 
     def without_positions(self) -> LanguageModel:
         return self.beside.without_positions()
@@ -142,8 +142,8 @@ class RemoteModel(LanguageModel):
     def way_out(self, rows: Tensor) -> Tensor:
         return self.beside.way_out(rows)
 
-    def _answers(self, streams: Tensor, position: int) -> Tensor:
-        return self.beside._answers(streams, position)
+    def answers_at(self, streams: Tensor, position: int) -> Tensor:
+        return self.beside.answers_at(streams, position)
 
     def way_out_formula(self, stream: str = "h") -> str:
         return self.beside.way_out_formula(stream)

@@ -22,32 +22,32 @@ class DecoderModel(ScratchModel):
     """A decoder of our own with its tokenizer. Safe to share between threads."""
 
     network: Decoder
-    _recent: Recent[Trace]
+    recent: Recent[Trace]
 
     @property
     def decoder(self) -> Decoder:
         return self.network
 
     def request(self, text: str, target: str = "", remember: bool = True) -> Request:
-        tokens, cut = self._to_read(text, target)
-        return request_for(self, text, tokens, cut, self._recent.now(remember))
+        tokens, cut = self.tokens_to_read(text, target)
+        return request_for(self, text, tokens, cut, self.recent.now(remember))
 
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
+    def trace_tokens(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         return read_alone(self, request_for(self, text, tokens, cut, stamp))
 
     @cached_property
     def trial(self) -> Trial:
         return tried(self)
 
-    def _read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
+    def read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:
         if len(parts) > 1:
             return self._side_by_side(SideBySide(parts))
         with torch.inference_mode(), recording() as record:
-            self.network.hidden(self._numbered([parts[0].ids]), cached(parts[0].calls))
+            self.network.hidden(self.whole_numbers([parts[0].ids]), cached(parts[0].calls))
         return [ReadPart(record.calls, stream_of(record.hidden["self"]))]
 
     def _side_by_side(self, beside: SideBySide) -> list[ReadPart]:
         with torch.inference_mode(), recording(beside=beside) as record:
-            places = self._numbered(beside.places)
-            self.network.hidden(self._numbered([beside.ids]), places=places)
+            places = self.whole_numbers(beside.places)
+            self.network.hidden(self.whole_numbers([beside.ids]), places=places)
         return list(map(ReadPart, beside.calls, beside.streams(stream_of(record.hidden["self"]))))

@@ -23,7 +23,7 @@ class EncoderDecoderModel(ScratchModel):
     """An encoder and a decoder of our own with a shared tokenizer. The encoder's results are remembered."""
 
     network: EncoderDecoder
-    _recent: Recent[Encoded]
+    recent: Recent[Encoded]
 
     @property
     def end(self) -> int:
@@ -38,7 +38,7 @@ class EncoderDecoderModel(ScratchModel):
 
     def translate(self, text: str, width: int = 4) -> list[Answer]:
         """Translate a text by beam search of this width; return the answers, the best first, with their texts."""
-        memory = self._encoded(self._fitting(self._ending(text, self.tokenize))[0], self._recent.now()).out
+        memory = self.encoded(self.fitting(self.last_tokens(text, self.tokenize))[0], self.recent.now()).out
 
         def following(beginnings: Sequence[tuple[int, ...]]) -> np.ndarray:
             with torch.inference_mode():
@@ -53,32 +53,32 @@ class EncoderDecoderModel(ScratchModel):
     def text_of(self, answer: Answer) -> str:
         return self.spell(answer.ids)
 
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
-        known = self._encoded(tokens, stamp)
-        read, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
+    def trace_tokens(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
+        known = self.encoded(tokens, stamp)
+        read, _ = self.fitting(self.last_tokens(target, self.vocabulary.tokens))
         with torch.inference_mode(), recording() as record:
-            self.network.hidden(self._ids([read]), known.out)
+            self.network.hidden(self.batch_ids([read]), known.out)
         attention = {
             "encoder": known.attention.between(tokens, tokens),
-            "decoder": Attention(read, read, record.calls[::2], rotary=self._rotary),
+            "decoder": Attention(read, read, record.calls[::2], rotary=self.rotary),
             "cross": Attention(read, tokens, record.calls[1::2], chooses=True),
         }
         hidden = {"encoder": known.hidden, "decoder": stream_of(record.hidden["decoder"])}
-        return Trace(text, tokens, attention, hidden, cut, self._unembed, read)
+        return Trace(text, tokens, attention, hidden, cut, self.unembed, read)
 
-    def _encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
+    def encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
         read = tuple(token.id for token in tokens)
-        known = self._recent.get(stamp, read)
+        known = self.recent.get(stamp, read)
         if known is None:
             with torch.inference_mode(), recording() as record:
-                out = self.network.encode(self._ids([tokens]))
+                out = self.network.encode(self.batch_ids([tokens]))
             hidden = stream_of(record.hidden["encoder"])  # [layers + 1, position, d_model]
-            known = Encoded(Attention(tokens, tokens, record.calls, rotary=self._rotary), hidden, out)
-            self._recent.keep(stamp, read, known)
+            known = Encoded(Attention(tokens, tokens, record.calls, rotary=self.rotary), hidden, out)
+            self.recent.keep(stamp, read, known)
         return known
 
     @property
-    def _stack(self) -> Stack:
+    def stack(self) -> Stack:
         return self.network.encoder
 
     def _stream(self, source: Tensor, target: Tensor) -> Tensor:

@@ -17,10 +17,10 @@ class EncoderModel(ScratchModel):
 
     network: Encoder
 
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
+    def trace_tokens(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         with torch.inference_mode(), recording() as record:
-            self.network.hidden(self._ids([tokens]))
-        attention = Attention(tokens, tokens, record.calls, rotary=self._rotary)
+            self.network.hidden(self.batch_ids([tokens]))
+        attention = Attention(tokens, tokens, record.calls, rotary=self.rotary)
         hidden = stream_of(record.hidden["self"])  # [layers + 1, position, d_model]
-        words, labels = (None, self._unembed) if self.info.labels else (self._unembed, None)
+        words, labels = (None, self.unembed) if self.info.labels else (self.unembed, None)
         return Trace(text, tokens, {"self": attention}, {"self": hidden}, cut, words, label=labels)

@@ -68,7 +68,7 @@ class ScratchModel(LanguageModel):
             mask=MASK if config.kind == "encoder" and labels is None else "",
             labels=labels,
         )
-        self._recent = Recent(self.network)
+        self.recent = Recent(self.network)
 
     @property
     def room(self) -> int:
@@ -88,34 +88,34 @@ class ScratchModel(LanguageModel):
 
     @property
     def device(self) -> str:
-        return str(self._stack.embedding.weight.device)
+        return str(self.stack.embedding.weight.device)
 
     def cache_bytes(self, length: int, source: int = 0) -> int:
         config = self.network.config
-        bytes_per_token = 2 * config.layers * config.key_heads * config.d_head * self._stack.embedding.weight.element_size()
+        bytes_per_token = 2 * config.layers * config.key_heads * config.d_head * self.stack.embedding.weight.element_size()
         return 0 if config.kind == "encoder" else bytes_per_token * (length + source)
 
     def spell(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
         return self.vocabulary.tokenizer.decode([id for id in ids if not self.is_special(id)])
 
     def forget(self, but_for: Callable[[Hashable], bool] | None = None) -> None:
-        self._recent.forget(but_for)
+        self.recent.forget(but_for)
 
     def _read(self, text: str, target: str, remember: bool) -> Trace:
-        tokens, cut = self._to_read(text, target)
-        return self._trace(text, tokens, cut, target, self._recent.now(remember))
+        tokens, cut = self.tokens_to_read(text, target)
+        return self.trace_tokens(text, tokens, cut, target, self.recent.now(remember))
 
     def gradients(self, trace: Trace, position: int, token: int) -> dict[str, Gradients]:
         if not -len(trace.read) <= position < len(trace.read):
             raise ValueError(f"There is no position {position} in {len(trace.read)} tokens.")
         with torch.enable_grad():
             if trace.edits:
-                record = self._pass_edited([trace.tokens], [trace.target], plan_of(self, [of_trace(trace)]), outs=True)
+                record = self.run_plan([trace.tokens], [trace.target], plan_of(self, [of_trace(trace)]), outs=True)
                 record = alone(record)
                 stream = record.hidden["decoder" if trace.target else "self"][-1][None]
             else:
                 with recording(outs=True) as record:
-                    stream = self._stream(self._ids([trace.tokens]), self._ids([trace.target]))
+                    stream = self._stream(self.batch_ids([trace.tokens]), self.batch_ids([trace.target]))
             logits = self.network.unembed(stream[0, position])
             return gradients(logits[token], self._by_kind(record.calls), self._by_kind(record.outs or []))
 
@@ -126,17 +126,17 @@ class ScratchModel(LanguageModel):
         target: Sequence[Token] | Sequence[Sequence[Token]] = (),
     ) -> np.ndarray:
         with torch.inference_mode():
-            stream = self._stream(self._ids(texts), self._ids(one_each(target, len(texts))))
+            stream = self._stream(self.batch_ids(texts), self.batch_ids(one_each(target, len(texts))))
             return self.network.unembed(stream[:, position]).float().cpu().numpy()
 
     def watch(self, trace: Trace, stack: str, layer: int, positions: Sequence[int]) -> Watched:
         check_plain(trace)
-        copy_to_watch = self._to_watch()
+        copy_to_watch = self.watched_copy()
         network = copy_to_watch.network
         of = network if stack == "self" else network.encoder if stack == "encoder" else network.decoder
         with torch.inference_mode():
-            read = self._ids([trace.target if stack == "decoder" else trace.tokens])
-            memory = self._encoded(trace.tokens, self._recent.now()).out if stack == "decoder" else None
+            read = self.batch_ids([trace.target if stack == "decoder" else trace.tokens])
+            memory = self.encoded(trace.tokens, self.recent.now()).out if stack == "decoder" else None
 
             def run() -> Tensor:
                 if stack == "encoder":
@@ -152,7 +152,7 @@ class ScratchModel(LanguageModel):
         watched.memory = None if memory is None else memory[0]
         return watched
 
-    def _copied(self, number: int | None) -> Private:
+    def copy_to_watch(self, number: int | None) -> Private:
         (network,) = private(self.network)
         hook(network, [block for module in network.modules() if isinstance(module, Stack) for block in module.blocks])
         return Private(number, network)
@@ -210,7 +210,7 @@ class ScratchModel(LanguageModel):
         return array_of(weights.repeat_interleave(self.info.heads // len(weights), 0))
 
     def way_out(self, rows: Tensor) -> Tensor:
-        return self.network.unembed(rows.to(self._stack.embedding.weight.dtype))
+        return self.network.unembed(rows.to(self.stack.embedding.weight.dtype))
 
     def way_out_formula(self, stream: str = "h") -> str:
         transform = self.network.config.head_transform
@@ -220,36 +220,36 @@ class ScratchModel(LanguageModel):
         config = self.network.config
         if config.head_transform or config.labels:
             return super().unembedding()
-        stack = self._stack if self.info.kind != "encoder-decoder" else self.network.decoder
+        stack = self.stack if self.info.kind != "encoder-decoder" else self.network.decoder
         last = stack.embedding if config.tied else stack.unembedding
         return array_of(last.weight)
 
     @property
-    def _tables(self) -> list[Tensor]:
-        return [self._stack.embedding.weight]
+    def embedding_tables(self) -> list[Tensor]:
+        return [self.stack.embedding.weight]
 
     def embedding(self, ids: Sequence[int] | slice = slice(None)) -> np.ndarray:
-        return array_of(self._stack.embedding.weight[ids])
+        return array_of(self.stack.embedding.weight[ids])
 
-    def _reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
+    def reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader:
         if chat:
             self.as_chat(text)  # says that there is no template
-        tokens, cut = self._fitting(self._ending(text, self.tokenize))
+        tokens, cut = self.fitting(self.last_tokens(text, self.tokenize))
         if self.info.kind == "decoder":
             return ScratchReader(self, tokens, [], cut, cache)
-        target_tokens, _ = self._fitting(self._ending(target, self.vocabulary.tokens))
+        target_tokens, _ = self.fitting(self.last_tokens(target, self.vocabulary.tokens))
         return ScratchReader(self, target_tokens, tokens, cut, cache)
 
     # What edits need
 
-    def _prepare(self, text: str, target: str) -> Ready:
-        tokens, cut = self._to_read(text, target)
+    def prepare(self, text: str, target: str) -> Ready:
+        tokens, cut = self.tokens_to_read(text, target)
         both = self.info.kind == "encoder-decoder"
-        target_tokens = self._fitting(self._ending(target, self.vocabulary.tokens))[0] if both else []
+        target_tokens = self.fitting(self.last_tokens(target, self.vocabulary.tokens))[0] if both else []
         return Ready(text, tokens, target_tokens, cut)
 
     @property
-    def _order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
+    def pass_order(self) -> tuple[list[tuple[str, int]], dict[str, list[int]]]:
         layers = range(self.info.layers)
         places = [0, *(layer + 1 for layer in layers)]
         if self.info.kind != "encoder-decoder":
@@ -257,7 +257,7 @@ class ScratchModel(LanguageModel):
         decoder = [(kind, layer) for layer in layers for kind in ("decoder", "cross")]
         return [*(("encoder", layer) for layer in layers), *decoder], {"encoder": places, "decoder": places}
 
-    def _pass_edited(
+    def run_plan(
         self,
         texts: Sequence[Sequence[Token]],
         targets: Sequence[Sequence[Token]],
@@ -267,30 +267,30 @@ class ScratchModel(LanguageModel):
     ) -> Record:
         with plan.running(outs) as record:
             if stream is None:
-                self._stream(self._ids(texts), self._ids(targets))
+                self._stream(self.batch_ids(texts), self.batch_ids(targets))
             else:
-                stack = self._stack
+                stack = self.stack
                 reading = stack.reading(0, stream.shape[1], None, None)
                 x = note_hidden(stream.to(stack.embedding.weight.dtype))
                 for layer in range(plan.start, self.info.layers):
                     x = note_hidden(stack.blocks[layer](x, reading, layer, None, None))
         return record
 
-    def _turned(self, kind: str) -> dict[str, Any]:
-        return {} if kind == "cross" else {"rotary": self._rotary}
+    def attention_options(self, kind: str) -> dict[str, Any]:
+        return {} if kind == "cross" else {"rotary": self.rotary}
 
     # What differs between the kinds
 
     @abstractmethod
-    def _trace(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
+    def trace_tokens(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
         """Read tokens that fit. stamp: as `Recent` takes it."""
 
-    def _encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
+    def encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
         """Return the encoder's result for tokens that fit. Errors: ValueError for a model of one stack."""
         raise ValueError(f"{self.info.name} has no encoder beside a decoder.")
 
     @property
-    def _stack(self) -> Stack:
+    def stack(self) -> Stack:
         """The stack that reads the text."""
         return self.network
 
@@ -307,17 +307,17 @@ class ScratchModel(LanguageModel):
 
     # What they share
 
-    def _to_read(self, text: str, target: str) -> tuple[list[Token], int]:
+    def tokens_to_read(self, text: str, target: str) -> tuple[list[Token], int]:
         """Return the tokens of a text that fit, and how many characters do not. Errors: ValueError for a second text."""
         if target and self.info.kind != "encoder-decoder":
             raise ValueError(f"{self.info.name} reads one text at a time. Leave the second one empty.")
-        return self._fitting(self._ending(text, self.tokenize))
+        return self.fitting(self.last_tokens(text, self.tokenize))
 
-    def _ending(self, text: str, tokens_of: Callable[[str], list[Token]]) -> list[Token]:
+    def last_tokens(self, text: str, tokens_of: Callable[[str], list[Token]]) -> list[Token]:
         """Return the tokens of a text, for a long one only of an end that is longer than what fits."""
         return tokens_at_end(tokens_of, text, self.room)
 
-    def _fitting(self, tokens: list[Token]) -> tuple[list[Token], int]:
+    def fitting(self, tokens: list[Token]) -> tuple[list[Token], int]:
         """Return the tokens that fit in the context, the start token kept; and how many characters at the left do not."""
         too_many = len(tokens) - self.room
         if too_many <= 0:
@@ -326,8 +326,8 @@ class ScratchModel(LanguageModel):
         left = tokens[front + too_many :]
         return tokens[:front] + left, left[0].start
 
-    def _rotary(self, layer: int) -> Rotary | None:
-        order = self._stack.positions
+    def rotary(self, layer: int) -> Rotary | None:
+        order = self.stack.positions
         if not isinstance(order, positions.Rotary):
             return None
         cos, sin = order.turns[:, 1].double().cpu().numpy()  # of one step
@@ -339,20 +339,20 @@ class ScratchModel(LanguageModel):
 
     def _numbers(self, values: np.ndarray) -> Tensor:
         """Return an array as a tensor on the network's device, in its type."""
-        weight = self._stack.embedding.weight
+        weight = self.stack.embedding.weight
         return torch.tensor(values, device=weight.device, dtype=weight.dtype)  # a copy: traces are read-only
 
-    def _unembed(self, hidden: np.ndarray) -> np.ndarray:
+    def unembed(self, hidden: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
             return self.network.unembed(self._numbers(hidden)).float().cpu().numpy()
 
-    def _ids(self, texts: Sequence[Sequence[Token]]) -> Tensor:
+    def batch_ids(self, texts: Sequence[Sequence[Token]]) -> Tensor:
         """Return the ids of texts that are equally long: int64 [text, position]."""
-        return self._numbered([[token.id for token in text] for text in texts])
+        return self.whole_numbers([[token.id for token in text] for text in texts])
 
-    def _numbered(self, numbers: Sequence) -> Tensor:
+    def whole_numbers(self, numbers: Sequence) -> Tensor:
         """Return whole numbers as a tensor on the network's device: int64."""
-        return torch.tensor(numbers, dtype=torch.long, device=self._stack.embedding.weight.device)
+        return torch.tensor(numbers, dtype=torch.long, device=self.stack.embedding.weight.device)
 
 
 def stream_of(streams: list[Tensor]) -> np.ndarray:

@@ -33,7 +33,7 @@ class ScratchReader(Reader):
         self._memory: Tensor | None = None
 
     def _now(self) -> Stamp | None:
-        return self.model._recent.now()
+        return self.model.recent.now()
 
     def _forget(self) -> None:
         self._cache = self._memory = None
@@ -43,14 +43,14 @@ class ScratchReader(Reader):
             self._cache = Cache()
             return self._forward(versions, self._cache)
         if self.source:
-            self._memory = self.model._encoded(self.source, stamp).out
-        if not self._ready:
+            self._memory = self.model.encoded(self.source, stamp).out
+        if not self.ready:
             return self._forward(versions, None)
         if self.source:
             self._cache = Cache()
             return self._forward(versions, self._cache)
-        trace = self.model._trace("", [self.token(id) for id in versions[0]], 0, "", stamp)
-        calls = trace.attention["self"]._calls
+        trace = self.model.trace_tokens("", [self.token(id) for id in versions[0]], 0, "", stamp)
+        calls = trace.attention["self"].calls
         self._cache, logits = cached(calls), trace.logits_at([-1])
         assert logits is not None, "a decoder has a language-model head"
         return Read(logits, {"self": rows(calls, len(versions[0]))}, len(versions[0]))
@@ -63,11 +63,11 @@ class ScratchReader(Reader):
 
     def _forward(self, ids: Sequence[Sequence[int]], cache: Cache | None) -> Read:
         network = self.model.network
-        read = torch.tensor(ids, device=self.model._stack.embedding.weight.device)
+        read = torch.tensor(ids, device=self.model.stack.embedding.weight.device)
         plan = reading_on(self.model, self.edits, len(ids), cache.length if cache else 0) if self.edits else None
         with torch.inference_mode(), plan.running() if plan else recording(streams=False, last=True) as record:
             if self.source and self._memory is None:
-                self._memory = network.encode(self.model._ids([self.source]))
+                self._memory = network.encode(self.model.batch_ids([self.source]))
             memory = None if self._memory is None else self._memory.expand(len(ids), -1, -1)
             stream = network.hidden(read, cache) if memory is None else network.hidden(read, memory, cache)
             logits = network.unembed(stream[:, -1]).float().cpu().numpy()

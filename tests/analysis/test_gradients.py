@@ -197,7 +197,7 @@ def test_heads_through_their_weights_are_what_attention_adds(name):
     attention = trace.attention[kind]
     for layer in range(attention.layers):
         call = [i for i, call_kind in enumerate(model.followed.layout.calls) if call_kind == kind][layer]
-        module, out = model.followed.output_maps.maps[call], attention._calls[layer].out
+        module, out = model.followed.output_maps.maps[call], attention.calls[layer].out
         with torch.no_grad():
             expected = module(out.clone().flatten(1)) - module(torch.zeros(out[0].numel()))
         sums = np.einsum("hqk,hkd,hdm->qm", attention[layer], attention.v(layer), model.output_weights(kind, layer))

@@ -75,7 +75,7 @@ def arrays(thing: object, seen: dict[int, object] | None = None) -> Iterator[np.
 
 def readings(attention: Attention) -> list:
     """Return the methods of an attention that return arrays of a layer, as far as the model shows them."""
-    shows_queries = attention._calls and attention._calls[0].query is not None
+    shows_queries = attention.calls and attention.calls[0].query is not None
     queries = [attention.scores, attention.q, attention.k, attention.v, attention.out] if shows_queries else []
     return [attention.__getitem__, attention.rotary, *queries]
 
@@ -142,7 +142,7 @@ def analyses(model: LanguageModel, trace: Trace) -> Iterator[object]:
     yield [analysis.maps(attention), analysis.pair(attention, 2, 1), analysis.head_divergence(attention)]
     yield [analysis.project(trace.hidden[stack]), analysis.Attribution(model, trace, -1, int(logits.argmax()))]
     yield [analysis.logit_lens(model, trace), analysis.scope(attention), analysis.paths(trace)]
-    if attention._calls[0].query is not None:
+    if attention.calls[0].query is not None:
         yield [analysis.query_key(attention, 1, 1, 2), analysis.head_means(model, kind, [TEXT])]
         yield analysis.head_means(model, kind, [TEXT])
     yield model.gradients(trace, len(trace.read) - 1, 3)[kind][0]

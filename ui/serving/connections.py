@@ -67,7 +67,7 @@ class Connection(Read, H11Protocol):
     def _forget(self) -> None:
         self.places.leave(self)
         self._whole.stop()
-        self._unread.stop()
+        self.unread.stop()
 
     def _should_upgrade(self) -> bool:
         return not self._beyond and super()._should_upgrade()

@@ -40,19 +40,19 @@ class Read(asyncio.Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._unread = Deadline(UNREAD, self.give_way)
+        self.unread = Deadline(UNREAD, self.give_way)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._unread.stop()
+        self.unread.stop()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread.start()
+        self.unread.start()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._unread.stop()
+        self.unread.stop()
 
     def give_way(self) -> None:
         self.transport.abort()

@@ -40,7 +40,7 @@ class Peer(T.PreTrainedModel, T.GenerationMixin):
     config_class, main_input_name = T.PretrainedConfig, "input_ids"
 
     def __init__(self, model: LanguageModel, first: Step):
-        both, ends = bool(first.source), sorted(first._reader.ends)
+        both, ends = bool(first.source), sorted(first.reader.ends)
         start = first.tokens[0].id if both else None
         config = T.PretrainedConfig(
             is_encoder_decoder=both, vocab_size=model.info.vocabulary, decoder_start_token_id=start, bos_token_id=start
@@ -70,7 +70,7 @@ def theirs(model: LanguageModel, first: Step, sample: bool = False, **options) -
 
 def its_said(output: Any, first: Step) -> tuple[int, ...]:
     ids = tuple(output.sequences[0, len(first.tokens) :].tolist())
-    ends = [at for at, id in enumerate(ids) if id in first._reader.ends]
+    ends = [at for at, id in enumerate(ids) if id in first.reader.ends]
     return ids[: ends[0] + 1] if ends else ids
 
 

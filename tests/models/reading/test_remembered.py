@@ -181,12 +181,12 @@ def test_what_torch_does_not_count_is_told_by_forget(name):
 def test_an_unchanged_network_is_read_on_from_and_only_if_it_is_to_be(name, monkeypatch):
     model = MODELS[name]()
     model.trace(TEXT, target(model))
-    stamp, ids = model._recent.now(), tuple(token.id for token in model.trace(TEXT, target(model)).tokens)
-    assert model._recent.get(stamp, ids) is not None
+    stamp, ids = model.recent.now(), tuple(token.id for token in model.trace(TEXT, target(model)).tokens)
+    assert model.recent.get(stamp, ids) is not None
     model.forget()
     model.trace(TEXT, target(model), remember=False)
-    assert model._recent.get(stamp, ids) is None
-    assert model._recent.now(remember=False) is None
+    assert model.recent.get(stamp, ids) is None
+    assert model.recent.now(remember=False) is None
 
 
 def test_a_condition_is_a_number_that_stays_until_something_changes():

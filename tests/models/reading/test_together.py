@@ -76,7 +76,7 @@ def agree(together_read: Trace | Exception, alone: Trace) -> None:
     assert attention.counts == expected.counts
     for layer in range(expected.layers):
         np.testing.assert_allclose(attention[layer], expected[layer], atol=CLOSE)
-        call, other = attention._calls[layer], expected._calls[layer]
+        call, other = attention.calls[layer], expected.calls[layer]
         assert call.mask is None and other.mask is None and (call.scale, call.softcap) == (other.scale, other.softcap)
         for a, b in zip(call.tensors(), other.tensors(), strict=True):
             torch.testing.assert_close(a, b, atol=CLOSE * size, rtol=CLOSE)

@@ -51,7 +51,7 @@ def assert_same(far: Trace, here: Trace) -> None:
         for layer in range(attention.layers):
             assert other.formula(layer) == attention.formula(layer)
             assert apart(other[layer], attention[layer]) <= NEAR
-            if attention._calls[layer].query is None:
+            if attention.calls[layer].query is None:
                 with pytest.raises(ValueError, match="attends in its own way"):
                     other.q(layer)
                 continue
@@ -89,7 +89,7 @@ def test_labels_are_those_that_are_given_here(port, name):
     assert far_trace.logits is None and apart(far_trace.stream, here_trace.stream) <= NEAR
     for place in here.places(here_trace):
         assert apart(far_trace.scores_at(place), here_trace.scores_at(place)) <= NEAR * 10
-        assert apart(far_trace.way_out(far_trace._last)[place], here_trace.scores_at(place)) <= NEAR * 10
+        assert apart(far_trace.way_out(far_trace.last_stream)[place], here_trace.scores_at(place)) <= NEAR * 10
     assert [(label.text, label.position) for label in far.predict(TEXT)] == [
         (label.text, label.position) for label in here.predict(TEXT)
     ]

@@ -115,7 +115,7 @@ def test_a_browser_that_reads_nothing_is_let_go_and_one_that_reads_late_is_not(i
         connection.data_received(GET)
         connection.pause_writing()  # as the network has it when nothing more goes
         connection.resume_writing()
-        assert connection._unread._timer is None and not wire.closed
+        assert connection.unread._timer is None and not wire.closed
         connection.pause_writing()
         await end(wire)
 

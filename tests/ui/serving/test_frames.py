@@ -272,7 +272,7 @@ def test_a_line_that_reads_nothing_is_let_go_and_one_that_reads_late_is_not(impa
         line._first.stop()
         line.pause_writing()
         line.resume_writing()
-        assert line._unread._timer is None and not wire.closed
+        assert line.unread._timer is None and not wire.closed
         line.pause_writing()
         while not wire.closed:
             await asyncio.sleep(0.01)
