@@ -13,9 +13,9 @@ import pytest
 import models
 from analysis import paragraph, scope
 from analysis.word_alignment import place, read_links, tokens_in
+from models.attention.attention import COMING, Attention
 from models.catalog import WEIGHTS
 from models.tokens import Token
-from models.trace import COMING, Attention
 from ui.memory.favourites import favourite
 from viz import head_view, query_key_view, reading_view
 from viz.figures.heatmap import heatmap, heatmap_grid

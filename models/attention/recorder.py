@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor
@@ -20,9 +20,26 @@ from models.attention.call import Call
 
 if TYPE_CHECKING:
     from models.attention.side_by_side import SideBySide
-    from models.editing.plan import Plan
 
 _active: contextvars.ContextVar[Record | None] = contextvars.ContextVar("headlight_record", default=None)
+
+
+class EditPlan(Protocol):
+    """The edits of a pass, as `models.editing.plan.Plan` makes them: each method returns what the network goes on with."""
+
+    first: int  # the layer that the pass starts from
+
+    def attend(self, record: Record, plain: Callable[[], Tensor], *fields: Any) -> Tensor: ...
+
+    def attend_by_weights(self, record: Record, head_weights: Tensor, key: Tensor, value: Tensor) -> Tensor: ...
+
+    def reweigh(self, record: Record, head_weights: Tensor) -> Tensor: ...
+
+    def pass_on(self, record: Record, stack: str, stream: Tensor) -> Tensor: ...
+
+    def enter(self, record: Record, stack: str, stream: Tensor, turned: bool = False) -> Tensor: ...
+
+    def leave(self, record: Record, stack: str, stream: Tensor, last: bool) -> Tensor: ...
 
 
 @dataclass(slots=True)
@@ -43,7 +60,7 @@ class Record:
     outs: list[Tensor] | None = None
     streams: bool = True
     last: bool = False
-    plan: Plan | None = None
+    plan: EditPlan | None = None
     beside: SideBySide | None = None
     rows: list[list[Call]] = field(default_factory=list)
 
@@ -64,7 +81,7 @@ class Record:
 def recording(
     outs: bool = False,
     streams: bool = True,
-    plan: Plan | None = None,
+    plan: EditPlan | None = None,
     last: bool = False,
     beside: SideBySide | None = None,
 ) -> Iterator[Record]:

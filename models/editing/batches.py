@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,37 +14,17 @@ from models.editing.parts import PartWatcher, Place, Probe, Sums
 from models.editing.plan import Plan
 from models.edits import Edit, Part, Skip, check, shift
 from models.reading.inputs import SECOND, Text, are_ids, text_of
+from models.reading.readable import ReadableModel, Ready
 from models.trace import Attention, Trace
 
 if TYPE_CHECKING:
-    from models.language_model import LanguageModel
-    from models.tokens import Token
+    from models.reading.readable import ReadableModel
 
 TOKENS = 4096  # the most that are read at once, of all rows together
 UNCLEAR = (
     "What the {part} of block {layer} of {name} adds to its stream cannot be told apart from the rest of the block, so it cannot "
     "be changed by itself. Skip the whole block instead."
 )
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A text that fits, before it is read. target_tokens: those for the decoder of an encoder-decoder; cut: as in `Trace`."""
-
-    text: str
-    tokens: Sequence[Token]
-    target_tokens: Sequence[Token]
-    cut: int
-    edits: tuple[Edit, ...] = ()
-
-    @property
-    def lengths(self) -> dict[str, int]:
-        """The number of positions that each stack reads."""
-        return (
-            {"encoder": len(self.tokens), "decoder": len(self.target_tokens)}
-            if self.target_tokens
-            else {"self": len(self.tokens)}
-        )
 
 
 def columns(
@@ -67,7 +47,7 @@ def columns(
 
 
 def rows_of(
-    model: LanguageModel, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]], targets: Text | Sequence[Text]
+    model: ReadableModel, texts: Text | Sequence[Text], edits: Sequence[Sequence[Edit]], targets: Text | Sequence[Text]
 ) -> list[Ready]:
     """Check the arguments of `LanguageModel.traces` and return its rows. Errors: TypeError, ValueError."""
     rows = []
@@ -77,7 +57,7 @@ def rows_of(
     return rows
 
 
-def read(model: LanguageModel, rows: Sequence[Ready]) -> list[Trace]:
+def read(model: ReadableModel, rows: Sequence[Ready]) -> list[Trace]:
     """Return the trace of each row. Rows of one length are read together, and need no padding."""
     traces: dict[int, Trace] = {}
     for numbers in batches([(len(row.tokens), len(row.target_tokens)) for row in rows]):
@@ -98,7 +78,7 @@ def batches(lengths: Sequence[tuple[int, ...]]) -> Iterator[list[int]]:
 
 
 def run(
-    model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: PartWatcher | None = None, before: Trace | None = None
+    model: ReadableModel, rows: Sequence[Ready], keeps: bool = True, adds: PartWatcher | None = None, before: Trace | None = None
 ) -> Record:
     """Run one pass over rows of the same lengths. before: their trace without edits; the pass then starts at the first edited
     block. Errors: ValueError where a part is edited that cannot be told apart."""
@@ -116,7 +96,7 @@ def begins(edit: Edit, layers: int) -> int:
     return 0 if layer is None else min(layer, layers - 1)
 
 
-def starts_anywhere(model: LanguageModel) -> bool:
+def starts_anywhere(model: ReadableModel) -> bool:
     """Return whether a pass can start from a block's input: tried once, with the second block."""
     if model.info.kind == "encoder-decoder" or model.info.layers < 2 or model.shares_layers:
         return False
@@ -129,7 +109,7 @@ def starts_anywhere(model: LanguageModel) -> bool:
 
 
 def plan_of(
-    model: LanguageModel, rows: Sequence[Ready], keeps: bool = True, adds: PartWatcher | None = None, start: int = 0
+    model: ReadableModel, rows: Sequence[Ready], keeps: bool = True, adds: PartWatcher | None = None, start: int = 0
 ) -> Plan:
     """Return the plan of a pass over these rows. keeps, adds, start: as `Plan` takes them."""
     order, places = model.pass_order
@@ -137,7 +117,7 @@ def plan_of(
     return Plan(edits, order, places, adds_of(model, edits) if adds is None else adds, keeps, start)
 
 
-def reading_on(model: LanguageModel, edits: Sequence[Edit], versions: int, past: int) -> Plan:
+def reading_on(model: ReadableModel, edits: Sequence[Edit], versions: int, past: int) -> Plan:
     """Return the plan for reading versions of a text on from keys and values of `past` positions, with these edits in each; an
     encoder beside it is read only when `past` is 0."""
     order, places = model.pass_order
@@ -149,7 +129,7 @@ def reading_on(model: LanguageModel, edits: Sequence[Edit], versions: int, past:
     return Plan(rows, order, places, adds_of(model, rows), past=past)
 
 
-def adds_of(model: LanguageModel, edits: Sequence[Sequence[Edit]]) -> PartWatcher | None:
+def adds_of(model: ReadableModel, edits: Sequence[Sequence[Edit]]) -> PartWatcher | None:
     """Return a watcher that replaces parts of blocks; None where no edit does. Errors: ValueError where a part cannot be told
     apart."""
     parts = [edit for row in edits for edit in row if isinstance(edit, Part | Skip) and edit.part != "block"]
@@ -164,14 +144,14 @@ def adds_of(model: LanguageModel, edits: Sequence[Sequence[Edit]]) -> PartWatche
     return PartWatcher(known)
 
 
-def sums_of(model: LanguageModel) -> dict[Place, Sums]:
+def sums_of(model: ReadableModel) -> dict[Place, Sums]:
     """Find the sums that the layers of a model make, and their summands, by a short pass."""
     probe = Probe()
     run(model, [model.prepare("the cat", "the cat" if model.info.kind == "encoder-decoder" else "")], False, probe)
     return dict(probe.layer_sums)
 
 
-def parts(model: LanguageModel, trace: Trace) -> dict[str, dict[str, np.ndarray]]:
+def parts(model: ReadableModel, trace: Trace) -> dict[str, dict[str, np.ndarray]]:
     """Compute `LanguageModel.parts`."""
     adds = PartWatcher(model.block_sums, listens=True)
     run(model, [of_trace(trace)], False, adds)
@@ -199,7 +179,7 @@ def alone(record: Record) -> Record:
     return Record([rows[0] for rows in record.rows], hidden, record.outs)
 
 
-def answers(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]], position: int = -1) -> np.ndarray:
+def answers(model: ReadableModel, trace: Trace, edits: Sequence[Sequence[Edit]], position: int = -1) -> np.ndarray:
     """Return the scores at a position of `trace.read`, with each list of edits added to those of the trace: float32 [list,
     outcome].
 
@@ -213,7 +193,7 @@ def answers(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]],
     return trace.way_out(np.stack([last_streams[i] for i in range(len(edits))]))
 
 
-def streams(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]]) -> Iterator[tuple[int, np.ndarray]]:
+def streams(model: ReadableModel, trace: Trace, edits: Sequence[Sequence[Edit]]) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the number of each list of edits, and the stream that predictions are made of [position, d_model] with these edits
     added to those of the trace. The order is not that of the lists, and nothing else is kept of these readings."""
     plain = of_trace(trace)
@@ -229,7 +209,7 @@ def streams(model: LanguageModel, trace: Trace, edits: Sequence[Sequence[Edit]])
         yield from zip(numbers, [trace.tail(stream) if trace.tail else stream for stream in stack_streams], strict=True)
 
 
-def _traces(model: LanguageModel, rows: Sequence[Ready], record: Record) -> Iterator[Trace]:
+def _traces(model: ReadableModel, rows: Sequence[Ready], record: Record) -> Iterator[Trace]:
     order, places = model.pass_order
     hidden = {
         stack: torch.stack([noted[place] for place in places[stack]], 1).float().cpu().numpy()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -18,17 +18,77 @@ from models.numbers.ragged import stacked
 from models.version import VERSION
 
 if TYPE_CHECKING:
+    from models.attention.attention import Attention
     from models.attention.call import Call
     from models.edits import Edit
+    from models.info import ModelInfo
     from models.tokens import Token
-    from models.trace import Attention, Trace
 
 MARK, FORMAT = "headlight_trace", 1
 NUMBERS = ("causal", "scale", "softcap")
 TENSORS = ("query", "key", "value", "mask", "out", "bias", "sinks", "given", "edited")
 
 
-def save(trace: Trace, path: str | os.PathLike, weights: bool, logits: bool, parts: bool) -> None:
+class Source(Protocol):
+    """What a file says of the model that read a trace."""
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    @property
+    def weights(self) -> str: ...
+
+
+class Saved(Protocol):
+    """What is saved of a trace: see `Trace` for the meaning of each."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def tokens(self) -> Sequence[Token]: ...
+
+    @property
+    def target(self) -> Sequence[Token]: ...
+
+    @property
+    def attention(self) -> Mapping[str, Attention]: ...
+
+    @property
+    def hidden(self) -> Mapping[str, np.ndarray]: ...
+
+    @property
+    def cut(self) -> int: ...
+
+    @property
+    def edits(self) -> tuple[Edit, ...]: ...
+
+    @property
+    def unembed(self) -> Callable[[np.ndarray], np.ndarray] | None: ...
+
+    @property
+    def label(self) -> Callable[[np.ndarray], np.ndarray] | None: ...
+
+    @property
+    def tail(self) -> Callable[[np.ndarray], np.ndarray] | None: ...
+
+    @property
+    def model(self) -> Source | None: ...
+
+    @property
+    def predicts(self) -> bool: ...
+
+    @property
+    def logits(self) -> np.ndarray | None: ...
+
+    @property
+    def last_stream(self) -> np.ndarray: ...
+
+    @property
+    def parts(self) -> Mapping[str, Mapping[str, np.ndarray]]: ...
+
+
+def save(trace: Saved, path: str | os.PathLike, weights: bool, logits: bool, parts: bool) -> None:
     """Write a trace to a file, as `Trace.save`."""
     if trace.model is None:
         raise ValueError("This trace is of no model, so nobody could say later what it shows. Only what a model read is saved.")

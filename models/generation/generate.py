@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from models.attention.call import Call
     from models.attention.recorder import Record
     from models.edits import Edit
-    from models.language_model import LanguageModel
+    from models.info import ModelInfo
     from models.reading.prefix import Stamp
+    from models.reading.readable import ReadableModel
 
 Ids = tuple[int, ...]  # of tokens
 SMALL = 2**24  # bytes; below this the free memory is not checked
@@ -148,7 +149,7 @@ class Reader(ABC):
     edits: tuple[Edit, ...] = ()
     branches: bool = True  # whether several versions can be read on from the cache
 
-    def __init__(self, model: LanguageModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
+    def __init__(self, model: ReadableModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
         self.model, self.begun, self.source, self.cut, self.keeps = model, begun, source, cut, keeps
         self.front = next(
             (index for index, token in enumerate(begun) if not (token.special and token.start == token.end)), len(begun)
@@ -184,7 +185,8 @@ class Reader(ABC):
 
     def _edited(self, versions: Sequence[Ids]) -> Read:
         """Read the versions from the start, with edits."""
-        from models.editing.batches import Ready, run
+        from models.editing.batches import run
+        from models.reading.readable import Ready
 
         texts = [[self.token(id) for id in ids] for ids in versions]
         ready = [
@@ -232,8 +234,17 @@ class Reader(ABC):
     def _forget(self) -> None: ...
 
 
+class GeneratingModel(Protocol):
+    """What `begin` needs of a model."""
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    def reader(self, text: str, target: str, cache: bool, chat: bool) -> Reader: ...
+
+
 def begin(
-    model: LanguageModel, text: str, target: str, strategy: Strategy, most: int, continuation: Ids, cache: bool,
+    model: GeneratingModel, text: str, target: str, strategy: Strategy, most: int, continuation: Ids, cache: bool,
     forced: Ids = (), chat: bool = False, edits: Sequence[Edit] = (),
 ) -> Generator[Step, None, None]:  # fmt: skip
     """Check the arguments of `LanguageModel.generate` and return its steps; errors are raised before the first step."""

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.editing.batches import Ready, batches, of_trace, plan_of
+from models.editing.batches import batches, of_trace, plan_of
 from models.editing.parts import PartWatcher, Place, Sums
 from models.edits import Edit, check
 from models.numbers.readonly import array_of
+from models.reading.readable import Ready
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel

@@ -16,8 +16,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from models.attention.recorder import Record, active, recording
-from models.editing.plan import Plan
+from models.attention.recorder import EditPlan, Record, active, recording
 from models.errors import ModelError
 
 _replacement: contextvars.ContextVar[Replacement | None] = contextvars.ContextVar("headlight_given", default=None)
@@ -249,7 +248,7 @@ class Stream:
         return around
 
     def _run_edited(
-        self, plan: Plan, record: Record, layer: nn.Module, forward: Callable, stack: str, args: tuple, kwargs: dict
+        self, plan: EditPlan, record: Record, layer: nn.Module, forward: Callable, stack: str, args: tuple, kwargs: dict
     ) -> object:
         """Run a layer with a plan's changes of its stream, which is noted for the whole batch."""
         transposed = id(layer) in self.transposed

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from models.attention.recorder import Record, recording
 from models.attention.rotary import Rotary
 from models.attention.side_by_side import Part, ReadPart
-from models.editing.batches import Ready, alone, of_trace, plan_of
+from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan
 from models.editing.shuffle import shuffle
 from models.files.weights import WeightsFile
@@ -26,7 +26,7 @@ from models.huggingface.facts import facts_of
 from models.huggingface.following import follow
 from models.huggingface.model_texts import ModelTexts
 from models.huggingface.names import short
-from models.huggingface.reader import Growth, HuggingFaceReader, measure_growth
+from models.huggingface.reader import GrowingModel, Growth, HuggingFaceReader, measure_growth
 from models.huggingface.text import TextTokens
 from models.huggingface.turns import find_rotaries
 from models.huggingface.two_stacks import label_position
@@ -35,7 +35,9 @@ from models.labels import Labels
 from models.language_model import LanguageModel, check_plain, check_text
 from models.numbers.readonly import array_of
 from models.reading.prefix import Stamp
-from models.reading.together import Request, Trial, read_alone, request_for, tried
+from models.reading.readable import Ready
+from models.reading.requests import Request, Trial
+from models.reading.together import read_alone, request_for, tried
 from models.tokens import Token, Turn, one_each
 from models.trace import Attention, Trace
 from models.watching.steps import Watched
@@ -44,7 +46,7 @@ from models.watching.watcher import Private
 SPELT = 8  # tokens of the text before that are spelt beside new ones
 
 
-class HuggingFaceModel(LanguageModel):
+class HuggingFaceModel(LanguageModel, GrowingModel):
     """Any text model of transformers. Safe to share between threads.
 
     kind: "decoder" | "encoder" | "encoder-decoder"; predicts: whether it has a language-model head; labels: of a classifier.
@@ -104,7 +106,6 @@ class HuggingFaceModel(LanguageModel):
 
     @cached_property
     def growth(self) -> Growth | None:
-        """The growth of the network's own cache; None where it cannot read on from that."""
         return measure_growth(self)
 
     def cache_bytes(self, length: int, source: int = 0) -> int:

@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import torch
 from torch import Tensor
-from transformers import Cache
+from transformers import Cache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from models.attention.recorder import recording
 from models.editing.batches import reading_on
 from models.generation.generate import Ids, Read, Reader, first_rows, rows
 from models.huggingface.checks import cache_of, relative_difference
+from models.huggingface.followed import FollowedNetwork
+from models.huggingface.model_texts import ModelTexts
 from models.huggingface.passes import Inputs
+from models.huggingface.text import TextTokens
 from models.reading.prefix import Stamp
+from models.reading.readable import ReadableModel
 from models.tokens import Token
-
-if TYPE_CHECKING:
-    from models.huggingface.model import HuggingFaceModel
+from models.trace import Trace
 
 TOKENS = 24  # of a probe; half of it is read at once, then one token after the other
 SINGLES = 3
 
 
+class GrowingModel(ReadableModel):
+    """What a `HuggingFaceReader` needs of a model of transformers."""
+
+    network: PreTrainedModel
+    vocabulary: TextTokens
+    followed: FollowedNetwork
+    texts: ModelTexts
+    kind: str
+
+    @property
+    @abstractmethod
+    def reads_on(self) -> bool:
+        """Whether it reads on from keys and values as a text grows, which is tried once; else it reads all of it again."""
+
+    @property
+    @abstractmethod
+    def growth(self) -> Growth | None:
+        """The growth of the network's own cache; None where it cannot read on from that."""
+
+    @abstractmethod
+    def trace_tokens(self, text: str, tokens: list[Token], cut: int, stamp: Stamp | None) -> Trace:
+        """Return the trace of the tokens of a text, whose stack is one, read or from memory. cut: as `Trace.cut`."""
+
+
 class HuggingFaceReader(Reader):
     """A `Reader` that reads on from the network's own cache, or from recorded keys and values."""
 
-    model: HuggingFaceModel
+    model: GrowingModel
 
-    def __init__(self, model: HuggingFaceModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
+    def __init__(self, model: GrowingModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
         super().__init__(model, begun, source, cut, keeps and model.reads_on)
         self.ends, self.never = _end_ids(model), _never_ids(model)
         self.branches = self.keeps and (model.followed.reusable or bool((growth := model.growth) and growth.branches))
@@ -139,7 +166,7 @@ class Growth:
     branches: bool
 
 
-def measure_growth(model: HuggingFaceModel) -> Growth | None:
+def measure_growth(model: GrowingModel) -> Growth | None:
     """Measure the growth of the network's own cache, and check that reading on from it equals reading everything again.
 
     Logits and attention of the last of a few tokens are compared. None where they differ, or where there is no cache.
@@ -164,7 +191,7 @@ def measure_growth(model: HuggingFaceModel) -> Growth | None:
     return Growth(bytes - half * each, each, _can_branch(model, reader, prefix, ids, source))
 
 
-def _can_branch(model: HuggingFaceModel, reader: HuggingFaceReader, prefix: Ids, ids: Ids, source: list[Token]) -> bool:
+def _can_branch(model: GrowingModel, reader: HuggingFaceReader, prefix: Ids, ids: Ids, source: list[Token]) -> bool:
     """Return whether a reader can read on with two versions of a text, and with the second one first."""
     a, b, c = ids[1], ids[-1], ids[-2]
     try:
@@ -175,7 +202,7 @@ def _can_branch(model: HuggingFaceModel, reader: HuggingFaceReader, prefix: Ids,
         return False
 
 
-def _prober(model: HuggingFaceModel, ids: Ids, source: list[Token]) -> HuggingFaceReader:
+def _prober(model: GrowingModel, ids: Ids, source: list[Token]) -> HuggingFaceReader:
     """Return a reader that does not ask first whether the model reads on."""
     reader = HuggingFaceReader.__new__(HuggingFaceReader)
     Reader.__init__(reader, model, [model.texts.special(ids[0])], source, 0, True)
@@ -183,19 +210,19 @@ def _prober(model: HuggingFaceModel, ids: Ids, source: list[Token]) -> HuggingFa
     return reader
 
 
-def _agree(model: HuggingFaceModel, answer: Read, other: Read) -> bool:
+def _agree(model: GrowingModel, answer: Read, other: Read) -> bool:
     pairs = [(answer.logits, other.logits), *((answer.attention[kind], other.attention[kind]) for kind in other.attention)]
     close = 1e-4 if model.network.dtype == torch.float32 else 5e-2
     return all(a.shape == b.shape and relative_difference(*map(torch.tensor, (a, b))) <= close for a, b in pairs)
 
 
-def _end_ids(model: HuggingFaceModel) -> frozenset[int]:
+def _end_ids(model: GrowingModel) -> frozenset[int]:
     ids = getattr(getattr(model.network, "generation_config", None), "eos_token_id", None)
     ids = model.vocabulary.tokenizer.eos_token_id if ids is None else ids
     return frozenset(ids if isinstance(ids, list) else [] if ids is None else [ids])
 
 
-def _never_ids(model: HuggingFaceModel) -> frozenset[int]:
+def _never_ids(model: GrowingModel) -> frozenset[int]:
     config = getattr(model.network, "generation_config", None)
     single = [ids[0] for ids in getattr(config, "bad_words_ids", None) or () if len(ids) == 1]
     return frozenset(single) | frozenset(getattr(config, "suppress_tokens", None) or ())

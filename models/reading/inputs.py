@@ -10,7 +10,7 @@ from models.reading.long_texts import beginning, moved
 from models.tokens import Token
 
 if TYPE_CHECKING:
-    from models.language_model import LanguageModel
+    from models.reading.readable import ReadableModel
 
 Text: TypeAlias = str | Sequence[int]  # a text, or ids
 SECOND = "The second text"
@@ -34,7 +34,7 @@ def are_ids(text: object) -> bool:
     return isinstance(text, Sequence) and len(text) > 0 and all(isinstance(element, Number) for element in text)
 
 
-def text_of(model: LanguageModel, text: Any, what: str = "The text") -> str:
+def text_of(model: ReadableModel, text: Any, what: str = "The text") -> str:
     """Return a text as it is, or the text of ids as `Spelt`. what: its name in error messages; `SECOND` for the second text.
 
     Errors: TypeError for neither a text nor ids, ValueError for an id that the model does not have.

@@ -7,8 +7,7 @@ tokens goes to. A single text goes the same way, as a pass over one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,69 +16,27 @@ import torch
 from models.attention.call import Call
 from models.attention.side_by_side import Part, ReadPart
 from models.numbers.readonly import read_only
-from models.reading.prefix import Ids, Stamp, first, joined
+from models.reading.prefix import Stamp, first, joined
+from models.reading.requests import Request, Trial
 from models.tokens import Token
 from models.trace import Attention, Trace
 
 if TYPE_CHECKING:
-    from models.language_model import LanguageModel
+    from models.reading.readable import ReadableModel
 
-NEW = 64  # tokens of a text that are new, at most: the others would wait for a longer one
 PASTS = (512, 128, 32)  # tokens before a new one that a trial tries, the most first
 PAST_BYTES = 128 * 2**20  # of keys and values that a trial may make up
 CLOSE = 1e-5  # the largest difference of two ways to read, as a share of the largest number and of at least 1
 
 
-@dataclass(frozen=True)
-class Request:
-    """A text to be read. tokens: those that fit; cut: as `Trace.cut`; stamp: as `Recent` takes it.
-
-    before: the trace that it is read on from, whose first `shared` tokens are those of this text; None without one.
-    """
-
-    text: str
-    tokens: Sequence[Token]
-    cut: int
-    stamp: Stamp | None
-    ids: Ids
-    before: Trace | None = None
-    shared: int = 0
-
-    @property
-    def new(self) -> int:
-        """The number of tokens that no remembered text begins with."""
-        return len(self.ids) - self.shared
-
-    @cached_property
-    def calls(self) -> list[Call]:
-        """The calls of the positions that are known, one a layer; [] without any."""
-        return first(self.before.attention["self"].calls, self.shared) if self.before else []
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Which texts a model reads beside others with the numbers that it gives to each alone, as was tried.
-
-    number: the condition of the network then (see `Condition`), beyond which nothing is known. longest: in tokens; 0 for none.
-    """
-
-    number: int | None = None
-    longest: int = 0
-
-    def allows(self, request: Request) -> bool:
-        """Return whether a text may be read beside others. Long ones are read alone: nobody should wait for them."""
-        known = request.stamp is not None and request.stamp.number == self.number
-        return known and 0 < request.new <= NEW and len(request.ids) <= self.longest
-
-
-def request_for(model: LanguageModel, text: str, tokens: Sequence[Token], cut: int, stamp: Stamp | None) -> Request:
+def request_for(model: ReadableModel, text: str, tokens: Sequence[Token], cut: int, stamp: Stamp | None) -> Request:
     """Return the request for a text of a decoder, with the trace that it is read on from."""
     ids = tuple(token.id for token in tokens)
     before, shared = model.recent.longest_shared(stamp, ids)
     return Request(text, tokens, cut, stamp, ids, before, shared)
 
 
-def read_alone(model: LanguageModel, request: Request) -> Trace:
+def read_alone(model: ReadableModel, request: Request) -> Trace:
     """Return the trace of one text. Errors: those of its reading."""
     (outcome,) = read(model, [request])
     if isinstance(outcome, Exception):
@@ -87,7 +44,7 @@ def read_alone(model: LanguageModel, request: Request) -> Trace:
     return outcome
 
 
-def read(model: LanguageModel, requests: Sequence[Request]) -> list[Trace | Exception]:
+def read(model: ReadableModel, requests: Sequence[Request]) -> list[Trace | Exception]:
     """Return the trace of each text, or the error of its reading, which concerns no other text.
 
     Equal texts are read once, and share what was recorded. What may not be read beside others is read by itself.
@@ -111,13 +68,13 @@ def read(model: LanguageModel, requests: Sequence[Request]) -> list[Trace | Exce
     return [outcome for outcome in outcomes if outcome is not None]
 
 
-def remembered(model: LanguageModel, request: Request) -> Trace | None:
+def remembered(model: ReadableModel, request: Request) -> Trace | None:
     """Return the trace of exactly this text where it has been read, as `LanguageModel.trace` gives it; None elsewhere."""
     known = _known(model, request)
     return None if known is None else replace(known, model=model)
 
 
-def _known(model: LanguageModel, request: Request) -> Trace | None:
+def _known(model: ReadableModel, request: Request) -> Trace | None:
     known: Trace | None = model.recent.same(request.stamp, request.ids, request.text, request.tokens)
     return known
 
@@ -130,7 +87,7 @@ def _passes(requests: Sequence[Request], groups: list[list[int]], trial: Trial) 
     yield from ([numbers] for numbers in groups if numbers not in beside)
 
 
-def _pass(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Trace | Exception]:
+def _pass(model: ReadableModel, requests: Sequence[Request]) -> Sequence[Trace | Exception]:
     """Read texts in one pass. Where that fails, each is read by itself, so that an error stays with its text."""
     try:
         return _traces(model, requests)
@@ -140,7 +97,7 @@ def _pass(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Trace |
         return [outcome for request in requests for outcome in _pass(model, [request])]
 
 
-def _traces(model: LanguageModel, requests: Sequence[Request]) -> list[Trace]:
+def _traces(model: ReadableModel, requests: Sequence[Request]) -> list[Trace]:
     parts = [Part(request.ids[request.shared :], request.calls) for request in requests if request.new]
     read_parts = iter(model.read_parts(parts) if parts else ())
     traces = [_trace(model, request, next(read_parts) if request.new else None) for request in requests]
@@ -151,7 +108,7 @@ def _traces(model: LanguageModel, requests: Sequence[Request]) -> list[Trace]:
     return traces
 
 
-def _trace(model: LanguageModel, request: Request, part: ReadPart | None) -> Trace:
+def _trace(model: ReadableModel, request: Request, part: ReadPart | None) -> Trace:
     """Join what was read of a text to what is known of its beginning."""
     known: dict[int, np.ndarray] = {}
     if request.before:
@@ -169,13 +126,13 @@ def _trace(model: LanguageModel, request: Request, part: ReadPart | None) -> Tra
     )
 
 
-def traces(model: LanguageModel, requests: Sequence[Request]) -> list[Trace | Exception]:
+def traces(model: ReadableModel, requests: Sequence[Request]) -> list[Trace | Exception]:
     """Return what `LanguageModel.trace` gives of each text, or its error."""
     outcomes = read(model, requests)
     return [replace(outcome, model=model) if isinstance(outcome, Trace) else outcome for outcome in outcomes]
 
 
-def tried(model: LanguageModel) -> Trial:
+def tried(model: ReadableModel) -> Trial:
     """Read a few made-up texts alone and side by side, and return for which texts that gives the same numbers.
 
     One of them has a long past, which shows windows and blocks of attention that shorter texts do not fill.
@@ -206,7 +163,7 @@ def _repeated(calls: Sequence[Call], positions: int) -> list[Call]:
     return [Call(None, key[:, places], value[:, places], causal=True) for key, value in pairs]
 
 
-def _same(model: LanguageModel, parts: Sequence[Part]) -> bool:
+def _same(model: ReadableModel, parts: Sequence[Part]) -> bool:
     """Return whether parts read side by side are those read alone: streams, weights, queries, keys, values and outputs."""
     beside = model.read_parts(parts)
     for part, here in zip(parts, beside, strict=True):

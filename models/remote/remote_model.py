@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from models.attention.recorder import Record
-    from models.editing.batches import Ready
     from models.editing.plan import Plan
     from models.edits import Edit
     from models.generation.generate import Reader, Step
     from models.gradients.attention import Gradients
+    from models.reading.readable import Ready
     from models.trace import Trace
     from models.watching.steps import Watched
     from models.watching.watcher import Private

@@ -10,7 +10,8 @@ import torch
 from models.attention.recorder import recording
 from models.attention.side_by_side import Part, ReadPart, SideBySide
 from models.reading.prefix import Recent, Stamp
-from models.reading.together import Request, Trial, read_alone, request_for, tried
+from models.reading.requests import Request, Trial
+from models.reading.together import read_alone, request_for, tried
 from models.scratch.model import ScratchModel, stream_of
 from models.scratch.reader import cached
 from models.scratch.transformer import Decoder

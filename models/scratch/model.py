@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from models.attention.recorder import Record, note_hidden, recording
 from models.attention.rotary import Rotary
-from models.editing.batches import Ready, alone, of_trace, plan_of
+from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan
 from models.editing.shuffle import shuffle
 from models.generation.generate import Reader
@@ -27,8 +27,9 @@ from models.numbers.precision import name_of, note
 from models.numbers.readonly import array_of
 from models.reading.inputs import tokens_at_end
 from models.reading.prefix import Encoded, Recent, Stamp
+from models.reading.readable import Ready
 from models.scratch import positions
-from models.scratch.reader import ScratchReader
+from models.scratch.reader import CacheableModel, ScratchReader
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
 from models.tokens import ByteLevelTokens, Token, one_each
@@ -37,7 +38,7 @@ from models.watching.steps import Watched
 from models.watching.watcher import Private, hook, private, watch_rows
 
 
-class ScratchModel(LanguageModel):
+class ScratchModel(LanguageModel, CacheableModel):
     """A transformer of our own with its tokenizer. Safe to share between threads."""
 
     vocabulary: ByteLevelTokens

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -12,20 +12,42 @@ from models.attention.call import Call
 from models.attention.recorder import recording
 from models.editing.batches import reading_on
 from models.generation.generate import Ids, Read, Reader, first_rows, rows
-from models.reading.prefix import Stamp
-from models.scratch.transformer import Cache
-from models.tokens import Token
+from models.reading.prefix import Encoded, Stamp
+from models.reading.readable import ReadableModel
+from models.scratch.transformer import Cache, Stack
+from models.tokens import ByteLevelTokens, Token
+from models.trace import Trace
 
-if TYPE_CHECKING:
-    from models.scratch.model import ScratchModel
+
+class CacheableModel(ReadableModel):
+    """What a `ScratchReader` needs of a transformer of our own."""
+
+    vocabulary: ByteLevelTokens
+
+    @property
+    @abstractmethod
+    def stack(self) -> Stack:
+        """The stack that reads the text."""
+
+    @abstractmethod
+    def trace_tokens(self, text: str, tokens: list[Token], cut: int, target: str, stamp: Stamp | None) -> Trace:
+        """Read tokens that fit. stamp: as `Recent` takes it."""
+
+    @abstractmethod
+    def encoded(self, tokens: Sequence[Token], stamp: Stamp | None) -> Encoded:
+        """Return the encoder's result for tokens that fit. Errors: ValueError for a model of one stack."""
+
+    @abstractmethod
+    def batch_ids(self, texts: Sequence[Sequence[Token]]) -> Tensor:
+        """Return the ids of texts that are equally long: int64 [text, position]."""
 
 
 class ScratchReader(Reader):
     """A `Reader` with a `models.scratch.transformer.Cache`. A beginning that was read in another text is not read again."""
 
-    model: ScratchModel
+    model: CacheableModel
 
-    def __init__(self, model: ScratchModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
+    def __init__(self, model: CacheableModel, begun: list[Token], source: list[Token], cut: int, keeps: bool):
         super().__init__(model, begun, source, cut, keeps)
         end = model.vocabulary.end
         self.ends = frozenset() if end is None else frozenset([end])

@@ -10,7 +10,7 @@ import time
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,17 +20,36 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from tqdm import tqdm
 
+from models.scratch.config import TransformerConfig
 from models.scratch.folder import write_weights
 from models.scratch.transformer import build
 from models.training.objectives import Objective
 from models.training.optimisation import muon_and_adamw, update
 from models.training.recipe import Recipe, Schedule
 
-if TYPE_CHECKING:
-    from models.training.shipped import Shipped
-
 COLUMNS = ["step", "tokens", "seconds", "rate", "train_nats", "gradient_norm", "valid_nats"]
 BEFORE = ["step", "tokens", "seconds", "recipe"]  # the figures of an initial model that are kept
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """One model that ships: its name, objective, config and recipes.
+
+    compiled: whether its batches have only a few shapes; short: whether their rows are a few tokens long. more: recipes that
+    follow the first, each a warm restart: its optimizers are fresh, its learning rate rises and falls again.
+    """
+
+    name: str
+    objective: type[Objective]
+    config: TransformerConfig
+    recipe: Recipe
+    compiled: bool = False
+    short: bool = False
+    more: tuple[Recipe, ...] = ()
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        return self.recipe, *self.more
 
 
 @dataclass

@@ -4,39 +4,18 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from models.scratch.config import TransformerConfig
-from models.training.loop import train
-from models.training.objectives import MaskedTokens, NextToken, Objective, Translation
+from models.training.loop import Shipped, train
+from models.training.objectives import MaskedTokens, NextToken, Translation
 from models.training.recipe import Recipe
 from models.training.sorting import LABELS, Sorting
 
 WEIGHTS = Path(__file__).parent.parent / "weights"
-
-
-@dataclass(frozen=True)
-class Shipped:
-    """One model that ships: its name, objective, config and recipes.
-
-    compiled: whether its batches have only a few shapes; short: whether their rows are a few tokens long. more: recipes that
-    follow the first, each a warm restart: its optimizers are fresh, its learning rate rises and falls again.
-    """
-
-    name: str
-    objective: type[Objective]
-    config: TransformerConfig
-    recipe: Recipe
-    compiled: bool = False
-    short: bool = False
-    more: tuple[Recipe, ...] = ()
-
-    @property
-    def recipes(self) -> tuple[Recipe, ...]:
-        return self.recipe, *self.more
 
 
 SHIPPED = {

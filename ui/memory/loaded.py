@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from models.generation.generate import Step
     from models.info import ModelInfo
     from models.language_model import LanguageModel
-    from models.reading.together import Request
+    from models.reading.requests import Request
     from models.trace import Trace
 
 T = TypeVar("T")

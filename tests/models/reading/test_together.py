@@ -16,7 +16,7 @@ from models.attention.side_by_side import Part
 from models.language_model import LanguageModel
 from models.reading import together
 from models.reading.prefix import reading_for
-from models.reading.together import NEW, Request, Trial
+from models.reading.requests import NEW, Request, Trial
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.signs import END, START
 from models.tokens import Token
