@@ -17,11 +17,11 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ui.memory.guesses import Guesses
-from ui.rooms import numbers
 from ui.rooms.home import home
+from ui.rooms.questions import KINDS, WRITTEN, Question, Reply, RoomError, line
 
 LETTERS = "ABCDEFGHJKMNPRSTUWXYZ"  # without I L O Q V, which are taken for others: 21**6 = 86 million codes
 CODE = re.compile(f"[{LETTERS}]{{6}}")
@@ -32,9 +32,8 @@ JUST_OPENED = 20.0  # seconds in which the page of who has opened a room may sti
 WRONG, OWN, WITHIN = 600, 30, 60.0  # wrong codes that a network, which a class shares, and a browser may try in so many seconds
 CLOSED = 10_000  # codes of rooms that are over or were dropped, as many of each are remembered
 DAY = 24 * 3600  # seconds for which who has opened a room may open it again
-NAMED, WRITTEN, OFFERED = 40, 200, 12  # characters of a name and of an answer, and choices of a question
+NAMED, OFFERED = 40, 12  # characters of a name, and choices of a question
 WORDS = 30  # different free answers that are counted on screen
-KINDS = ("choices", "a number", "a word")
 NOWHERE = ("", -1)  # what is pointed at where nothing is
 HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the class
 
@@ -50,10 +49,6 @@ ANSWERS_DROPPED = (
     "you have asked."
 )
 GUESSED = "Too many codes that do not exist came from your {where}. Try again in a minute."
-
-
-class RoomError(ValueError):
-    """Why there is no room, no seat or no answer, as a sentence."""
 
 
 class GuessError(RoomError):
@@ -78,72 +73,6 @@ class Person:
     def shows(self, version: int) -> float:
         """Since when the browser has shown a version, or a later one; infinity while it has not said so."""
         return next((when for has, when in list(self.versions_shown) if has >= version), math.inf)
-
-
-class Reply(NamedTuple):
-    """An answer: the name that was written beside it, and when it came, in seconds since 1970."""
-
-    name: str
-    answer: str
-    when: float
-
-
-@dataclass
-class Question:
-    """What is asked. model: what the model in use answers, "" where it answers nothing; right: the right answer, "" where none is
-    known; answers: by voter; counts_visible: whether everybody sees the counts."""
-
-    words: str
-    kind: str
-    choices: tuple[str, ...] = ()
-    model: str = ""
-    right: str = ""
-    answers: dict[str, Reply] = field(default_factory=dict)
-    counts_visible: bool = False
-    open: bool = True
-    changes: int = 0  # of the answers
-    counted: tuple[int, list[tuple[str, int]]] = (-1, [])  # at which change, and the counts: a class of 300 asks for the same
-
-    def read(self, raw_answer: object) -> str:
-        """An answer as it is counted. Errors: RoomError for one that does not answer the question."""
-        answer = line(str(raw_answer), WRITTEN)
-        if self.kind == "choices":
-            if answer not in self.choices:
-                raise RoomError("Choose one of the answers.")
-            return answer
-        if self.kind == "a number":
-            try:
-                return f"{numbers.read(answer):.12g}"
-            except ValueError as error:
-                raise RoomError(str(error)) from None
-        if not answer:
-            raise RoomError("Write a word or two.")
-        return answer
-
-    def counts(self) -> list[tuple[str, int]]:
-        """How often each answer was given: of choices each in its order, of numbers from the least, of words the most frequent
-        first, whatever their capitals."""
-        changes, (counted_at, counts) = self.changes, self.counted
-        if counted_at != changes:
-            counts = self._count()
-            self.counted = changes, counts
-        return counts
-
-    def _count(self) -> list[tuple[str, int]]:
-        answers = [reply.answer for reply in list(self.answers.values())]
-        if self.kind == "choices":
-            return [(choice, answers.count(choice)) for choice in self.choices]
-        if self.kind == "a number":
-            return sorted(Counter(answers).items(), key=lambda pair: float(pair[0]))
-        first: dict[str, str] = {}
-        for answer in answers:
-            first.setdefault(answer.casefold(), answer)
-        return [(first[folded], count) for folded, count in Counter(map(str.casefold, answers)).most_common()]
-
-
-def line(text: str, most: int) -> str:
-    """What a visitor wrote, on one line and cut, in signs that UTF-8 has: half a sign would end the line of all who are told."""
-    return " ".join(text[: 4 * most].encode("utf-8", "replace").decode().split())[:most]
 
 
 @dataclass

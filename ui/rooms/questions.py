@@ -1,0 +1,82 @@
+"""Questions to a class, and their answers as they are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ui.rooms import numbers
+
+WRITTEN = 200  # characters of an answer
+KINDS = ("choices", "a number", "a word")
+
+
+class RoomError(ValueError):
+    """Why there is no room, no seat or no answer, as a sentence."""
+
+
+class Reply(NamedTuple):
+    """An answer: the name that was written beside it, and when it came, in seconds since 1970."""
+
+    name: str
+    answer: str
+    when: float
+
+
+@dataclass
+class Question:
+    """What is asked. model: what the model in use answers, "" where it answers nothing; right: the right answer, "" where none is
+    known; answers: by voter; counts_visible: whether everybody sees the counts."""
+
+    words: str
+    kind: str
+    choices: tuple[str, ...] = ()
+    model: str = ""
+    right: str = ""
+    answers: dict[str, Reply] = field(default_factory=dict)
+    counts_visible: bool = False
+    open: bool = True
+    changes: int = 0  # of the answers
+    counted: tuple[int, list[tuple[str, int]]] = (-1, [])  # at which change, and the counts: a class of 300 asks for the same
+
+    def read(self, raw_answer: object) -> str:
+        """An answer as it is counted. Errors: RoomError for one that does not answer the question."""
+        answer = line(str(raw_answer), WRITTEN)
+        if self.kind == "choices":
+            if answer not in self.choices:
+                raise RoomError("Choose one of the answers.")
+            return answer
+        if self.kind == "a number":
+            try:
+                return f"{numbers.read(answer):.12g}"
+            except ValueError as error:
+                raise RoomError(str(error)) from None
+        if not answer:
+            raise RoomError("Write a word or two.")
+        return answer
+
+    def counts(self) -> list[tuple[str, int]]:
+        """How often each answer was given: of choices each in its order, of numbers from the least, of words the most frequent
+        first, whatever their capitals."""
+        changes, (counted_at, counts) = self.changes, self.counted
+        if counted_at != changes:
+            counts = self._count()
+            self.counted = changes, counts
+        return counts
+
+    def _count(self) -> list[tuple[str, int]]:
+        answers = [reply.answer for reply in list(self.answers.values())]
+        if self.kind == "choices":
+            return [(choice, answers.count(choice)) for choice in self.choices]
+        if self.kind == "a number":
+            return sorted(Counter(answers).items(), key=lambda pair: float(pair[0]))
+        first: dict[str, str] = {}
+        for answer in answers:
+            first.setdefault(answer.casefold(), answer)
+        return [(first[folded], count) for folded, count in Counter(map(str.casefold, answers)).most_common()]
+
+
+def line(text: str, most: int) -> str:
+    """What a visitor wrote, on one line and cut, in signs that UTF-8 has: half a sign would end the line of all who are told."""
+    return " ".join(text[: 4 * most].encode("utf-8", "replace").decode().split())[:most]
