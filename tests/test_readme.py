@@ -16,7 +16,7 @@ import models
 from models.edits import Head
 from models.version import VERSION
 from tests.models.classifiers import saved
-from tests.models.huggingface.test_open import save
+from tests.models.huggingface.folders import save
 from tests.models.networks import network
 from tests.pages.opening import open_link
 from tests.serving import ROOT

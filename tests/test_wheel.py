@@ -28,7 +28,7 @@ from benchmarks.reading import drawn
 from bin.wheel.hook import FOLDERS, inside
 from models.version import VERSION
 from tests.image import last, lay, program, settings
-from tests.models.huggingface.test_open import save
+from tests.models.huggingface.folders import save
 from tests.models.networks import network
 from tests.serving import ROOT, serve_by
 from tests.test_readme import PYTHON_BLOCKS

@@ -7,7 +7,7 @@ import pytest
 
 import models
 from analysis.lens import guesses, layer_scores, lens
-from tests.models.huggingface.test_open import save
+from tests.models.huggingface.folders import save
 from tests.models.networks import TEXTS, network
 
 

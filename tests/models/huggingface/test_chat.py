@@ -17,7 +17,7 @@ from models.huggingface.chat import as_chat, has_chat_template
 from models.huggingface.model import HuggingFaceModel
 from models.huggingface.text import TextTokens
 from tests.models.chatting import CHATML, LLAMA, SIGNS, chat_model
-from tests.models.huggingface.test_text import FAMILIES, folder
+from tests.models.huggingface.families import FAMILIES, folder
 from tests.models.networks import network, tokenizer
 
 KINDS = {

@@ -15,8 +15,8 @@ from models.huggingface.guard import FAILURES, PLAIN, guard_of
 from models.huggingface.open import open_model, open_vocabulary
 from models.huggingface.text import TextTokens
 from models.pieces.apart import pieces_of
-from tests.models.huggingface.test_text import FAMILIES
-from tests.models.huggingface.test_text import folder as family_folder
+from tests.models.huggingface.families import FAMILIES
+from tests.models.huggingface.families import folder as family_folder
 from tests.models.networks import network, tokenizer
 
 # Two ways to read each letter, so that a run of 30 letters is read in a million of ways before it fails; it begins after a sign.

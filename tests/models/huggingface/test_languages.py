@@ -14,7 +14,7 @@ import transformers as T
 import models
 from models.language_model import LanguageModel
 from models.reading.languages import in_language, language_of
-from tests.models.huggingface.test_text import folder, m2m, unigram
+from tests.models.huggingface.families import folder, m2m, unigram
 
 SMALL = {
     "d_model": 32,

@@ -8,7 +8,7 @@ import transformers as T
 from tokenizers import processors
 
 import models
-from tests.models.huggingface.test_text import bert, byte_bpe, folder
+from tests.models.huggingface.families import bert, byte_bpe, folder
 from tests.models.networks import NETWORKS, SIZE, tokenizer
 
 

@@ -11,7 +11,7 @@ from analysis import attributions, head_effects, logit_attribution
 from models import edits as E
 from models.numbers.precision import name_of
 from tests.models.edited import TEXT
-from tests.models.huggingface.test_open import save
+from tests.models.huggingface.folders import save
 from tests.models.networks import network
 
 HALVES = {"float16": (5e-3, 1e-2), "bfloat16": (4e-2, 5e-2)}  # how far maps, and sums in shares of the largest, may be off

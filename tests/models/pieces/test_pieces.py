@@ -21,7 +21,7 @@ from models.pieces.apart import DIFFERS, HIDDEN, WHOLE, pieces_of
 from models.pieces.unigram import PENALTY
 from models.pieces.values import Lattice, Merges, Pieces, Tries
 from models.tokens import SURROGATE
-from tests.models.huggingface.test_text import FAMILIES, LETTERS, TRICKY, folder
+from tests.models.huggingface.families import FAMILIES, LETTERS, TRICKY, folder
 
 SIGNS = ["<s>", "</s>", "<unk>"]
 

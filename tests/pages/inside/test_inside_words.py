@@ -14,7 +14,7 @@ from pages.inside import ending, recipes
 from pages.inside.compose import HERE
 from pages.inside.opened import open_stage
 from pages.inside.spots import Selection
-from tests.models.huggingface.test_text import folder
+from tests.models.huggingface.families import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
 from tests.pages.opening import open_link, said

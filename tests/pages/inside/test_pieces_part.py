@@ -7,7 +7,7 @@ import transformers
 
 import models
 from models.pieces.apart import HIDDEN
-from tests.models.huggingface.test_text import folder
+from tests.models.huggingface.families import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
 from tests.pages.opening import open_link, said

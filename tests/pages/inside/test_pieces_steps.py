@@ -16,7 +16,7 @@ from models.pieces.values import Lattice, Merges, Tries
 from pages.inside.boards import pieces
 from pages.inside.compose import PIECES
 from pages.inside.pieces import recipes, sentences
-from tests.models.huggingface.test_text import folder
+from tests.models.huggingface.families import folder
 from tests.models.pieces.test_pieces import KINDS
 from ui import state
 from ui.lexicon.marks import Words

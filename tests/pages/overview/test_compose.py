@@ -13,7 +13,7 @@ import models
 from analysis.lens import lens
 from pages.overview.compose import KEY, ROWS, compose, position_of
 from tests.models.classifiers import saved
-from tests.models.huggingface.test_open import save
+from tests.models.huggingface.folders import save
 from tests.models.networks import network
 from tests.viz.views.test_stations_view import sent
 from ui.look import Choices, Look, look_of
