@@ -148,23 +148,10 @@ def imported(tree: Iterable[ast.AST]) -> set[str]:
     return names & module_files().keys()
 
 
-def only_for_types(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-
-
 @cache
 def imports() -> dict[str, set[str]]:
-    """The modules of ours that each module imports: at its top, in functions, and for types alone.
-
-    In models/ the imports for types alone do not count: a model and the code that continues its reading name each other.
-    """
-    graph: dict[str, set[str]] = {}
-    for name, file in module_files().items():
-        tree: Iterable[ast.AST] = nodes(file)
-        if name.startswith("models"):
-            tree = [node for part in parse(file).body if not only_for_types(part) for node in ast.walk(part)]
-        graph[name] = imported(tree) - {name}
-    return graph
+    """The modules of ours that each module imports: at its top, in functions, and for types alone."""
+    return {name: imported(nodes(file)) - {name} for name, file in module_files().items()}
 
 
 @cache
@@ -359,6 +346,28 @@ def test_private_names_stay_in_their_file():
                 private = [alias.name for alias in node.names if alias.name.startswith("_")]
                 offenders += [f"{name_of(file)}:{node.lineno}: from {node.module} import {name}" for name in private]
     reject(offenders, "Private names of another file")
+
+
+def test_private_attributes_stay_in_their_file():
+    """`thing._name` is read and set only in the files that define such a name, not where another file of ours does."""
+    paths = files(*FOLDERS, suffix=".py")
+    defined = {path: {name for node in nodes(path) for name in definitions(node) if name.startswith("_")} for path in paths}
+    offenders = []
+    for path in paths:
+        for node in nodes(path):
+            if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr) and node.attr not in defined[path]:
+                homes = [name_of(other) for other, names in defined.items() if node.attr in names]
+                offenders += [f"{name_of(path)}:{node.lineno}: {ast.unparse(node)} (of {home})" for home in homes[:1]]
+    reject(offenders, "Private attributes of another file")
+
+
+def definitions(node: ast.AST) -> list[str]:
+    """The names of functions, classes, variables and attributes that a node defines."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return [node.id if isinstance(node, ast.Name) else node.attr]
+    return []
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> int:
