@@ -33,8 +33,9 @@ from ui import state
 
 KEYS = {key.name: key for key in state.linked_keys()}
 PARTS: dict[str, state.Key | None] = {
-    "overview": None, "type": None, "attention": KEYS["view"], "layers": KEYS["part"], "flow": KEYS["show"], "space": KEYS["space"],
-    "inside": None, "generate": KEYS["generate-method"], "explain": KEYS["explain"], "change": KEYS["experiment"],
+    "overview": None, "type": None, "attention": KEYS["view"], "layers": KEYS["part"], "flow": KEYS["show"],
+    "space": KEYS["space"], "inside": None, "generate": KEYS["generate-method"],
+    "explain": KEYS["explain"], "change": KEYS["experiment"],
     "heads": KEYS["heads-part"], "build": None, "train": None, "lessons": None,
 }  # fmt: skip
 LESSONS = tuple(sorted(file.stem for file in (ROOT / "lessons").glob("*.md")))

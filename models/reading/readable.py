@@ -105,7 +105,7 @@ class ReadableModel(ABC):
 
     @property
     def trial(self) -> Trial:
-        """Which texts it reads beside others in one pass (`models.reading.together`): none, unless a trial has shown that it can."""
+        """Which texts it reads beside others in one pass (`models.reading.together`): none before a trial shows that it can."""
         from models.reading.requests import Trial
 
         return Trial()

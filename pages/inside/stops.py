@@ -89,7 +89,7 @@ def stations(way: inside.Way) -> dict[str, str]:
     return under
 
 
-def shown(look: Look, way: inside.Way) -> list[tuple[inside.Stage | str, str]]:
+def list_stages(look: Look, way: inside.Way) -> list[tuple[inside.Stage | str, str]]:
     """Return the stages that are listed, with the headings of their groups: all, or for a beginner the stations."""
     every_stage = list(zip(names(way), groups(look, way), strict=True))
     if not look.beginner:
@@ -133,7 +133,7 @@ def lines(draft: Draft, way: inside.Way) -> list[Stop]:
     """Return a line for each stage."""
     look = draft.look
     stops, heads = [], look.trace.attention[way.stack].heads
-    for stage, where in shown(look, way):
+    for stage, where in list_stages(look, way):
         name, gist = formulas.first_line(draft, stage)
         if isinstance(stage, str):
             stops.append(Stop(stage, name, gist, group=where))
@@ -152,7 +152,7 @@ def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:
     options = {
         "stack": way.stack, "layer": way.layer, "head": look.head, "chosen": open_stage,
         "around": recipes.nearest(way.stages[0], look.token),
-        "stops": [[key_of(stage), formulas.name(draft, stage), where] for stage, where in shown(look, way)],
+        "stops": [[key_of(stage), formulas.name(draft, stage), where] for stage, where in list_stages(look, way)],
     }  # fmt: skip
 
     def strips() -> dict[str, Numbers]:

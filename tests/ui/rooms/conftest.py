@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from tests.ui.rooms.app_visitors import lead
 from tests.ui.rooms.seated import Clock
-from ui.rooms.store import Rooms
+from ui.rooms.store import Room, Rooms
 
 
 @pytest.fixture
@@ -16,3 +18,9 @@ def clock() -> Clock:
 @pytest.fixture
 def rooms(clock: Clock) -> Rooms:
     return Rooms(b"secret", 1800, clock)
+
+
+@pytest.fixture
+def teacher() -> tuple[AppTest, Room]:
+    """Who leads a room, on page Attention, and the room."""
+    return lead("attention", "text=The+cat&level=expert&layer=L4&head=H3&view=Heatmap")

@@ -49,24 +49,12 @@ def model_view(
     Pointing at a head shows it larger. A press or Enter tells `chosen`: `[layer, head]`. Raises ValueError if the shapes do not
     agree, and for an order that does not have every head once.
     """
-    small, shapes = [], set()
-    for layer in maps:
-        layer = np.asarray(layer)
-        shapes.add(layer.shape[1:])
-        if layer.ndim != 3 or not layer.shape[0] or len(shapes) > 1:
-            raise ValueError(f"Maps of a layer of shape {list(layer.shape)}: give [layers, heads, query, key].")
-        small.append(np.rint(np.clip(np.nan_to_num(shrink(layer, side)), 0, 1) * 255).astype(np.uint8))
-    if not small:
-        raise ValueError("No maps: give [layers, heads, query, key].")
-    layers, heads = len(small), max(map(len, small))
-    small = [
-        np.concatenate([layer_maps, np.zeros((heads - len(layer_maps), *layer_maps.shape[1:]), np.uint8)]) for layer_maps in small
-    ]
+    maps = _thumbnails(maps, side)
+    layers, heads = maps.shape[:2]
     if notes is not None and [len(row) for row in notes] != [heads] * layers:
         raise ValueError(f"notes need {layers} rows of {heads}, one a head.")
     if len(numbers := list(numbers) or list(range(layers))) != layers:
         raise ValueError(f"There are {layers} layers, and {len(numbers)} numbers for them.")
-    maps = np.stack(small)
     causal = looks_back_only(maps)
     arrays = {"maps": lower(maps) if causal else maps}
     if order is not None:
@@ -92,6 +80,26 @@ def model_view(
         "quantity": quantity,
     } | {"numbers": numbers, "link": link}
     return View("model_view", pack(header, **arrays), name)
+
+
+def _thumbnails(maps: Iterable[np.ndarray], side: int) -> np.ndarray:
+    """Return the maps as uint8 [layers, heads, query, key], `side` positions a side at most; heads that a layer has not are 0."""
+    small, shapes = [], set()
+    for layer in maps:
+        layer = np.asarray(layer)
+        shapes.add(layer.shape[1:])
+        if layer.ndim != 3 or not layer.shape[0] or len(shapes) > 1:
+            raise ValueError(f"Maps of a layer of shape {list(layer.shape)}: give [layers, heads, query, key].")
+        small.append(np.rint(np.clip(np.nan_to_num(shrink(layer, side)), 0, 1) * 255).astype(np.uint8))
+    if not small:
+        raise ValueError("No maps: give [layers, heads, query, key].")
+    heads = max(map(len, small))
+    return np.stack(
+        [
+            np.concatenate([layer_maps, np.zeros((heads - len(layer_maps), *layer_maps.shape[1:]), np.uint8)])
+            for layer_maps in small
+        ]
+    )
 
 
 def _fits(array: np.ndarray, layers: int, heads: int, name: str) -> np.ndarray:

@@ -178,11 +178,11 @@ def _gaze(gaze: Gaze) -> dict[str, Any]:
 
 
 def _lane(lane: Lane) -> dict[str, Any]:
-    shown = [None if token is None else token if isinstance(token, str) else token.text for token in lane.tokens]
+    texts = [None if token is None else token if isinstance(token, str) else token.text for token in lane.tokens]
     return {
         "name": lane.name,
-        "tokens": [None if text is None else pieces(text[:_LONGEST]) for text in shown],
-        "names": ["" if text is None else named(text[:_LONGEST]) for text in shown],
+        "tokens": [None if text is None else pieces(text[:_LONGEST]) for text in texts],
+        "names": ["" if text is None else named(text[:_LONGEST]) for text in texts],
         "places": [int(place) for place in lane.places],
         "numbers": [int(number) for number in lane.numbers],
         "omitted": lane.omitted,
