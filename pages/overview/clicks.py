@@ -38,10 +38,7 @@ def open_station(look: Look, station: str) -> None:
     page = answering(look) if station == "chances" and look.trace.predicts else PAGES.get(station)
     if page is None:
         return
-    link = choices(look, station)
-    if "layer" in link:  # here by its place among the layers with attention
-        link["layer"] = f"L{look.layer}"
-    go(page, link)
+    go(page, choices(look, station))
     state.run_whole_page_next()
 
 

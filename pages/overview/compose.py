@@ -39,11 +39,11 @@ def picture(draft: Draft) -> Picture:
         "kind": look.kind, **chosen_heads(look), "position": at,
         "rows": NARROW[lanes] if look.narrow else OF_TWO if lanes == 2 else ROWS[look.level],
         "count": BARS[look.level], "predicts": predicts, "simple": look.beginner, "words": stations.words(draft, predicts),
-        "leads": not look.beginner,
+        "leads": not look.beginner, "links": stations.links(look),
     }  # fmt: skip
     return Picture(
         recipes.whole_way, (look,), options, KEY, lambda: numbers(look, at, predicts), title="Overview",
-        words=f"through {look.head_name}", takes=("model", "trace"), known={"links": stations.links(look)},
+        words=f"through {look.head_name}", takes=("model", "trace"),
     )  # fmt: skip
 
 

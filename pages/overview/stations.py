@@ -14,8 +14,6 @@ from viz.numbers import decimal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-BREAK = "↵"  # a line break, as the text box writes it (`ui.choices.boxes`)
-LONGEST = 6000  # characters of a text in an address, as `ui.state.LINKED`
 STATIONS = ("tokens", "vectors", "look", "bridge", "mix", "forward", "layers", "chances")
 PARTS = {"mix": {"stage": "mixed values"}, "forward": {"stage": "feed-forward"}, "layers": {"part": "Lens"}}
 PAGES = {
@@ -63,6 +61,7 @@ def facts_of(look: Look) -> dict[str, object]:
         "vocabulary": f"{info.vocabulary:,}",
         "layers": len(trace.numbers),
         "heads": attention.heads,
+        "other_heads": attention.heads - 1,
         "kind": look.kind,
         "formula": attention.formula(look.layer),
         "way_out": look.model.way_out_formula("h") if trace.unembed else "",
@@ -73,9 +72,10 @@ def facts_of(look: Look) -> dict[str, object]:
 
 
 def links(look: Look) -> dict[str, str]:
-    """Return the address of the page that shows each station, with the same model, text, layer, head and token."""
+    """Return the page that shows each station, with what its address says beside that of this page."""
     pages = PAGES | ({"chances": answering(look)} if look.trace.predicts else {})
-    return {name: f"{page}?{urlencode(address(look, name))}" for name, page in pages.items()}
+    parts = PARTS | ({"bridge": {"attention": "Cross"}} if not look.beginner else {})
+    return {name: page + (f"?{urlencode(parts[name])}" if name in parts else "") for name, page in pages.items()}
 
 
 def answering(look: Look) -> str:
@@ -83,21 +83,12 @@ def answering(look: Look) -> str:
     return "explain" if look.model.info.kind == "encoder" or look.model.info.labels else "generate"
 
 
-def address(look: Look, station: str) -> dict[str, str]:
-    """Return what an address says of this look at a station."""
-    model, trace = look.model.info.name, look.trace
-    texts = {"text": trace.text, "target": look.second}
-    texts = {name: text.replace("\n", BREAK) for name, text in texts.items() if len(text) <= LONGEST}
-    values = {"model": model} | texts | choices(look, station)
-    return {name: value for name, value in values.items() if value or name == "text"}
-
-
 def choices(look: Look, station: str) -> dict[str, str]:
-    """Return the choices of an address besides model and texts."""
+    """Return the choices with which a station's page opens, as an address writes them; layers by their place."""
     values = {"level": look.level} | PARTS.get(station, {})
-    kind = "cross" if station == "bridge" else look.kind
     if not look.beginner:
-        values |= {"layer": f"L{look.number(look.layer)}", "head": f"H{look.head}"}
+        values |= {"layer": f"L{look.layer}", "head": f"H{look.head}"}
+        kind = "cross" if station == "bridge" else look.kind
         values |= {"attention": kind.capitalize()} if look.trace.target else {}
     if look.chosen_token is not None:
         values["token"] = str(look.chosen_token)

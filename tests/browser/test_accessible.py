@@ -39,7 +39,7 @@ EXPERIMENTS = ["Switch+off", "Two+texts", "What+wrote+it", "Circuit", "Steer"]
 PARTS = ["Importance", "Stand-ins", "Weights"]
 EXPERTS = [*(f"change?experiment={one}" for one in EXPERIMENTS), *(f"heads?heads-part={one}" for one in PARTS)]
 LEVELS = ["beginner", "intermediate", "expert"]
-VISITS = [*enumerate([*PAGES, *EXPERTS])]
+VISITS = [*enumerate([*PAGES, *EXPERTS, "overview?"])]
 AXE = "() => axe.run({ resultTypes: ['violations'], selectors: false }).then((found) => found.violations)"
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 

@@ -108,7 +108,14 @@ def open_a_room(page: Page) -> None:
     expect(page.get_by_role("heading", name=re.compile("^[A-Z]{6}$"), level=1)).to_be_visible(timeout=WAIT)
 
 
+def leaf_to_another_layer(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^L4: ")).click()
+    expect(page.locator(".hl-stations-view .panel")).to_have_text("Layer L4, one of 6")
+    expect(page).to_have_url(re.compile("layer=L4"), timeout=WAIT)
+
+
 VISITS = {
+    "overview": Visit("?level=intermediate", leaf_to_another_layer, ("cat", "snow", "Feed-forward")),
     "type": Visit("?level=intermediate", append_a_prediction, ("cat",)),
     "attention": Visit("?level=intermediate&view=Reading", choose_the_heatmap, ("cat", "snow")),
     "layers": Visit("?level=intermediate", pick_a_pair, ("cat", "snow")),

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 import models
 from analysis.lens import lens
 from pages.overview.compose import KEY, ROWS, compose, position_of
+from pages.overview.stations import choices
 from tests.models.classifiers import saved
 from tests.models.huggingface.folders import save
 from tests.models.networks import network
+from tests.pages.opening import PAGES
 from tests.viz.views.test_stations_view import sent
 from ui.look import Choices, Look, look_of
 from ui.picture.board import Note
@@ -127,17 +129,20 @@ def test_a_model_without_a_head_says_so(tmp_path):
     assert "no language-model head" in header["rest"]["no guess"] and not header["outcomes"]
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_each_station_leads_to_its_page_with_the_same_choices(level):
-    seen = look("writer", level=level, layer=4, head=2, token=3)
+@pytest.mark.parametrize("name", TEXTS)
+def test_each_station_leads_to_a_page(name):
+    seen = look(name)
     links = {station["key"]: station["link"] for station in drawn(seen)[0]["stations"]}
-    pages = {name: link.partition("?")[0] for name, link in links.items()}
-    assert pages == {
-        "tokens": "type", "vectors": "space", "look": "attention", "mix": "inside", "forward": "inside", "layers": "layers",
-        "chances": "generate",
-    }  # fmt: skip
-    assert all("token=3" in link and f"level={level}" in link for link in links.values())
-    assert all(("layer=L4&head=H2" in link) == (level != "beginner") for link in links.values())
+    assert all(link.partition("?")[0] in PAGES for link in links.values())
+    assert links["look"] == "attention" and links["layers"] == "layers?part=Lens"
+    assert links["chances"] == ("generate" if seen.model.grows else "explain")
+
+
+def test_a_station_opens_with_the_same_choices():
+    seen = look("translator", level="expert", attention="encoder", layer=1, head=2, token=1)
+    assert choices(seen, "look") == {"level": "expert", "layer": "L1", "head": "H2", "attention": "Encoder", "token": "1"}
+    assert choices(seen, "bridge")["attention"] == "Cross"
+    assert choices(look("writer", level="beginner", layer=4), "mix") == {"level": "beginner", "stage": "mixed values"}
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

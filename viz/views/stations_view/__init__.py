@@ -90,9 +90,8 @@ def stations_view(
 
     row: of the last lane, the one whose way is shown while none is pointed at. guesses: what the model would predict if it
     stopped after the embedding and after each layer, at that row; () where it predicts nothing. outcomes: what it predicts;
-    others: a few words on all others.
-    links: by station, the address of the page that shows it. leads: whether a press on a layer or head tells of it; else the
-    picture alone turns to it.
+    others: a few words on all others. links: by station, the page of the app that shows it, with what its address has beside
+    that of this page. leads: whether a press on a layer or head tells of it; else the picture alone turns to it.
 
     Vectors and mixtures are sent as uint8, 128 for 0, each layer in a scale of its own; weights as uint8, exact to 1/510. A press
     tells `chosen`: `{"open": station}`, `{"token": [lane, position]}`, `{"layer", "head"}` or `{"outcome": id}`, each with `n`,

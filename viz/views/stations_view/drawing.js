@@ -6,7 +6,7 @@ import { focusOf, mixedOf, vectorOf, weightsOf } from "./data.js";
 import { place, stripAt } from "./places.js";
 import { gazeOf } from "./words.js";
 
-const FAINT = 0.16; // what is not on the way of the token that is followed
+const FAINT = 0.2; // what is not on the way of the token that is followed
 const LEAST = 8; // of 255: weaker lines are left out
 
 export function draw(state) {
@@ -66,10 +66,10 @@ function lines(view) {
   const { state } = view;
   const { g, header, last } = state;
   header.lanes.forEach((_, lane) => {
-    const end = g.two ? g.bands.middle[0] : g.bands.mix[0];
+    const end = g.bands.look[1];
     gaze(view, `lane${lane}`, lane, lane, [g.bands.look[0] + 3, end - 3], "look");
   });
-  if (g.two) gaze(view, "bridge", 0, last, [g.bands.bridge[0] + 3, g.bands.mix[0] - 3], "bridge");
+  if (g.two) gaze(view, "bridge", 0, last, [g.bands.bridge[0] + 3, g.bands.bridge[1] - 3], "bridge");
 }
 
 function gaze(view, name, from, to, [start, end], station) {
@@ -277,13 +277,14 @@ function comet({ state, pen, theme }) {
     pen.arc(x, y, size, 0, 2 * Math.PI);
     pen.fill();
   };
-  const along = ([from, to]) => dot(place(g, from + part * (to - from), across), 5);
-  if (key === "vectors" || key === "mix") along(g.bands[key]);
+  const along = ([from, to]) => dot(place(g, from + part * (to - from), across), 6);
+  if (key === "tokens") along([g.bands.tokens[1], g.bands.vectors[0]]);
+  else if (key === "vectors" || key === "mix") along(g.bands[key]);
   else if (key === "forward") along([g.bands.glyph[0], g.bands.forward[1]]);
   else if (key === "look" || key === "bridge") {
     const name = key === "bridge" ? "bridge" : `lane${last}`;
     const from = name === "bridge" ? 0 : last;
-    const [start, end] = g.two && key === "look" ? [g.bands.look[0], g.bands.middle[0]] : [g.bands[key][0], g.bands.mix[0]];
+    const [start, end] = g.bands[key];
     weightsOf(state, name, focus[1]).forEach((weight, row) => {
       if (weight < 2 * LEAST) return;
       const a = g.across[from][row];

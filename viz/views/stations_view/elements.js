@@ -73,6 +73,7 @@ function headings(state) {
   const nodes = pool(state, "heads", header.stations.length, () => {
     const node = element("a", "head");
     node.append(element("strong"), element("span", "note"));
+    for (const name of ["pointerenter", "focus"]) node.addEventListener(name, () => headings(state)); // the address may have changed
     node.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || !node.getAttribute("href")) return;
       event.preventDefault();
@@ -86,7 +87,7 @@ function headings(state) {
     node.dataset.key = key;
     write(node.firstChild, title);
     write(node.lastChild, note.replace("{head}", name(key === "bridge" ? "bridge" : main === "bridge" ? `lane${last}` : main)));
-    if (link && inApp) node.setAttribute("href", link);
+    if (link && inApp) node.setAttribute("href", addressOf(link));
     else node.removeAttribute("href");
     node.classList.toggle("now", !state.pointed && state.player.at === i && state.progress < Infinity);
     node.classList.toggle("wait", waits(state, key));
@@ -99,6 +100,14 @@ function headings(state) {
   const { thumbs } = g;
   write(state.besideNode, thumbs.count === 1 ? "its head" : `its ${thumbs.count} heads`);
   put(state.besideNode, { x: g.panel.x + 14, y: thumbs.y + Math.min(30, thumbs.side) / 2 - 9 });
+}
+
+// A page of the app, with all that the address of this one says.
+function addressOf(link) {
+  const [page, more = ""] = link.split("?");
+  const choices = new URLSearchParams(location.search);
+  for (const [name, value] of new URLSearchParams(more)) choices.set(name, value);
+  return choices.size ? `${page}?${choices}` : page;
 }
 
 function tokens(state) {

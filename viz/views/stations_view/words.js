@@ -37,7 +37,8 @@ function filled(state, template, own) {
     best: best?.name ?? "",
     best_share: best?.number ?? "",
   };
-  return template.replace(/\{([a-z_]+)\}/g, (mark, fact) => facts[fact] ?? mark);
+  const text = template.replace(/\{([a-z_]+)\}/g, (mark, fact) => facts[fact] ?? mark);
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 // The gaze by which a token of a lane looks: across to the other lane, where that is what is looked at.

@@ -1,0 +1,53 @@
+"""Page "Overview" as a person uses it: the picture is in sight as a whole, and its stations lead on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages.test_type import box, no_error
+
+WAIT = 60_000
+
+
+def ready(page: Page) -> Page:
+    expect(page.locator(".hl-stations-view .token").first).to_be_visible(timeout=WAIT)
+    return page
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
+def test_the_whole_picture_is_in_sight(open_page, level):
+    page = ready(open_page(f"/overview?level={level}", dark=level == "expert"))
+    place = page.locator(".hl-stations-view").bounding_box()
+    assert place and place["y"] + place["height"] <= 800
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    no_error(page)
+
+
+def test_a_telephone_has_the_stations_below_each_other(open_page):
+    page = ready(open_page("/overview", width=390, height=844))
+    tops = [box["y"] for node in page.locator(".hl-stations-view .head").all() if (box := node.bounding_box())]
+    assert len(tops) == 7 and tops == sorted(tops)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_station_opens_its_page_with_the_same_choices(open_page):
+    page = ready(open_page("/overview?level=intermediate&layer=L4&head=H2&token=5&text=The+farmer+gave+the+hungry+dog"))
+    page.get_by_role("link", name="Looking").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Attention", timeout=WAIT)
+    expect(page).to_have_url(re.compile(r"/attention\?.*layer=L4.*head=H2.*token=5"))
+    expect(box(page)).to_have_value("The farmer gave the hungry dog")
+
+
+def test_a_key_press_and_a_guess_go_on_with_the_text(open_page):
+    page = ready(open_page("/overview?text=The+cat+sat+on+the"))
+    first = page.locator(".hl-stations-view .outcome").first
+    word = first.locator("bdi").inner_text()
+    first.click()
+    expect(box(page)).to_have_value(f"The cat sat on the {word}", timeout=WAIT)
+    expect(page.locator(".hl-stations-view .token").last).to_have_text(word)
+    box(page).press("End")
+    page.keyboard.type(" and")
+    expect(page.locator(".hl-stations-view .token").last).to_have_text("and")

@@ -1,0 +1,145 @@
+"""The way of a text as one picture, in a real browser: pointing, keys, leafing, playing, and nothing cut or covered."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.viz.views.test_stations_view import gaze, lane
+from viz.view import View
+from viz.views.stations_view import Gaze, Lane, Outcome, Words, stations_view
+
+TOKENS = ["<s>", " The", " farmer", " gave", " the", " hungry", " dog"]
+WORDS = Words(
+    steps={"look": "{token} looks at {key}", "layers": "after {layer}: {guess}", "chances": "then {best}"},
+    rest={"rest": "{token}: {best}", "pointed": "{token} gives {share} to {key} by {head}"},
+)
+
+
+def drawn(tokens: list[str] = TOKENS, leads: bool = False, two: bool = False, layers: int = 4) -> View:
+    guesses = [Outcome(f" guess{i}", 0.1 * (i + 1), id=i) for i in range(layers + 1)]
+    outcomes = [Outcome(f" word{i}", 0.4 / (i + 1), id=10 + i) for i in range(5)]
+    count = len(tokens)
+    weights = np.zeros((8, count, count), np.float32)
+    weights[:, range(count), [max(0, i - 1) for i in range(count)]] = 1.0  # every head looks at the token before
+    inside = gaze(layers, 8, count, count)
+    own = Gaze(dict.fromkeys(range(layers), weights), inside.mixed, 1, 2, chosen=not two)
+    vectors = np.random.default_rng(3).normal(size=(layers + 1, count, 64)).astype(np.float32)
+    last = Lane(tokens, range(count), vectors, own, range(layers))
+    lanes = [lane(["The", " cat", " sleeps", "."], layers, 8), last] if two else [last]
+    if two:
+        first = lanes[0]
+        lanes[0] = Lane(
+            first.tokens, first.places, first.vectors, Gaze(first.gaze.weights, first.gaze.mixed, 1, 0, False), range(layers)
+        )
+    bridge = gaze(layers, 8, count, 4, seed=5) if two else None
+    return stations_view(lanes, count - 1, guesses, outcomes, bridge=bridge, words=WORDS, leads=leads, others="all others: 8 %")
+
+
+def said(page: Page):
+    return page.locator(".said")
+
+
+def told(page: Page) -> list[dict]:
+    return [{name: value for name, value in one["value"].items() if name != "n"} for one in page.evaluate("told")]
+
+
+def test_pointing_at_a_token_shows_its_way_alone(draw):
+    page = draw(drawn())
+    expect(said(page)).to_have_text("Dog: word0")
+    page.locator(".token").nth(3).hover()
+    expect(said(page)).to_have_text("Gave gives 100 % to farmer by L1 H2")
+    assert page.locator(".token:not(.dim)").all_inner_texts() == ["·farmer", "·gave"]
+    page.mouse.move(5, 5)
+    expect(said(page)).to_have_text("Dog: word0")
+    expect(page.locator(".token.dim")).to_have_count(0)
+
+
+def test_keys_walk_through_tokens_and_layers_and_choose(draw):
+    page = draw(drawn(leads=True))
+    token = page.locator(".token").nth(3)
+    token.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".token").nth(4)).to_be_focused()
+    expect(said(page)).to_have_text("The gives 100 % to gave by L1 H2")
+    page.keyboard.press("Enter")
+    page.locator(".card[aria-pressed=true]").focus()
+    page.keyboard.press("ArrowUp")  # layers stand upwards
+    page.keyboard.press("Enter")
+    expect(page.locator(".panel")).to_have_text("Layer L2, one of 4")
+    page.locator(".thumb").nth(2).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.locator(".outcome").nth(1).press("Enter")
+    assert told(page) == [{"token": [0, 4]}, {"layer": 2, "head": 2}, {"layer": 2, "head": 3}, {"outcome": 11}]
+
+
+def test_a_beginner_leafs_through_the_layers_here_alone(draw):
+    page = draw(drawn())
+    page.locator(".card").nth(4).click()
+    expect(page.locator(".panel")).to_have_text("Layer L3, one of 4")
+    expect(page.locator(".head .note").nth(2)).to_have_text("")
+    assert told(page) == []
+
+
+def test_who_wants_less_motion_sees_stations_step_by_step(draw):
+    page = draw(drawn())
+    page.emulate_media(reduced_motion="reduce")
+    slider = page.get_by_role("slider", name="Station")
+    slider.press("Home")
+    expect(page.locator(".head.now strong")).to_have_text("Tokens")
+    expect(page.locator(".card.wait")).to_have_count(5)
+    for title in ("Vectors", "Looking"):
+        slider.press("ArrowRight")
+        expect(page.locator(".head.now strong")).to_have_text(title)
+    expect(said(page)).to_have_text("Dog looks at hungry")
+    slider.press("End")
+    expect(page.locator(".wait")).to_have_count(0)
+    expect(page.locator(".head.now")).to_have_count(0)
+
+
+def test_play_goes_from_station_to_station_and_a_new_text_has_its_numbers_at_once(draw, redraw):
+    page = draw(drawn())
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".head.now strong")).to_have_text("Vectors")
+    redraw(page, drawn([*TOKENS, " ran"]))
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    expect(page.locator(".wait")).to_have_count(0)
+    expect(said(page)).to_have_text("Ran: word0")
+    expect(page.locator(".token")).to_have_count(8)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1000, False), (820, True), (358, False)])
+@pytest.mark.parametrize("two", [False, True])
+def test_nothing_is_cut_or_covered(draw, width, dark, two):
+    page = draw(drawn(two=two), width=width, dark=dark)
+    expect(page.locator(".token").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll('.head strong, .note, .token, .card, .outcome, .thumb, .panel, .key, .none')]
+            .filter((node) => !node.hidden)
+            .filter((node) => node.textContent || node.matches('.thumb'))
+            .map((node) => { const { left, top, right, bottom } = node.getBoundingClientRect();
+                             return [node.className + ' ' + node.textContent, left, top, right, bottom] })"""
+    )
+    for (name, left, top, right, bottom), (other, *rest) in combinations(boxes, 2):
+        across, down = min(right, rest[2]) - max(left, rest[0]), min(bottom, rest[3]) - max(top, rest[1])
+        assert across <= 1.5 or down <= 1.5, f"{name} lies over {other}"
+    sizes = page.evaluate(
+        """() => [...document.querySelectorAll('.hl *')]
+            .filter((node) => [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
+            .map((node) => parseFloat(getComputedStyle(node).fontSize))"""
+    )
+    assert min(sizes) >= 12
+
+
+def test_a_table_has_the_numbers_for_who_cannot_see_the_picture(draw):
+    page = draw(drawn())
+    tables = page.locator(".hidden table")
+    expect(tables).to_have_count(3)
+    expect(tables.nth(0)).to_contain_text("dog")
+    assert tables.nth(1).locator("tr").all_inner_texts()[1:3] == ["start\tguess0\t10.0\u00a0%", "L0\tguess1\t20.0\u00a0%"]
+    assert page.locator("canvas").get_attribute("aria-hidden") == "true"
