@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.type.picking import Choice, picked
 from pages.type.predicted import earlier
 from ui import state
 from ui.choices import boxes, heads
-from ui.choices.token import press
+from ui.choices.token import keep, kept
 from ui.look import Look
 from ui.memory import loaded
 from ui.show import choice
@@ -21,20 +23,12 @@ if TYPE_CHECKING:
 
 def react(look: Look) -> None:
     """React to a click on the board."""
-    model, trace, kind = look.model, look.trace, look.kind
-    read = {"cross": trace.target, "decoder": trace.target}.get(kind, trace.tokens)
-    match choice("board"):
-        case {"part": "chips", "value": position} if model.info.mask and trace.unembed:
+    model, trace, click = look.model, look.trace, choice("board")
+    if (picks := picked(replace(look, chosen_token=kept()), click)) is not None:
+        return choose(picks)
+    match click:
+        case {"part": "chips", "value": position}:
             boxes.cover(model, trace, look.select(trace.tokens).places[position])
-        case {"part": "chips" | "target" as name, "value": position}:
-            tokens = trace.tokens if name == "chips" else trace.target
-            row = look.select(tokens).places[position] - look.attention.chooses  # a word means the row that chose it
-            if tokens == read and row >= 0:
-                press(row, look.newest)
-        case {"part": "reading", "value": position}:
-            position -= len(look.scope.keys.tokens) if kind == "cross" else 0
-            if position >= 0:
-                press(look.scope.queries.groups[position][0], look.newest)
         case {"part": "bars", "value": {"id": id}} if model.info.labels:
             why = f"Page “Explain” shows which tokens speak for “{plain(model.outcome(id))}”."
             st.toast(why, icon=":material/lightbulb:")
@@ -54,7 +48,14 @@ def react(look: Look) -> None:
                 if place is not None:
                     boxes.cut_after(trace.read[place], key)
                 boxes.append(characters(model, id) if parts else model.token_text(id), key)
-        case {"part": "heads", "value": [layer, head]}:
+
+
+def choose(picks: Choice) -> None:
+    """Choose a token or a head."""
+    match picks:
+        case {"token": token}:
+            keep(token)
+        case {"layer": int(layer), "head": int(head)}:
             heads.choose(layer, head)
 
 

@@ -11,6 +11,7 @@ from pages.type import answer, welcome
 from pages.type import state as page_state
 from pages.type.clicks import react
 from pages.type.compose import Settings, compose
+from pages.type.picking import PARTS, picked
 from pages.type.settings import BAR_COUNTS, BARS, TEMPERATURES, compose_from
 from ui import shell, state
 from ui.choices import heads, picker, scope
@@ -43,7 +44,7 @@ def draw(look: Look) -> Live:
     board = composed(compose, look, settings)
     mount(board, "board", lambda: react(look))
     take_away("board", lambda: board.pictures)
-    return Live(compose_from, board, asdict(settings))
+    return Live(compose_from, board, asdict(settings), picked, PARTS)
 
 
 heads.side_bar(picker.in_use())

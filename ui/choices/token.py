@@ -12,8 +12,13 @@ def keep(position: int | None) -> None:
     state.KEPT_KEY.set(None)
 
 
-def press(position: int, newest: int) -> None:
-    """Keep a token chosen; pressed again it is let go, and then, as for the newest one, that is shown."""
+def kept() -> int | None:
+    """Return the token that is kept chosen; None for none, also where the line has let it go."""
     if visits.take_lost_token():
         keep(None)
-    keep(None if position in (state.TOKEN.get(), newest) else position)
+    return state.TOKEN.get()
+
+
+def press(position: int, newest: int) -> None:
+    """Keep a token chosen; pressed again it is let go, and then, as for the newest one, that is shown."""
+    keep(None if position in (kept(), newest) else position)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ui.live.message import Request, RequestError, read
 from ui.live.visits import Visit
-from ui.look import Look, look_of
+from ui.look import Choices, Look, look_of
 from ui.memory import loaded, visitors
 from ui.memory.measured import press
 from ui.memory.turns import turn
@@ -31,31 +31,43 @@ def answer(message: str, visit: Visit) -> bytes | str:
         if visit.composer is None or (request.page, request.model) != (visit.page, visit.model):
             raise RequestError("This line answers for the page that its visitor has open, with the model of that page.")
         with visitors.acting_for(visit.session), turn(), press(request.page):
-            return packed(request, visit.composer(look_at(request, visit), request.values).contents)
+            look, choices = look_at(request, visit)
+            picks = {} if request.click is None else picks_of(request, visit, look)
+            if picks:
+                look = look_of(look.model, look.trace, second_of(request, look.model.info), replace(choices, **picks))
+            return packed(request, visit.composer(look, request.values).contents, picks)
     except ValueError as error:
         return json.dumps({"number": getattr(error, "number", 0) or number, "wrong": str(error)})
     except Exception as error:
         return json.dumps({"number": number, "wrong": complaint("This text", error, "read")})
 
 
-def look_at(request: Request, visit: Visit) -> Look:
-    """Read the text of a request, and return the look at it. Errors: ValueError, a sentence, for a layer or a head that the model
-    does not have."""
+def look_at(request: Request, visit: Visit) -> tuple[Look, Choices]:
+    """Read the text of a request, and return the look at it, and the choices that it is made of. Errors: ValueError, a sentence,
+    for a layer or a head that the model does not have."""
     info, choices = loaded.info(request.model), request.choices
     if visit.lost == request.run:  # what a shorter text has lost does not come back with a longer one
         choices = replace(choices, token=None)
-    second = request.second if has_second_box(info) else ""
+    second = second_of(request, info)
     trace, model = loaded.read(request.model, request.text, second), loaded.model(request.model)
     look = look_of(model, trace, second, choices)
     if choices.token is not None and look.chosen_token is None:
         visit.lost = request.run
     check_head(look)
-    return look
+    return look, choices
 
 
-def has_second_box(info: ModelInfo) -> bool:
-    """Return whether a model may read a second text beside the first."""
-    return info.pairs or (info.kind == "encoder-decoder" and not info.labels)
+def picks_of(request: Request, visit: Visit, look: Look) -> dict[str, Any]:
+    """Return what a click on the board chooses. Errors: ValueError, a sentence, for a click that does something else."""
+    picks = visit.picker(look, request.click) if visit.picker else None
+    if picks is None:
+        raise RequestError("A click that changes more than the picture is one for a run of the page.")
+    return dict(picks)
+
+
+def second_of(request: Request, info: ModelInfo) -> str:
+    """Return the text beside the text, of a model that may read one."""
+    return request.second if info.pairs or (info.kind == "encoder-decoder" and not info.labels) else ""
 
 
 def check_head(look: Look) -> None:
@@ -68,13 +80,14 @@ def check_head(look: Look) -> None:
         raise RequestError(f"There is no head {head}: a layer of this model has at most {heads}, counted from 0.")
 
 
-def packed(request: Request, contents: Mapping[str, object]) -> bytes:
-    """Pack the views among what a board has, by their keys. kinds: of the views inside each, as the browser’s node has them."""
+def packed(request: Request, contents: Mapping[str, object], picks: Mapping[str, Any]) -> bytes:
+    """Pack the views among what a board has, by their keys. kinds: of the views inside each, as the browser’s node has
+    them; picks: what a click has chosen."""
     places, blocks, offset = {}, list[bytes](), 0
     for key, view in contents.items():
         if isinstance(view, View):
             places[key] = {"kinds": " ".join(view.uses), "start": offset, "end": offset + len(view.data)}
             blocks.append(view.data)
             offset += len(view.data)
-    header = {"number": request.number, "run": request.run, "boards": places}
+    header = {"number": request.number, "run": request.run, "boards": places, "picks": picks}
     return pack(header, blocks=np.frombuffer(b"".join(blocks), dtype=np.uint8))

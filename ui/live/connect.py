@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 KEY = "line-values"
 SCRIPT = """export default ({ data }) => {
-  const line = window.headlightLine;
-  line?.update(JSON.parse(new TextDecoder().decode(data)));
-  return () => line?.leave();
+  const page = JSON.parse(new TextDecoder().decode(data));
+  if (window.headlightLine) window.headlightLine.update(page);
+  else window.headlightPage = page;
+  return () => window.headlightLine?.leave();
 };
 """
 
@@ -38,11 +39,14 @@ SCRIPT = """export default ({ data }) => {
 @dataclass(frozen=True)
 class Live:
     """What the line needs of a page that a run has drawn. composer: makes its board from a message (see `Visit`); board: the one
-    that this run has placed; values: the page's own choices, as plain values."""
+    that this run has placed; values: the page's own choices, as plain values; picker: gives the choices that a click on the board
+    changes, None for a click that does something else; parts: of the board, in which such clicks are made."""
 
     composer: Callable[[Look, Mapping[str, Any]], Board]
     board: Board
     values: Mapping[str, Any]
+    picker: Callable[[Look, object], Mapping[str, Any] | None] = lambda look, click: None
+    parts: tuple[str, ...] = ()
 
 
 @cache
@@ -88,14 +92,15 @@ def connect(page: str, live: Live | None) -> None:
     if has_newest(visit, texts):
         visit.newest = ""
     visit.page, visit.model = (page, picker.in_use()) if answers_here else ("", "")
-    visit.composer = live.composer
+    visit.composer, visit.picker = live.composer, live.picker
     marked = state.EXPLAINED.get()
     before = None if marked is None else {name: place for name, place in marked.items() if name not in live.board.explained}
     data: dict[str, Any] = {"key": ""}
     if answers_here:
         data = {
             "key": visit.key, "run": visit.run, "page": page, "model": visit.model, "texts": texts,
-            "said": (state.SAID.get() or "").replace("\n", BREAK), "longest": state.LINKED, "values": dict(live.values),
+            "said": (state.SAID.get() or "").replace("\n", BREAK), "longest": state.LINKED, "parts": live.parts,
+            "values": dict(live.values),
             "choices": asdict(replace(choices(), explained=before)),
         }  # fmt: skip
     _component()(key=KEY, data=json.dumps(data).encode())

@@ -4,6 +4,7 @@
 // Where no line can be opened nothing here has any effect: each key goes Streamlit's way.
 
 const LINE_BOXES = ["text", "target"];
+const LINKS = "[data-testid=stSidebarNavLink]"; // to other pages: what is typed after a press on one is typed on no page
 const NO_SUCH_KEY = 4401; // close codes of route.py
 const VISITOR_LEFT = 4408;
 const LATE = 10_000; // milliseconds without an answer, after which a line counts as dead
@@ -22,6 +23,7 @@ class Line {
   notBefore = 0; // when a line may be opened
   asked = 0; // the number of the last message
   answered = 0; // that of the last answer
+  clicked = 0; // that of the last message about a click
   barrier = 0; // messages up to here were about other choices
   typed = null; // what somebody has typed and no run has shown yet
   failed = null; // what of that the line cannot show
@@ -61,18 +63,19 @@ class Line {
     else if (code !== VISITOR_LEFT) this.notBefore = Date.now() + Math.min(SELDOM, AGAIN * 2 ** this.failures++);
   }
 
-  // Ask for the newest text, or open the line first.
-  ask() {
-    if (!this.page || this.typed === null) return;
+  // Ask for the picture of the newest text, or of a click on it; or open the line first.
+  ask(click = null) {
+    if (!this.page || (this.typed === null && !click)) return;
     if (!this.isOpen) return this.open();
-    const [text, other] = this.typed.map((value) => value ?? "");
+    const [text, other] = (this.typed ?? this.page.texts).map((value) => value ?? "");
     if (Math.max(text.length, other.length) > this.page.longest) {
       this.failed = this.typed;
       return;
     }
+    if (click) this.clicked = this.asked + 1;
     const { run, page, model, choices, values, said, texts: before } = this.page;
     const target = text !== before[0] && other === said ? "" : other; // the model's own answer is one to the text before
-    this.socket.send(JSON.stringify({ number: ++this.asked, run, page, model, text, target, choices, values }));
+    this.socket.send(JSON.stringify({ number: ++this.asked, run, page, model, text, target, choices, values, click }));
     clearTimeout(this.watch);
     this.watch = setTimeout(() => this.drop(), LATE);
   }
@@ -88,10 +91,12 @@ class Line {
     if (answer.number >= this.asked) clearTimeout(this.watch);
     if (answer.number <= Math.max(this.answered, this.barrier)) return;
     this.answered = answer.number;
-    if (!this.page || this.typed === null || !sameTexts(texts(), this.typed)) return;
-    if (answer.boards && this.fits(answer.boards))
+    const isOfClick = answer.number === this.clicked && this.typed === null;
+    if (!this.page || !(isOfClick || (this.typed !== null && sameTexts(texts(), this.typed)))) return;
+    if (answer.boards && this.fits(answer.boards)) {
+      Object.assign(this.page.choices, answer.picks);
       for (const [key, { bytes }] of Object.entries(answer.boards)) this.show(this.mounts.get(key), bytes, true);
-    else if (this.answered === this.asked) this.failed = this.typed;
+    } else if (this.answered === this.asked) this.failed = this.typed;
   }
 
   // Whether each board of an answer has its place on the page, with the views that it holds.
@@ -107,7 +112,10 @@ class Line {
 
   // A press on a picture that no run has drawn is one for the run that does: it waits until the text is there.
   press(mount, name, value) {
-    if (!mount.live || !this.isAhead) return mount.args.setTriggerValue(name, value);
+    if (!mount.live || !this.isAhead) {
+      if (this.isOpen && this.typed === null && this.page?.parts?.includes(value?.part)) this.ask(value);
+      return mount.args.setTriggerValue(name, value);
+    }
     this.presses.push([mount, name, value]);
     setTimeout(() => this.release(), HELD);
   }
@@ -210,11 +218,19 @@ function unpacked(data) {
   return answer;
 }
 
-// Begin the line, once a document.
+// Begin the line, once a document. What was mounted before, and said of the page, is waiting.
 function beginLine() {
   const line = new Line();
+  for (const [args, draw] of window.headlightEarly?.splice(0) ?? []) line.mount(args, draw);
+  if (window.headlightPage) line.update(window.headlightPage);
   addEventListener("input", (event) => event.isComposing || line.note(event.target), true);
   addEventListener("compositionend", ({ target }) => line.note(target), true);
+  addEventListener(
+    "click",
+    ({ target, ctrlKey, metaKey }) => target.closest?.(LINKS) && !ctrlKey && !metaKey && line.leave(),
+    true,
+  );
+  addEventListener("popstate", () => line.leave());
   addEventListener("focusin", ({ target }) => boxes().includes(target) && line.open());
   return line;
 }

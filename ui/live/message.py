@@ -27,7 +27,7 @@ class RequestError(ValueError):
 @dataclass(frozen=True)
 class Request:
     """The question of a page. number: grows with each; run: the run of the page that it stands on. second: the text beside the
-    text; values: the page's own choices, which the page checks."""
+    text; values: the page's own choices, and click: on its board, None for none; the page checks both."""
 
     number: int
     run: int
@@ -37,6 +37,7 @@ class Request:
     second: str
     choices: Choices
     values: Mapping[str, Any]
+    click: object = None
 
 
 def read(message: str) -> Request:
@@ -55,7 +56,7 @@ def read(message: str) -> Request:
         check(isinstance(own, dict), "“values” has the page’s own choices by their names.")
         return Request(
             number, count_of(values, "run"), text_of(values, "page", NAMED), text_of(values, "model"),
-            typed(values, "text"), typed(values, "target"), choices_of(values.get("choices")), own,
+            typed(values, "text"), typed(values, "target"), choices_of(values.get("choices")), own, values.get("click"),
         )  # fmt: skip
     except ValueError as error:
         raise RequestError(str(error), number) from None

@@ -42,8 +42,12 @@ export default (args) => {{
   const late = setTimeout(say, 1000, "This picture is on its way …");
   let before = null;
   let over = false;
-  const line = globalThis.headlightLine;
-  const draw = (module, what) => (line ? line.mount(what, module.default) : module.default(what));
+  const draw = (module, what) => {{
+    const line = globalThis.headlightLine;
+    if (line) return line.mount(what, module.default);
+    (globalThis.headlightEarly ??= []).push([what, module.default]);
+    module.default(what);
+  }};
   const mount = (module) => {{
     if (over) return;
     say("");

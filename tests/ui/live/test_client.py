@@ -96,6 +96,28 @@ def test_a_press_reaches_the_run_of_the_text_on_which_it_was_made():
     assert all(len(presses) == 1 and presses[0]["seen"] == presses[0]["shown"] for presses in told)
 
 
+def test_a_press_on_the_picture_is_answered_on_the_line_before_the_run_that_it_asks_for():
+    first = results("""
+    const first = [];
+    for (let seed = 0; seed < 100; seed++) {
+      const world = new World(seed);
+      for (const act of world.listeners.focusin) act({ target: world.box });
+      world.clock.pass(100);
+      world.type("w");
+      world.clock.pass(1500);
+      world.tell(world.drawn);
+      const { runs } = world;
+      while (world.drawn === "w|0") world.clock.pass(1);
+      const came = world.runs === runs ? "line" : "run";
+      world.clock.pass(2000);
+      const right = world.drawn === "w|1" && world.told.length === 1 && world.line.page.choices.choice === 1;
+      first.push(right ? came : world.drawn);
+    }
+    console.log(JSON.stringify(first));
+    """)
+    assert set(first) <= {"line", "run"} and first.count("line") > 70, "now and then a run is faster"
+
+
 def test_where_no_line_can_be_opened_each_key_goes_the_other_way():
     """And the server is not asked for a line at each key."""
     drawn, pauses, tries = results("""

@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from pages.type.picking import picked
 from pages.type.settings import compose_from
 from ui.live import answers, route, routes, visits
 from ui.live.route import Line
@@ -30,6 +31,7 @@ def visit() -> Iterator[Visit]:
     """A visitor who has page Type open with the writer."""
     visit = visits.begin("a session of this test")
     visit.page, visit.model, visit.composer, visit.run = "type", "writer", compose_from, 1
+    visit.picker = picked
     yield visit
     for tell in visitors.leaving:
         tell(lambda session: session != visit.session)
@@ -130,6 +132,29 @@ def test_a_token_that_a_shorter_text_has_lost_does_not_come_back(visit):
     assert board(short)[1] == composed("The", kept)
     visit.run = 2  # the page has run, and its visitor has kept another one
     assert board(answers.answer(message(4, TEXT, kept, run=2), visit))[1] == composed(TEXT, kept)
+
+
+CLICKS = [
+    ({"part": "chips", "value": 3}, {"token": 3}), ({"part": "reading", "value": 2}, {"token": 2}),
+    ({"part": "chips", "value": 5}, {"token": None}), ({"part": "heads", "value": [1, 2]}, {"layer": 1, "head": 2}),
+    ({"part": "chips", "value": 99}, {}), ({"part": "reading", "value": -1}, {}), ({"part": "heads", "value": [9, 0]}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("click", "picks"), CLICKS)
+def test_a_click_that_chooses_a_token_or_a_head_is_answered_with_that_board(visit, click, picks):
+    choices = Choices(level="expert")
+    answer = answers.answer(message(1, TEXT, choices, click=click), visit)
+    assert board(answer)[1] == composed(TEXT, replace(choices, **picks))
+    if "token" in picks:
+        chosen = replace(choices, **picks)
+        again = answers.answer(message(2, TEXT, chosen, click={"part": "chips", "value": 3}), visit)
+        assert board(again)[1] == composed(TEXT, replace(chosen, token=None if picks["token"] == 3 else 3))
+
+
+@pytest.mark.parametrize("click", [5, "chips", {"part": "bars", "value": {"id": 5}}, {"part": "chips", "value": "3"}, {}])
+def test_a_click_that_does_something_else_is_left_to_a_run(visit, click):
+    assert "one for a run of the page" in json.loads(answers.answer(message(1, TEXT, click=click), visit))["wrong"]
 
 
 class Wire:

@@ -59,7 +59,11 @@ export class World {
     this.runs = 0;
     this.mounted = null; // what the last run has mounted
     const window = {};
-    const document = { baseURI: "http://here/", activeElement: null, querySelector: (name) => (name === ".st-key-text input" ? this.box : null) };
+    const document = {
+      baseURI: "http://here/",
+      activeElement: null,
+      querySelector: (name) => (name === ".st-key-text input" ? this.box : null),
+    };
     const world = this;
     class WebSocket extends FakeSocket {
       constructor() {
@@ -121,32 +125,44 @@ export class World {
   run() {
     this.clock.clear(this.running);
     const [text, choice] = [this.sent, this.choice];
-    this.running = this.clock.set(() => {
-      const board = this.boardOf(text, choice);
-      this.pause = this.lines.size ? 400 : 0;
-      if (this.mounted?.board !== board) {
-        const data = new TextEncoder().encode(board);
-        this.mounted = { board, text };
-        const setTriggerValue = (name, seen) => {
-          this.told.push({ seen, shown: this.mounted.board });
-          this.choice++;
-          this.run();
+    this.running = this.clock.set(
+      () => {
+        const board = this.boardOf(text, choice);
+        this.pause = this.lines.size ? 400 : 0;
+        if (this.mounted?.board !== board) {
+          const data = new TextEncoder().encode(board);
+          this.mounted = { board, text };
+          const setTriggerValue = (name, { seen }) => {
+            this.told.push({ seen, shown: this.mounted.board });
+            this.choice++;
+            this.run();
+          };
+          this.line.mount({ parentElement: this.parentElement, data, setTriggerValue }, (args) => this.draw(args));
+        }
+        if (this.setsBox && text === this.sent) {
+          this.setsBox = false;
+          this.clock.set(() => (this.box.value = text), this.roll(50)); // React takes its time
+        }
+        const page = {
+          parts: ["bars"],
+          key: "key",
+          run: ++this.runs,
+          page: "type",
+          model: "writer",
+          said: "",
+          longest: 6000,
+          values: {},
         };
-        this.line.mount({ parentElement: this.parentElement, data, setTriggerValue }, (args) => this.draw(args));
-      }
-      if (this.setsBox && text === this.sent) {
-        this.setsBox = false;
-        this.clock.set(() => (this.box.value = text), this.roll(50)); // React takes its time
-      }
-      const page = { key: "key", run: ++this.runs, page: "type", model: "writer", said: "", longest: 6000, values: {} };
-      this.line.update({ ...page, texts: [text, ""], choices: { choice } });
-    }, 20 + this.roll(150));
+        this.line.update({ ...page, texts: [text, ""], choices: { choice } });
+      },
+      20 + this.roll(150),
+    );
   }
 
   draw({ data, setTriggerValue }) {
     this.drawn = new TextDecoder().decode(data);
     this.history.push(this.drawn);
-    this.tell = (seen) => setTriggerValue("chosen", seen);
+    this.tell = (seen) => setTriggerValue("chosen", { part: "bars", seen });
   }
 }
 
@@ -171,12 +187,14 @@ class FakeSocket {
 
   work() {
     if (this.busy || !this.waiting || this.readyState !== 1) return;
-    const { number, text, choices } = this.waiting;
+    const { number, text, choices, click } = this.waiting;
+    const picks = click ? { choice: choices.choice + 1 } : {};
     Object.assign(this, { busy: true, waiting: null });
     this.world.clock.set(
       () => {
         this.busy = false;
-        if (this.readyState === 1) this.onmessage({ data: packed(number, this.world.boardOf(text, choices.choice)) });
+        const board = this.world.boardOf(text, picks.choice ?? choices.choice);
+        if (this.readyState === 1) this.onmessage({ data: packed(number, board, picks) });
         this.work();
       },
       4 + this.world.roll(60),
@@ -195,10 +213,10 @@ class FakeSocket {
   }
 }
 
-function packed(number, board) {
+function packed(number, board, picks) {
   const bytes = new TextEncoder().encode(board);
   const boards = { board: { kinds: "bars", start: 0, end: bytes.length } };
-  const text = new TextEncoder().encode(JSON.stringify({ number, boards, arrays: { blocks: { offset: 0 } } }));
+  const text = new TextEncoder().encode(JSON.stringify({ number, picks, boards, arrays: { blocks: { offset: 0 } } }));
   const start = Math.ceil((4 + text.length) / 8) * 8;
   const whole = new Uint8Array(start + bytes.length);
   new DataView(whole.buffer).setUint32(0, text.length, true);

@@ -1,0 +1,47 @@
+"""Clicks on the board of page "Type" that choose a token or a head: they change the picture, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ui.look import Look
+
+if TYPE_CHECKING:
+    from models.tokens import Token
+
+PARTS = ("chips", "target", "reading", "heads")  # of the board, in which there is something to choose
+
+Choice = dict[str, int | None]
+"""What becomes of choices of the visitor, by their names in `ui.look.Choices`."""
+
+
+def picked(look: Look, click: object) -> Choice | None:
+    """Return what a click chooses, nothing for one that chooses nothing; None for a click that does something else."""
+    match click:
+        case {"part": "chips"} if look.model.info.mask and look.trace.unembed:
+            return None
+        case {"part": "chips" | "target" as name, "value": int(position)}:
+            return token_of_chip(look, look.trace.tokens if name == "chips" else look.trace.target, position)
+        case {"part": "reading", "value": int(position)}:
+            groups = look.scope.queries.groups
+            position -= len(look.scope.keys.tokens) if look.kind == "cross" else 0
+            return token(look, groups[position][0]) if 0 <= position < len(groups) else {}
+        case {"part": "heads", "value": [int(layer), int(head)]}:
+            attention = look.attention
+            is_there = 0 <= layer < attention.layers and 0 <= head < attention.counts[layer]
+            return {"layer": layer, "head": head} if is_there else {}
+    return None
+
+
+def token_of_chip(look: Look, tokens: Sequence[Token], position: int) -> Choice:
+    """Return what a click on a token chooses: the row that chose that word."""
+    trace, places = look.trace, look.select(tokens).places
+    read = trace.target if look.kind in ("cross", "decoder") and trace.target else trace.tokens
+    row = places[position] - look.attention.chooses if 0 <= position < len(places) else -1
+    return token(look, row) if tokens == read and row >= 0 else {}
+
+
+def token(look: Look, position: int) -> Choice:
+    """Return what a click on a token's row chooses: once more lets it go, and then, as for the newest one, that is shown."""
+    return {"token": None if position in (look.chosen_token, look.newest) else position}
