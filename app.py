@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
+from ui.lessons import routes as lesson_routes
 from ui.lexicon import routes as lexicon_routes
 from ui.live import routes as live_routes
 from ui.memory import freed
@@ -40,11 +41,18 @@ DOOR = Path(__file__).resolve().parent / "ui" / "door.py"
 # another thread that is going through sys.path at that moment skips an entry, and whatever was imported in part stays broken.
 sys.path.append(str(DOOR.parent))
 freed.set_up()
+ROUTES = [
+    *assets.ROUTES,
+    *address.ROUTES,
+    *lexicon_routes.ROUTES,
+    *lesson_routes.ROUTES,
+    *probes.ROUTES,
+    *room_routes.ROUTES,
+    *live_routes.ROUTES,
+]
 app = st.App(
     DOOR,
-    routes=base_path.add_below(
-        [*assets.ROUTES, *address.ROUTES, *lexicon_routes.ROUTES, *probes.ROUTES, *room_routes.ROUTES, *live_routes.ROUTES]
-    ),
+    routes=base_path.add_below(ROUTES),
     lifespan=sending.lifespan,
     middleware=[
         *map(

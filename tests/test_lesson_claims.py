@@ -1,4 +1,4 @@
-"""What the words of the twelve lessons say of the shipped models, beside their questions: each claim is measured here."""
+"""What the words of the lessons say of the shipped models, beside their questions: each claim is measured here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import models
 from analysis.answering import logits_of
 from analysis.answers import answer
 from analysis.heads import head_scores
+from analysis.statistics import head_statistics
 from models import catalog
 from models.language_model import LanguageModel
 from models.numbers.softmax import softmax
 from models.training import live
 from ui.lessons import files
+from ui.memory.favourites import favourite
 
 load = cache(models.load)
 
@@ -79,6 +81,68 @@ def all_chances(model, text, target):
 @tells("prediction", 2, "after “The sky is” many tokens are good")
 def doubt(model, text, target):
     assert shares(model, text).max() < 0.2
+
+
+# ---------------------------------------------------------------- the first course
+
+
+@tells("first-look", 3, "Here you see one of them, L2 H1")
+def beginners_see_it(model, text, target):
+    shown = favourite(model, "self")
+    assert (shown.layer, shown.head) == (2, 1), "beginners choose no head"
+
+
+@tells("first-look", 4, "This model has six of them, L0 to L5.")
+def six_layers(model, text, target):
+    assert model.info.layers == 6
+    after = [said(model, "likeliest token after a layer", text, layer=layer) for layer in range(6)]
+    assert after[-1] == said(model, "likeliest token", text) != after[1]
+
+
+@tells("looking", 1, "Which habit does this head have?")
+def one_back(model, text, target):
+    weights = model.trace(text).attention["self"][2][1]
+    assert (np.argmax(weights[1:], axis=1) == np.arange(len(weights) - 1)).all()
+
+
+@tells("looking", 3, "the strongest square under “How much at the token before”. It is the head that you have just followed.")
+def strongest_square(model, text, target):
+    table = head_statistics(model.trace(text).attention["self"])
+    strongest = table.loc[table["previous"].idxmax()]
+    assert (strongest["layer"], strongest["head"]) == (2, 1)
+
+
+@tells("looking", 5, "The guess follows **your** text.")
+def follows_the_text(model, text, target):
+    assert said(model, "likeliest token", text.replace("bell", "cup")) == "cup"
+
+
+@tells("switching-off", 2, "Most of the time little happens.")
+def little_happens(model, text, target):
+    heads = [(layer, head) for layer in range(6) for head in range(8)]
+    stays = [said(model, "still predicts it", text, without=f"h{layer}.{head}") for layer, head in heads]
+    assert np.mean(stays) > 0.9
+
+
+@tells("switching-off", 3, "Without this head, “asleep” is the best guess no longer.")
+def one_stands_out(model, text, target):
+    assert not said(model, "still predicts it", text, without="h0.4")
+
+
+@tells("switching-off", 4, "switch off layer 0. Is every layer as easy to miss?")
+def layer_0_is_needed(model, text, target):
+    assert not said(model, "still predicts it", text, without="b0")
+
+
+@tells("writing", 4, "High: all become more alike")
+def more_alike(model, text, target):
+    assert said(model, "probability", text, temperature=2.0) < said(model, "probability", text, temperature=0.3)
+
+
+@tells("switching-off", 5, "Switch on L5 H6, or L5 H0 in its place, and “mat” is back: one is enough.")
+def one_is_enough(model, text, target):
+    assert said(model, "likeliest token", text) == "mat"
+    assert all(said(model, "still predicts it", text, without=off) for off in ("h4.5,h5.0", "h4.5,h5.6"))
 
 
 # ---------------------------------------------------------------- heads, layers and positions

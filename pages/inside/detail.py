@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis import inside
-from pages.inside import code, formulas, naming, recipes
+from pages.inside import code, formulas, naming, recipes, stops
 from pages.inside.opened import OpenStage
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
@@ -23,8 +23,11 @@ def add(draft: Draft, here: OpenStage) -> None:
     facts = naming.facts(here.look, stage, here.index)
     below = "\n\n".join(filter(None, [formulas.put_in(draft, here.cell, stage, facts)]))
     many = len(here.columns) > 1
+    about = formulas.explanation(draft, stage, facts)
+    if here.look.beginner and stops.stations(here.way)[stage.name] != stage.name:  # the open station has another name
+        about = f"**{formulas.name(draft, stage)}.** {about}"
     parts = [
-        Part("words", None, formulas.explanation(draft, stage, facts)),
+        Part("words", None, about),
         draft.part("The numbers", Draft.picture, pictures["matrix"]),
     ]
     if many:

@@ -34,8 +34,9 @@ def draw(look: Look) -> None:
     above = shell.above()
     with above:
         mount(board, stops.FOLLOWED)
-    with st.container(key="inside-glance"):
-        mount(board, stops.STRIP, toggled(stops.STRIP))
+    if stops.STRIP in board.contents:
+        with st.container(key="inside-glance"):
+            mount(board, stops.STRIP, toggled(stops.STRIP))
     mount(board, stops.BEFORE, toggled(stops.BEFORE))
     pictures = [*board.pictures]
     if chosen.stage:
@@ -45,8 +46,9 @@ def draw(look: Look) -> None:
     if stops.AFTER in board.contents:
         mount(board, stops.AFTER, toggled(stops.AFTER))
     mount_all(composed(compose, look, Settings(), Below(way)))
-    with above, picture("“Take it away”"):
-        take_away("inside", lambda: pictures)
+    if pictures:
+        with above, picture("“Take it away”"):
+            take_away("inside", lambda: pictures)
 
 
 def toggled(key: str) -> Callable[[], None]:

@@ -40,7 +40,8 @@ def add(draft: Draft, settings: Settings, way: inside.Way) -> None:
     open_stage = settings.selection.stage
     if draft.look.beginner:
         open_stage = stations(way).get(open_stage, open_stage)
-    draft.add(glance(draft, way, open_stage), STRIP)
+    if open_stage or not draft.look.beginner:  # the few stations of a beginner are seen at a glance by themselves
+        draft.add(glance(draft, way, open_stage), STRIP)
     stages = lines(draft, way)
     at = next((i for i, line in enumerate(stages) if line.key == open_stage), len(stages) - 1)
     draft.contents[BEFORE] = way_view(stages[: at + 1], open_stage, key=True)
@@ -133,15 +134,24 @@ def lines(draft: Draft, way: inside.Way) -> list[Stop]:
     """Return a line for each stage."""
     look = draft.look
     stops, heads = [], look.trace.attention[way.stack].heads
-    for stage, where in list_stages(look, way):
+    for number, (stage, where) in enumerate(list_stages(look, way), 1):
         name, gist = formulas.first_line(draft, stage)
+        if look.beginner and stage != ORDER:
+            name = f"{number}. {name}"
         if isinstance(stage, str):
             stops.append(Stop(stage, name, gist, group=where))
         elif not recipes.known(stage):
             stops.append(Stop(stage.name, name, gist, "", None, where))
         else:
             stops.append(
-                Stop(stage.name, name, gist, naming.shape(look, stage), recipes.row(stage, look.token, look.head, heads), where)
+                Stop(
+                    stage.name,
+                    name,
+                    gist,
+                    "" if look.beginner else naming.shape(look, stage),
+                    recipes.row(stage, look.token, look.head, heads),
+                    where,
+                )
             )
     return stops
 

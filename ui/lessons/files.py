@@ -125,13 +125,14 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Course:
-    """Lessons one after the other, for so many minutes. teacher: for who teaches it, in Markdown."""
+    """Lessons one after the other, for so many minutes. teacher: for who teaches it, in Markdown. order: among courses."""
 
     name: str
     title: str
     minutes: int
     lessons: tuple[str, ...]
     teacher: str = ""
+    order: int = 1000
 
 
 def folders() -> list[Path]:
@@ -168,18 +169,18 @@ def languages() -> list[str]:
 
 
 def courses() -> list[Course]:
-    """The courses, the shortest first. Errors: FileError where a file is wrong."""
+    """The courses in their order, and the shortest of others first. Errors: FileError where a file is wrong."""
     by_name = {}
     for folder in folders():
         for file in texts(folder.glob("courses/*.md")):
             by_name[file.stem] = course_of(file)
-    return sorted(by_name.values(), key=lambda course: course.minutes)
+    return sorted(by_name.values(), key=lambda course: (course.order, course.minutes))
 
 
 def course_of(file: Path) -> Course:
     text = text_of(file, LARGEST)
     header = header_of(text, file.name, "course")
-    header.allow(COURSE, COURSE, "course")
+    header.allow({**COURSE, "order": int}, COURSE, "course")
     facts, known = header.values, files()
     for number, name in enumerate(facts["lessons"]):
         if not isinstance(name, str):
@@ -188,7 +189,8 @@ def course_of(file: Path) -> Course:
             header.refuse("lessons", f"The lesson {quoted(name)} stands there twice. Name it once.")
     if missing := [name for name in facts["lessons"] if name not in known]:
         header.refuse("lessons", f"There is no lesson {quoted(missing[0])}. There are {', '.join(known)}.")
-    return Course(file.stem, facts["title"], facts["minutes"], tuple(facts["lessons"]), text[header.end :].strip())
+    teacher, order = text[header.end :].strip(), facts.get("order", Course.order)
+    return Course(file.stem, facts["title"], facts["minutes"], tuple(facts["lessons"]), teacher, order)
 
 
 def find(name: str) -> Lesson | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from pages.inside.spots import Selection, Spot
 from tests.models.networks import network, tokenizer
 from tests.node import printed
 from tests.pages.opening import open_link, said
+from tests.serving import ROOT
 from ui import state
 from ui.look import Look
 from ui.memory import loaded
@@ -281,3 +283,14 @@ def test_beginners_go_through_eight_stations_and_others_see_all_stages():
     assert len(stops.lines(Draft(HERE, replace(look, level="intermediate")), way)) > 20
     opened = stops.stations(way)
     assert opened["masked scores"] == "weights" and opened["ids"] == "pieces" and opened["logits"] == "choice"
+
+
+def test_no_letter_of_the_strips_is_smaller_than_twelve_pixels():
+    sheet = (ROOT / "viz/views/way_view/view.css").read_text("utf-8")
+    assert (sizes := re.findall(r"font-size: ([\d.]+)px", sheet)) and min(map(float, sizes)) >= 12
+
+
+def test_colours_are_explained_above_strips_and_nowhere_else():
+    strip = Stop("ids", "Ids", values=np.array([-1.0, 7.0]))
+    assert b"below zero" in way_view([strip], key=True).data
+    assert b"below zero" not in way_view([strip]).data and b"below zero" not in way_view([Stop("a", "A")], key=True).data

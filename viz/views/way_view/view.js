@@ -26,6 +26,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   Object.assign(state, { header, tell: setTriggerValue });
   state.root.setAttribute("aria-label", header.label);
   state.root.classList.toggle("strip", header.strip);
+  state.root.classList.toggle("plain", !header.shapes.some(Boolean));
   const shape = JSON.stringify([header.keys, header.groups, header.strip]);
   if (shape !== state.shape) build(state, shape);
   explain(state);
