@@ -34,7 +34,7 @@ class Waiting:
 
 
 class Lanes:
-    """Runs work on threads that stay. Models that have batch long share one thread less than there are. Safe to use from many
+    """Runs work on threads that stay. Models that have taken long share one thread less than there are. Safe to use from many
     threads."""
 
     def __init__(self, threads: int, initializer: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
@@ -50,11 +50,10 @@ class Lanes:
         return self._pool(name).submit(self._do, name, visitors.me(), work, *given).result()
 
     def run_together(self, name: str, work: Callable[[list[A]], Sequence[T | Exception]], given: A, kind: Hashable) -> T:
-        """What `work` gives for this among all that wait at the same moment, which it is given at once: a result or an error for
-        each.
+        """What `work` gives for this. It is given all that waits at the same moment, and gives a result or an error for each.
 
         What comes first begins at once. Of one kind one work goes on at a time; what comes meanwhile waits for its end, and is
-        then done all together. Errors: as `run`.
+        then done together. Errors: as `run`.
         """
         mine = Waiting(visitors.me(), given)
         with self._lock:
