@@ -14,7 +14,7 @@ from ui import document, state
 from ui.choices import boxes, examples, picker
 from ui.choices.chosen import look_at
 from ui.choices.examples import Example
-from ui.choices.token import kept
+from ui.choices.token import current_token
 from ui.lessons import course, files
 from ui.live import visits
 from ui.live.connect import Live, connect, restore_typed
@@ -196,7 +196,7 @@ def live(
 
 def write_boxes(info: ModelInfo, page: str, answers: bool) -> tuple[str, str, DeltaGenerator]:
     """Place the text boxes (see `boxes.write`). Where the line answers each key, they send what is typed when it rests."""
-    kept()
+    current_token()  # one that the line has let go is gone from here on
     return boxes.write(info, answers, boxes.REST if visits.is_open(page) else boxes.PAUSE)
 
 

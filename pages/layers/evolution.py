@@ -13,11 +13,13 @@ from pages.layers import heads, recipes
 from pages.layers import state as page_state
 from pages.layers.boards.evolution import KEY, chosen_key, plays_one_head
 from pages.layers.compose import compose
+from pages.layers.live import compose_from, values_of
 from pages.layers.settings import Evolution, Settings
 from ui import state
 from ui.choices.token import keep as keep_token
 from ui.choices.token import press
 from ui.choices.widgets import one_of
+from ui.live.connect import Live
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.mount import composed, mount
@@ -26,18 +28,18 @@ from ui.show import choice
 from viz.views.grid_view.layers import pair_of_cell
 
 
-def draw(look: Look) -> Sequence[Picture]:
+def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
     heads.follow()
     settings = Settings(pair_key=page_state.PAIR_KEY.get(), clicked=page_state.LAYERS_HEAD.get())
     reading = None
     if len(look.attention.keys) > 1:
         settings, reading = _read(look, settings)
         if reading is None:
-            return []
+            return [], None
     board = composed(compose, look, settings, reading)
     for key in board.contents:
         mount(board, key, partial(_react, look, settings, reading) if key == KEY and reading else None)
-    return board.pictures
+    return board.pictures, Live(compose_from, board, values_of(settings))
 
 
 def _read(look: Look, settings: Settings) -> tuple[Settings, Evolution | None]:

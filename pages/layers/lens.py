@@ -40,15 +40,15 @@ COLOUR_HELP = (
 )
 
 
-def draw(look: Look) -> Sequence[Picture]:
+def draw(look: Look) -> tuple[Sequence[Picture], None]:
     model, trace = look.model, look.trace
     if trace.unembed is None:
         say(HERE, look.without_words, name=plain(model.info.name))
-        return []
+        return [], None
     positions = model.places(trace) if model.info.kind == "encoder" else list(range(len(trace.read)))
     if not positions:
         say(HERE, "unmasked" if model.info.mask else "maskless", mask=plain(model.info.mask))
-        return []
+        return [], None
     tuned = translator(model)
     if tuned is None:
         tuned = lens_training.draw(HERE, model)
@@ -62,11 +62,11 @@ def draw(look: Look) -> Sequence[Picture]:
         ("lens", *subject), lambda report: lens(trace, positions, recipes.TOP, translate, report), "Looking through every layer"
     )
     if predictions is None:
-        return []
+        return [], None
     settings = Settings(lens_layer=page_state.LENS_LAYER.get(), colour=colour)
     board = composed(compose, look, settings, Predictions(tuple(positions), predictions, translate is not None))
     mount(board, KEY, partial(_react, positions))
-    return board.pictures
+    return board.pictures, None
 
 
 def _react(positions: list[int]) -> None:

@@ -20,7 +20,7 @@ from ui.picture.picture import Picture
 from ui.show import choice, picture, show_chart
 
 
-def draw(look: Look) -> Sequence[Picture]:
+def draw(look: Look) -> tuple[Sequence[Picture], None]:
     heads.follow()
     settings, attention = Settings(clicked=page_state.LAYERS_HEAD.get()), look.attention
     subject = (look.model.info.name, look.trace.text, look.second, look.kind)
@@ -28,7 +28,7 @@ def draw(look: Look) -> Sequence[Picture]:
     if len(attention.keys) > 1:
         table = jobs.result(("heads", *subject), lambda report: head_statistics(attention, report), "Reading every head")
         if table is None:
-            return []
+            return [], None
         reading = Statistics(table)
     board = composed(compose, look, settings, reading)
     for key in board.contents:
@@ -37,7 +37,7 @@ def draw(look: Look) -> Sequence[Picture]:
     if reading and attention.layers * attention.heads > 1:
         with picture("The map of heads"):
             pictures += _alike(look, settings, subject)
-    return pictures
+    return pictures, None
 
 
 def _alike(look: Look, settings: Settings, subject: tuple) -> Sequence[Picture]:

@@ -11,7 +11,7 @@ from pages.type.picking import Choice, picked
 from pages.type.predicted import earlier
 from ui import state
 from ui.choices import boxes, heads
-from ui.choices.token import keep, kept
+from ui.choices.token import current_token, keep
 from ui.look import Look
 from ui.memory import loaded
 from ui.show import choice
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def react(look: Look) -> None:
     """React to a click on the board."""
     model, trace, click = look.model, look.trace, choice("board")
-    if (picks := picked(replace(look, chosen_token=kept()), click)) is not None:
+    if (picks := picked(replace(look, chosen_token=current_token()), click)) is not None:
         return choose(picks)
     match click:
         case {"part": "chips", "value": position}:

@@ -244,6 +244,8 @@ def test_layers_compose_what_a_run_mounts(folders, traces, kind, level, part, re
     seen = look(kind, folders[kind], traces[-1], app, {"level": level})
     settings, reading = read(seen)
     assert_mounted(app, lambda: compose_layers(seen, settings, reading))
+    if part == "Evolution":
+        assert_answered(app, traces, "evolution")
 
 
 FEW = {

@@ -12,7 +12,7 @@ def keep(position: int | None) -> None:
     state.KEPT_KEY.set(None)
 
 
-def kept() -> int | None:
+def current_token() -> int | None:
     """Return the token that is kept chosen; None for none, also where the line has let it go."""
     if visits.take_lost_token():
         keep(None)
@@ -21,4 +21,4 @@ def kept() -> int | None:
 
 def press(position: int, newest: int) -> None:
     """Keep a token chosen; pressed again it is let go, and then, as for the newest one, that is shown."""
-    keep(None if position in (kept(), newest) else position)
+    keep(None if position in (current_token(), newest) else position)

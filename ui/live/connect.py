@@ -19,6 +19,7 @@ from ui.live.message import RequestError, read
 from ui.live.visits import Visit
 from ui.memory import visitors
 from ui.text import BREAK
+from viz.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,13 +82,14 @@ def connect(page: str, live: Live | None) -> None:
     """Have the line answer for this page from now on. Call it after the page is drawn, in every run.
 
     page: its name among the folders; live: None of a page for which no line answers. A text that no link carries is left to runs
-    of the page, and so is all that a room follows.
+    of the page; so is all that a room follows, and a board with words or tables that only Streamlit can place.
     """
     if live is None:
         return visits.end()
     visit = visits.begin(visitors.me())
     texts = [state.box_text(state.TEXT), state.box_text(state.TARGET)]
-    answers_here = not state.ROOM.get() and max(map(len, texts)) <= state.LINKED
+    words_apart = live.board.beside or not all(isinstance(content, View) for content in live.board.contents.values())
+    answers_here = not state.ROOM.get() and max(map(len, texts)) <= state.LINKED and not words_apart
     visit.run += 1
     if has_newest(visit, texts):
         visit.newest = ""
