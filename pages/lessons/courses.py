@@ -27,7 +27,7 @@ def draw(each: Course, lessons: Mapping[str, Lesson], language: str, first: bool
         facts += f" · {done} finished" if ahead else " · all finished"
     with st.container(border=True, key=f"course-{each.name}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", key=f"course-head-{each.name}"):
-            st.markdown(f"### {plain(each.title)}\n\n:small[:gray[{facts}]]", width="stretch")
+            st.markdown(f"### {plain(each.title)} &nbsp; :small[:gray[{facts}]]", width="stretch")
             if numbered:
                 start_button(each, (ahead or numbered)[0][1], "Again" if not ahead else "Go on" if done else "Start", first)
         with st.container(horizontal=True, gap="small", key=f"strung-{each.name}"):

@@ -222,3 +222,22 @@ def test_a_step_shows_and_uses_its_own_numbers_and_not_those_that_were_chosen_in
     expect(page.get_by_role("slider", name="Temperature")).to_have_value("0.8", timeout=WAIT)
     page.get_by_role("button", name="Go on by one").click()
     expect(page.get_by_text("“get”").first).to_be_visible(timeout=WAIT)
+
+
+@pytest.mark.parametrize("course", files.courses(), ids=lambda course: course.name)
+def test_a_handout_prints_on_one_page(open_page, course):
+    page = open_page(f"/handouts/{course.name}")
+    expect(page.get_by_role("heading", level=1)).to_have_text(course.title)
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) == 1
+    page.evaluate("window.print = () => (document.title = 'printed')")
+    page.get_by_role("button", name="Print").click()
+    expect(page).to_have_title("printed")
+
+
+def test_the_teacher_finds_the_handout_of_a_course_below_it(open_page):
+    page = open_page("/lessons")
+    card = page.locator(".st-key-course-first-course")
+    card.get_by_text("For the teacher", exact=True).click(timeout=WAIT)
+    with page.expect_popup() as opened:
+        card.get_by_role("link", name="Handout to print").click()
+    expect(opened.value.get_by_role("heading", level=1)).to_have_text(files.courses()[0].title, timeout=WAIT)

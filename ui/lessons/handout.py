@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from ui.lessons import files
@@ -66,5 +67,10 @@ def words_of(course: Course, language: str) -> list[tuple[str, str]]:
     """Return the words of the lexicon that these lessons use, with what they mean to beginners, in the order of their use."""
     entries = lexicon.entries(language if language in lexicon.languages() else lexicon.FIRST)
     steps = [step for lesson in lessons_of(course, "") for step in lesson.steps]
-    names = dict.fromkeys(spot.name for step in steps for spot in spots(step.words) if spot.name in entries)
+    names = dict.fromkeys(spot.name for step in steps for spot in spots(unfolded(step.words)) if spot.name in entries)
     return [(entries[name].title, entries[name].meanings[0]) for name in names if "{" not in entries[name].meanings[0]][:WORDS]
+
+
+def unfolded(text: str) -> str:
+    """Return a text with each of its paragraphs on one line."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
