@@ -76,12 +76,12 @@ def select_rows(
     if count <= most:
         return list(tokens), side.groups
     focus, far = (next(i for i, group in enumerate(side.groups) if at in group) for at in (position, looked))
-    visible = {0, focus, far}
+    selected = {0, focus, far}
     for step in range(1, count):  # back from the token, then on from it
         near = focus - step if step < focus else step + 1
-        visible |= {near} if len(visible) < most - 1 and near < count else set()
-    places: list[int | None] = [*sorted(visible)]
-    gap = next((i for i, (a, b) in enumerate(pairwise(sorted(visible)), 1) if b - a > 1), len(places))
+        selected |= {near} if len(selected) < most - 1 and near < count else set()
+    places: list[int | None] = [*sorted(selected)]
+    gap = next((i for i, (a, b) in enumerate(pairwise(sorted(selected)), 1) if b - a > 1), len(places))
     places.insert(gap, None)
     return [None if i is None else tokens[i] for i in places], [[] if i is None else side.groups[i] for i in places]
 
@@ -125,7 +125,7 @@ def predicted(model: LanguageModel, trace: Trace, position: int, count: int, sim
     """Return the guess after each layer, and the likeliest outcomes, at a position."""
     scores = layer_scores(trace, position)
     best = model.top(scores[-1], position, count)
-    outcomes = [Outcome(spelt(label.text, simple), label.probability, label.score, label.id) for label in best]
+    outcomes = [Outcome(spelt(token.text, simple), token.probability, token.score, token.id) for token in best]
     each: list[Any] = [values.tolist() for values in guesses(model, scores)]
     guessed = [
         Outcome(spelt(model.outcome(id), simple), probability, score, id) for id, probability, score in zip(*each, strict=True)

@@ -74,8 +74,19 @@ def facts_of(look: Look) -> dict[str, object]:
 def links(look: Look) -> dict[str, str]:
     """Return the page that shows each station, with what its address says beside that of this page."""
     pages = PAGES | ({"chances": answering(look)} if look.trace.predicts else {})
-    parts = PARTS | ({"bridge": {"attention": "Cross"}} if not look.beginner else {})
-    return {name: page + (f"?{urlencode(parts[name])}" if name in parts else "") for name, page in pages.items()}
+    parts = {name: part_of(look, name) for name in pages}
+    return {name: page + (f"?{urlencode(parts[name])}" if parts[name] else "") for name, page in pages.items()}
+
+
+def part_of(look: Look, station: str) -> dict[str, str]:
+    """Return which part of its page shows a station, as an address says it."""
+    part = dict(PARTS.get(station, {}))
+    if not look.trace.target or look.beginner:
+        return part
+    across = station == "bridge" or (station in ("mix", "forward") and look.kind != "decoder")
+    if station == "mix" and across:
+        part["stage"] = "cross mixed values"
+    return part | ({"attention": "Cross"} if across else {})
 
 
 def answering(look: Look) -> str:
@@ -85,11 +96,11 @@ def answering(look: Look) -> str:
 
 def choices(look: Look, station: str) -> dict[str, str]:
     """Return the choices with which a station's page opens, as an address writes them; layers by their place."""
-    values = {"level": look.level} | PARTS.get(station, {})
+    values = {"level": look.level}
     if not look.beginner:
         values |= {"layer": f"L{look.layer}", "head": f"H{look.head}"}
-        kind = "cross" if station == "bridge" else look.kind
-        values |= {"attention": kind.capitalize()} if look.trace.target else {}
+        values |= {"attention": look.kind.capitalize()} if look.trace.target else {}
+    values |= part_of(look, station)
     if look.chosen_token is not None:
         values["token"] = str(look.chosen_token)
     return values
