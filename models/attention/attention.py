@@ -187,6 +187,7 @@ class Attention:
         return array_of(self.call(layer).expanded("value"))
 
     def call(self, layer: int) -> Call:
+        """Return the recorded call of a layer. Errors: ValueError, a sentence, where queries and keys are not known."""
         if not self.calls:
             raise ValueError("These weights were computed elsewhere: queries, keys, values and scores are not known.")
         call = self.calls[layer]

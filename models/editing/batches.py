@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,9 +16,6 @@ from models.edits import Edit, Part, Skip, check, shift
 from models.reading.inputs import SECOND, Text, are_ids, text_of
 from models.reading.readable import ReadableModel, Ready
 from models.trace import Attention, Trace
-
-if TYPE_CHECKING:
-    from models.reading.readable import ReadableModel
 
 TOKENS = 4096  # the most that are read at once, of all rows together
 UNCLEAR = (

@@ -90,7 +90,7 @@ def stations(way: inside.Way) -> dict[str, str]:
     return under
 
 
-def list_stages(look: Look, way: inside.Way) -> list[tuple[inside.Stage | str, str]]:
+def listed_stages(look: Look, way: inside.Way) -> list[tuple[inside.Stage | str, str]]:
     """Return the stages that are listed, with the headings of their groups: all, or for a beginner the stations."""
     every_stage = list(zip(names(way), groups(look, way), strict=True))
     if not look.beginner:
@@ -134,7 +134,7 @@ def lines(draft: Draft, way: inside.Way) -> list[Stop]:
     """Return a line for each stage."""
     look = draft.look
     stops, heads = [], look.trace.attention[way.stack].heads
-    for number, (stage, where) in enumerate(list_stages(look, way), 1):
+    for number, (stage, where) in enumerate(listed_stages(look, way), 1):
         name, gist = formulas.first_line(draft, stage)
         if look.beginner and stage != ORDER:
             name = f"{number}. {name}"
@@ -162,7 +162,7 @@ def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:
     options = {
         "stack": way.stack, "layer": way.layer, "head": look.head, "chosen": open_stage,
         "around": recipes.nearest(way.stages[0], look.token),
-        "stops": [[key_of(stage), formulas.name(draft, stage), where] for stage, where in list_stages(look, way)],
+        "stops": [[key_of(stage), formulas.name(draft, stage), where] for stage, where in listed_stages(look, way)],
     }  # fmt: skip
 
     def strips() -> dict[str, Numbers]:

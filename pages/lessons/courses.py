@@ -64,7 +64,7 @@ def begin_of(each: Course, lesson: Lesson) -> None:
 
 def teachers_page(each: Course, numbered: list[tuple[int, Lesson]], language: str) -> None:
     """Place what a teacher of the course needs: words on the whole, a handout, and each lesson’s page with its answers."""
-    address = f"./handouts/{each.name}" + (f"?language={language}" if language else "")
+    address = f"./handouts/{language}{'/' * bool(language)}{each.name}"
     st.link_button(words(HERE, "handout"), address, icon=":material/print:")
     if each.teacher:
         st.markdown(each.teacher)

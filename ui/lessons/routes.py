@@ -15,7 +15,7 @@ async def _handout(request: Request) -> Response:
     from models.errors import FileError  # here: a server answers before it has what reads lessons
     from ui.lessons import files, handout
 
-    language = request.query_params.get("language", "")
+    language = request.path_params.get("language", "")
     try:
         course = next((course for course in files.courses() if course.name == request.path_params["course"]), None)
         if course:
@@ -25,4 +25,4 @@ async def _handout(request: Request) -> Response:
     return Response("There is no course of this name.", status_code=404, media_type="text/plain")
 
 
-ROUTES = (Route("/handouts/{course}", _handout),)
+ROUTES = (Route("/handouts/{course}", _handout), Route("/handouts/{language}/{course}", _handout))

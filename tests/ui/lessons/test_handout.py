@@ -33,7 +33,7 @@ def test_a_server_sends_handouts_and_says_of_others_that_they_are_not_there(monk
     browser = TestClient(Starlette(routes=list(routes.ROUTES)))
     answer = browser.get("/handouts/first-course")
     assert answer.status_code == 200 and COURSES["first-course"].title in answer.text
-    assert "A &lt;b&gt;bold&lt;/b&gt; course" in browser.get("/handouts/mine?language=xx").text
+    assert "A &lt;b&gt;bold&lt;/b&gt; course" in browser.get("/handouts/xx/mine").text
     assert browser.get("/handouts/nothing").status_code == 404
     (tmp_path / "courses" / "mine.md").write_text("no course")
     wrong = browser.get("/handouts/mine")
