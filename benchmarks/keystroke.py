@@ -2,8 +2,8 @@
 
     python -m benchmarks.keystroke [--level intermediate] [--keys 60]
 
-Four servers run at once and take turns, key by key, so that a noisy machine is noisy for all of them. Page Inside, with a
-stage open, is measured beside page Type on the same server.
+Four servers run at once and take turns, key by key, so that a noisy machine is noisy for all of them. Page Overview, and
+page Inside with a stage open, are measured beside page Type on the same server.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ WATCHED = {
     "floor (echo)": ".st-key-answer",
     "echoing component": ".st-key-answer",
     "Headlight": ".st-key-board",
+    "Overview": ".st-key-overview",
     "Inside, a stage open": ".st-key-inside-open",
     "whole-page rerun": ".st-key-board",
 }
-PLACES = {"Inside, a stage open": "/inside?stage=queries"}
+PLACES = {"Overview": "/overview", "Inside, a stage open": "/inside?stage=queries"}
 WARM = 4  # presses that are not counted
 OPEN, PAINT, TURNS = 90, 20, 40  # seconds: at most until a page is there, until a press is painted, for all turns of two pages
 

@@ -43,7 +43,7 @@ def picture(draft: Draft) -> Picture:
     }  # fmt: skip
     return Picture(
         recipes.whole_way, (look,), options, KEY, lambda: numbers(look, at, predicts), title="Overview",
-        words=f"through {look.head_name}", takes=("model", "trace"),
+        words=f"through {look.head_name}", takes=("trace",),
     )  # fmt: skip
 
 

@@ -26,13 +26,15 @@ MOST = 2**21  # weights of all layers: of a longer text only the chosen layer is
 
 
 def whole_way(
-    model: LanguageModel, trace: Trace, *, kind: str, layers: dict[str, int], heads: dict[str, int], position: int, rows: int,
+    trace: Trace, *, kind: str, layers: dict[str, int], heads: dict[str, int], position: int, rows: int,
     count: int, predicts: bool, simple: bool, words: dict[str, dict[str, str]] | None = None, leads: bool = False,
     links: dict[str, str] | None = None,
 ) -> View:  # fmt: skip
     """Draw the way of a text. layers, heads: which are chosen, by the kind of attention; position: of the token in `trace.read`
     whose way is shown; rows: how many tokens of a lane are shown; count: how many predictions; predicts: whether the model
     predicts something at that position; simple: with the tokens' signs as beginners read them."""
+    model = trace.model
+    assert isinstance(model, LanguageModel), "a trace from a file has no model to ask for predictions"
     stacks = ("encoder", "decoder") if trace.target else ("self",)
     main = "cross" if trace.target else "self"
     looked = int(trace.attention[main][layers[main]][heads[main], position].argmax())

@@ -156,7 +156,9 @@ def test_any_text_is_drawn(text, level, narrow):
 
 def test_the_same_look_gives_the_same_bytes():
     seen = look("translator", level="expert")
-    assert compose(seen).data == compose(replace(seen)).data
+    first = compose(seen)
+    assert first.data == compose(replace(seen)).data
+    assert compose(replace(seen)).contents[KEY] is first.contents[KEY], "a class that looks at one text has one picture"
 
 
 def test_a_classifier_of_hugging_face_is_drawn(tmp_path):

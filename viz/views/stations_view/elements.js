@@ -129,7 +129,8 @@ function tokens(state) {
   all.forEach(([lane, row, text], i) => {
     const node = nodes[i];
     const { names, omitted } = header.lanes[lane];
-    const key = text === null ? `… ${omitted} more` : text.join("\u0000");
+    const more = g.wide || g.pitch >= 64 ? `… ${omitted} more` : `+${omitted}`;
+    const key = text === null ? more : text.join("\u0000");
     Object.assign(node, { place: text === null ? null : [lane, row], text });
     if (node.key !== key) {
       node.key = key;
@@ -149,7 +150,7 @@ function tokens(state) {
       node,
       g.wide ? { x: start, y: across - high / 2, w: wide, h: high } : { x: across - wide / 2, y: start, w: wide, h: high },
     );
-    const spoken = text === null ? key : `${names[row]}${mine ? ", followed" : ""}`;
+    const spoken = text === null ? `${omitted} more` : `${names[row]}${mine ? ", followed" : ""}`;
     if (node.spoken !== spoken) node.setAttribute("aria-label", (node.spoken = spoken));
   });
 }
