@@ -13,9 +13,20 @@ const SETTLED = 100; // milliseconds that a box is late with what a run has put 
 const AGAIN = 1000; // milliseconds until a line that could not be opened is tried again, each time twice as long
 const SELDOM = 60_000; // but not longer
 
+/** @typedef {import("./types").Answer} Answer */
+/** @typedef {import("./types").Draw} Draw */
+/** @typedef {import("./types").Mounted} Mounted */
+/** @typedef {import("./types").Page} Page */
+/** @typedef {import("./types").Texts} Texts */
+/** @typedef {import("../../viz/shared/types").Bytes} Bytes */
+/** @typedef {import("../../viz/shared/types").MountArgs} MountArgs */
+
 class Line {
+  /** @type {Map<string, Mounted>} */
   mounts = new Map(); // what runs have mounted, by key: {args, draw, drawn, live}; live: drawn by the line
+  /** @type {Page | null} */
   page = null; // what the last run says of its page; null where no line answers
+  /** @type {WebSocket | null} */
   socket = null;
   key = ""; // by which it was opened
   refused = ""; // a key that the server does not know
@@ -25,11 +36,14 @@ class Line {
   answered = 0; // that of the last answer
   clicked = 0; // that of the last message about a click
   barrier = 0; // messages up to here were about other choices
+  /** @type {Texts | null} */
   typed = null; // what somebody has typed and no run has shown yet
+  /** @type {Texts | null} */
   failed = null; // what of that the line cannot show
+  /** @type {import("./types").Press[]} */
   presses = [];
   overdrawn = false; // whether a run has drawn an older text than the one that is typed
-  watch = 0;
+  watch = 0; // a timer
 
   get isOpen() {
     return this.socket?.readyState === WebSocket.OPEN;
@@ -56,6 +70,7 @@ class Line {
     Object.assign(this, { socket, key: this.page.key });
   }
 
+  /** @param {number} code */
   closed(code) {
     clearTimeout(this.watch);
     this.socket = null;
@@ -64,6 +79,7 @@ class Line {
   }
 
   // Ask for the picture of the newest text, or of a click on it; or open the line first.
+  /** @param {unknown} click */
   ask(click = null) {
     if (!this.page || (this.typed === null && !click)) return;
     if (!this.isOpen) return this.open();
@@ -75,7 +91,7 @@ class Line {
     if (click) this.clicked = this.asked + 1;
     const { run, page, model, choices, values, said, texts: before } = this.page;
     const target = text !== before[0] && other === said ? "" : other; // the model's own answer is one to the text before
-    this.socket.send(JSON.stringify({ number: ++this.asked, run, page, model, text, target, choices, values, click }));
+    this.socket?.send(JSON.stringify({ number: ++this.asked, run, page, model, text, target, choices, values, click }));
     clearTimeout(this.watch);
     this.watch = setTimeout(() => this.drop(), LATE);
   }
@@ -85,7 +101,9 @@ class Line {
     this.closed(0);
   }
 
+  /** @param {string | ArrayBuffer} data */
   take(data) {
+    /** @type {Answer} */
     const answer = typeof data === "string" ? JSON.parse(data) : unpacked(data);
     this.failures = 0;
     if (answer.number >= this.asked) clearTimeout(this.watch);
@@ -100,17 +118,21 @@ class Line {
   }
 
   // Whether each board of an answer has its place on the page, with the views that it holds.
+  /** @param {Record<string, import("./types").Board>} boards */
   fits(boards) {
     const entries = Object.entries(boards);
     return entries.length > 0 && entries.every(([key, { kinds }]) => nodeOf(this.mounts.get(key))?.dataset.uses === kinds);
   }
 
+  /** @param {Mounted | undefined} mount @param {Bytes} data @param {boolean} live */
   show(mount, data, live) {
+    if (!mount) return;
     Object.assign(mount, { drawn: data, live });
     mount.draw({ ...mount.args, data, setTriggerValue: (name, value) => this.press(mount, name, value) });
   }
 
   // A press on a picture that no run has drawn is one for the run that does: it waits until the text is there.
+  /** @param {Mounted} mount @param {string} name @param {any} value */
   press(mount, name, value) {
     if (!mount.live || !this.isAhead) {
       if (this.isOpen && this.typed === null && this.page?.parts?.includes(value?.part)) this.ask(value);
@@ -134,12 +156,13 @@ class Line {
   }
 
   // What a run says of its page, after it has mounted the rest.
+  /** @param {Page} page */
   settleOn(page) {
     const before = this.page;
     this.page = page.key ? page : null;
     if (this.socket && this.key !== page.key) this.drop();
     if (this.page && this.typed !== null && sameTexts(this.typed, page.texts)) this.typed = null;
-    if (boxes().includes(document.activeElement)) this.open();
+    if (isBox(document.activeElement)) this.open();
     const changed = this.page && !(before && chosen(before) === chosen(page));
     if (changed) this.barrier = this.asked;
     if (changed || (this.overdrawn && this.isAhead)) this.ask();
@@ -148,25 +171,29 @@ class Line {
     setTimeout(() => this.settle(), SETTLED);
   }
 
+  /** @param {EventTarget | null} target */
   note(target) {
-    if (!this.page || !boxes().includes(target)) return;
+    if (!this.page || !isBox(target)) return;
     this.typed = texts();
     this.failed = null;
     this.ask();
   }
 
   // A run mounts a view. What the line has drawn there stays until the run has said of which text it is.
+  /** @param {MountArgs} args @param {Draw} draw */
   mount(args, draw) {
     const key = keyOf(args.parentElement);
     if (!key) return draw(args);
     const before = this.mounts.get(key);
-    const mount = before?.args.parentElement === args.parentElement ? before : { live: false };
-    this.mounts.set(key, Object.assign(mount, { args, draw }));
+    const isSame = before?.args.parentElement === args.parentElement;
+    const mount = Object.assign(isSame && before ? before : { live: false }, { args, draw });
+    this.mounts.set(key, mount);
     if (mount.live && this.isAhead) return;
     this.overdrawn ||= this.typed !== null;
     this.show(mount, args.data, false);
   }
 
+  /** @param {Page} page */
   update(page) {
     setTimeout(() => this.settleOn(page)); // after all that it has mounted
   }
@@ -177,38 +204,52 @@ class Line {
 }
 
 // The text boxes that there are, and what they hold; null for one that is not there.
+/** @returns {(HTMLInputElement | null)[]} */
 function boxes() {
   return LINE_BOXES.map((name) => document.querySelector(`.st-key-${name} input`));
 }
 
+/** @param {EventTarget | null} target */
+function isBox(target) {
+  return boxes().some((box) => box !== null && box === target);
+}
+
+/** @returns {Texts} */
 function texts() {
   return boxes().map((box) => box && wellFormed(box.value));
 }
 
 // A text as the server gets it: half of a character becomes a sign of its own.
+/** @param {string} text */
 function wellFormed(text) {
   return text.toWellFormed?.() ?? text;
 }
 
+/** @param {Texts} some @param {Texts} others */
 function sameTexts(some, others) {
   return some.every((text, i) => text === others[i] || text === null || others[i] === null);
 }
 
+/** @param {Page} page */
 function chosen({ page, model, choices, values }) {
   return JSON.stringify([page, model, choices, values]);
 }
 
 // The key under which a view is mounted.
+/** @param {Node} parentElement */
 function keyOf(parentElement) {
-  const classes = parentElement.getRootNode().host?.closest("[class*='st-key-']")?.classList ?? [];
+  const { host } = /** @type {ShadowRoot} */ (parentElement.getRootNode());
+  const classes = host?.closest("[class*='st-key-']")?.classList ?? [];
   return [...classes].find((name) => name.startsWith("st-key-"))?.slice("st-key-".length);
 }
 
+/** @param {Mounted | undefined} mount @returns {HTMLElement | null | undefined} */
 function nodeOf(mount) {
   return mount?.args.parentElement.querySelector(".hl");
 }
 
 // The boards of an answer: see `packed` in answers.py, and `pack` in viz/view.py.
+/** @param {ArrayBuffer} data */
 function unpacked(data) {
   const length = new DataView(data).getUint32(0, true);
   const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
@@ -227,11 +268,11 @@ function beginLine() {
   addEventListener("compositionend", ({ target }) => line.note(target), true);
   addEventListener(
     "click",
-    ({ target, ctrlKey, metaKey }) => target.closest?.(LINKS) && !ctrlKey && !metaKey && line.leave(),
+    ({ target, ctrlKey, metaKey }) => target instanceof Element && target.closest(LINKS) && !ctrlKey && !metaKey && line.leave(),
     true,
   );
   addEventListener("popstate", () => line.leave());
-  addEventListener("focusin", ({ target }) => boxes().includes(target) && line.open());
+  addEventListener("focusin", ({ target }) => isBox(target) && line.open());
   return line;
 }
 
