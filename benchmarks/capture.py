@@ -72,7 +72,7 @@ def headlight(network) -> Way:
 
     def read(ids):
         row = ids[0].tolist()
-        ((calls, hidden),) = model._read_parts([Part(tuple(row))])  # what `trace` does after the tokenizer, nothing remembered
+        ((calls, hidden),) = model.read_parts([Part(tuple(row))])  # what `trace` does after the tokenizer, nothing remembered
         tokens = [Token(id, "", 0, 0) for id in row]
         attention = Attention(tokens, tokens, calls)
         maps, logits = attention[LAYER], model.unembed(hidden[-1][-1:])

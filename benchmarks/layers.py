@@ -197,7 +197,7 @@ def as_trace(model: HuggingFaceModel, ids: list[int]):
     from models.trace import Trace
 
     read = [Token(id, "", i, i + 1) for i, id in enumerate(ids)]
-    ((calls, hidden),) = model._read_parts([Part(tuple(ids))])
+    ((calls, hidden),) = model.read_parts([Part(tuple(ids))])
     return Trace("", read, {"self": Attention(read, read, calls)}, {"self": hidden}, unembed=model.unembed)
 
 

@@ -156,7 +156,7 @@ def test_every_pinned_package_has_its_reason(name):
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     pins = {Requirement(line).name for line in lines if line.strip() and not line.startswith(("-r", "#"))}
     assert pins and not pins - reasons.keys()
-    others = (file.read_text(encoding="utf-8").lower() for file in ROOT.glob("requirements*.txt"))
+    others = (file.read_text(encoding="utf-8").lower() for file in (*ROOT.glob("requirements*.txt"), ROOT / "package.json"))
     known = "\n".join(others)
     assert not [package for package in reasons if package != "package" and f"{package.lower()}" not in known], "needed no more"
 

@@ -119,7 +119,7 @@ def test_sentences_and_captions_name_the_layer_of_the_network(folder):
     look = Look(model, trace, "self", level="expert", picked=(1, 0))
     assert look.head_name == "L4 H0" and look.layer_name == "L4"
     assert standins.name_of(look, look.attention.heads + 1) == "L4 H1"
-    assert changes.name(look, "h1.0", "head", "feed-forward") == "L4 H0: off"
+    assert changes.name(look, "h1.0", "feed-forward") == "L4 H0: off"
     assert "L2 and L4 are the layers of the network" in size(model.info)
 
 

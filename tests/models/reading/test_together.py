@@ -116,7 +116,7 @@ def test_a_trial_shows_that_texts_can_be_read_together(name):
     sizes = passes(reader)
     outcomes = together.read(reader, requests_for(reader, texts))
     assert sizes == [4]
-    del reader._read_parts
+    del reader.read_parts
     for text, outcome in zip(texts, outcomes, strict=True):
         agree(outcome, reader.trace(text, remember=False))
 
@@ -149,13 +149,13 @@ def test_windows_and_attention_that_is_hidden_are_read_one_by_one(name):
 
 def passes(reader: LanguageModel) -> list[int]:
     """How many texts each pass of a model reads, from now on."""
-    counts, real = [], reader._read_parts
+    counts, real = [], reader.read_parts
 
     def count(parts: list[Part]) -> list:
         counts.append(len(parts))
         return real(parts)
 
-    reader._read_parts = count
+    reader.read_parts = count
     return counts
 
 
@@ -193,7 +193,7 @@ def test_a_long_text_is_read_by_itself():
     sizes = passes(reader)
     together.read(reader, requests_for(reader, ["the cat", long, "a dog"]))
     assert sizes == [2, 1] and not reader.trial.allows(requests_for(reader, [long + "b" * 300])[0])
-    del reader._read_parts
+    del reader.read_parts
 
 
 def test_a_network_that_changes_while_texts_wait_is_read_one_by_one_as_it_is():

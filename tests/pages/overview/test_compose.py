@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 import models
 from analysis.lens import lens
+from models.huggingface.model import HuggingFaceModel
 from pages.overview.compose import KEY, ROWS, compose, position_of
 from pages.overview.stations import choices
 from tests.models.classifiers import saved
 from tests.models.huggingface.folders import save
-from tests.models.networks import network
+from tests.models.huggingface.test_head_counts import laguna
+from tests.models.networks import NETWORKS, network, tokenizer
 from tests.pages.opening import PAGES
 from tests.viz.views.test_stations_view import sent
 from ui.look import Choices, Look, look_of
@@ -159,6 +161,35 @@ def test_the_same_look_gives_the_same_bytes():
     first = compose(seen)
     assert first.data == compose(replace(seen)).data
     assert compose(replace(seen)).contents[KEY] is first.contents[KEY], "a class that looks at one text has one picture"
+
+
+ODD = (
+    "GPT-2", "GPT-OSS, sinks", "DeepSeek-V3", "Falcon", "BERT", "ALBERT", "DeBERTa-v2", "MPNet", "T5", "BART",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+@pytest.mark.parametrize("name", ODD)
+def test_other_architectures_are_drawn_with_their_own_numbers(name, level):
+    kind = NETWORKS[name][0]
+    model = HuggingFaceModel(network(name), tokenizer(kind), kind)
+    target = "the dog" if kind == "encoder-decoder" else ""
+    text = "The <mask> sat on the mat" if kind == "encoder" else "The cat sat on the mat"
+    seen = look_of(model, model.trace(text, target), target, Choices(level=level))
+    header, arrays = drawn(seen)
+    last = header["lanes"][-1]
+    assert len(header["guesses"]) == len(last["numbers"]) + 1 == arrays[f"vectors-lane{len(header['lanes']) - 1}"].shape[0]
+    at = position_of(seen)
+    best = model.top(seen.trace.logits_at(at), at, 1)[0]
+    assert header["outcomes"][0]["number"] == percent(best.probability)
+
+
+def test_layers_may_differ_in_their_heads():
+    model = laguna()
+    seen = look_of(model, model.trace("The cat sat on the mat"), "", Choices(level="expert", layer=1, head=7))
+    header, _ = drawn(seen)
+    assert header["gazes"]["lane0"]["counts"] == list(seen.attention.counts)
+    assert len(set(seen.attention.counts)) > 1
 
 
 def test_a_classifier_of_hugging_face_is_drawn(tmp_path):

@@ -55,7 +55,7 @@ WRONG = {
     "an unknown fact": (HEADER.replace("level:", "author: me\nlevel:") + STEP, 4, "no “author”"),
     "half of a sign": (HEADER.replace("A lesson", '"\\ud83d"') + STEP, 2, "Here stands half of a sign."),
     "no step": (HEADER + "Words alone.", 2, "at least one step"),
-    "a page that does not exist": (with_block("page: heds"), 10, "The page “heds” does not exist. It is one of type,"),
+    "a page that does not exist": (with_block("page: heds"), 10, "The page “heds” does not exist. It is one of overview, type,"),
     "a choice that does not exist": (with_block("page: type", "veiw: Head"), 11, "no choice “veiw”"),
     "a value that does not exist": (with_block("page: attention", "view: Heads"), 11, "It is one of Head, Reading"),
     "a number in words": (with_block("page: type", "bars: many"), 11, "“bars:” needs a number."),

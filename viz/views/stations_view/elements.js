@@ -7,12 +7,13 @@ import { fill } from "../../shared/token.js";
 import { focusOf, weightsOf } from "./data.js";
 import { gazeOf, strongest } from "./words.js";
 
-export function build(state) {
+// The groups of elements, and the notes, on a stage.
+export function build(stage) {
   const groups = Object.fromEntries(
     ["heads", "tokens", "thumbs", "cards", "outcomes"].map((name) => {
       const node = element("div", name);
       node.setAttribute("role", "group");
-      state.stage.append(node);
+      stage.append(node);
       return [name, node];
     }),
   );
@@ -22,9 +23,10 @@ export function build(state) {
   groups.outcomes.setAttribute("aria-label", "Chances");
   const [panel, heads, none, key] = ["panel", "beside", "none", "key"].map((name) => element("p", name));
   key.append(element("i"), "below 0", element("i", "plus"), "above 0");
-  state.stage.append(panel, heads, none, key);
-  Object.assign(state, { groups, panelNode: panel, besideNode: heads, noneNode: none, keyNode: key, nodes: { heads: [], tokens: [], thumbs: [], cards: [], outcomes: [] } }); // prettier-ignore
+  stage.append(panel, heads, none, key);
+  const nodes = { heads: [], tokens: [], thumbs: [], cards: [], outcomes: [] };
   for (const name of ["tokens", "thumbs", "cards", "outcomes"]) groups[name].addEventListener("keydown", walk);
+  return { groups, panelNode: panel, besideNode: heads, noneNode: none, keyNode: key, nodes };
 }
 
 function walk(event) {

@@ -17,9 +17,9 @@ const QUIET = 400; // milliseconds without a change, until the tables for screen
 
 export function mount({ parentElement, data, setTriggerValue }) {
   const header = unpack(data);
-  const state = stateOf(parentElement, make);
-  const before = state.header;
-  Object.assign(state, { header, tellApp: setTriggerValue, inApp: state.root.getRootNode() !== document });
+  const state = stateOf(parentElement, (root) => make(root, header, setTriggerValue));
+  const before = state.isNew ? null : state.header;
+  Object.assign(state, { header, tellApp: setTriggerValue, inApp: state.root.getRootNode() !== document, isNew: false });
   adopt(state, before);
   render(state);
   if (before && textOf(before) !== textOf(header)) wave(state);
@@ -49,7 +49,7 @@ function adopt(state, before) {
   }
 }
 
-function make(state) {
+function make(root, header, tellApp) {
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
   const stage = element("div", "stage");
@@ -60,20 +60,42 @@ function make(state) {
   const top = element("div", "top");
   top.append(player.node, said);
   const tables = element("div", "hidden");
-  state.root.replaceChildren(top, stage, tables);
-  Object.assign(state, { canvas, stage, said, player, tables, pointed: null, n: 0, progress: Infinity, comet: null });
-  state.tell = (value) => {
-    state.n = Math.max(state.n + 1, Date.now());
-    state.tellApp("chosen", { ...value, n: state.n });
+  root.replaceChildren(top, stage, tables);
+  const state = {
+    root,
+    header,
+    tellApp,
+    canvas,
+    stage,
+    said,
+    player,
+    tables,
+    ...build(stage),
+    isNew: true,
+    inApp: false,
+    at: {},
+    main: "lane0",
+    last: 0,
+    pointed: null,
+    n: 0,
+    progress: Infinity,
+    comet: null,
+    g: null,
+    sheet: null,
+    frame: 0,
+    quiet: 0,
+    tell: (value) => {
+      state.n = Math.max(state.n + 1, Date.now());
+      state.tellApp("chosen", { ...value, n: state.n });
+    },
+    turn: (layer, head) => turn(state, layer, head),
+    point: (place) => point(state, place),
   };
-  state.turn = (layer, head) => turn(state, layer, head);
-  state.point = (place) => point(state, place);
-  state.redraw = () => draw(state);
-  canvas.redraw = state.redraw;
-  build(state);
+  canvas.redraw = () => draw(state);
   onHover(stage, ({ target }) => point(state, target.closest?.(".token")?.place ?? null));
   stage.addEventListener("pointerleave", () => point(state, null));
-  new ResizeObserver(() => state.header && render(state)).observe(state.root);
+  new ResizeObserver(() => state.isNew || render(state)).observe(root);
+  return state;
 }
 
 function render(state) {
