@@ -32,6 +32,7 @@ from viz.views.query_key_view import query_key_view
 from viz.views.reading_view import reading_view
 from viz.views.room import room
 from viz.views.space_view import space_view
+from viz.views.stations_view import Gaze, Lane, Outcome, stations_view
 from viz.views.sum_view import Product, sum_view
 from viz.views.time_slider import time_slider
 from viz.views.token_chips import token_chips
@@ -49,6 +50,8 @@ EVEN = np.full((2, 3, 3), 1 / 3, np.float32)
 CAUSAL = np.tril(EVEN)
 BROKEN = np.where(np.eye(3) > 0, np.nan, EVEN)
 ONE = np.linspace(0, 1, 3)
+GAZE = Gaze({0: EVEN}, {0: np.ones((2, 3, 4))}, 0, 1)
+LANE = Lane([TOKENS[0], None, " cat"], [0, 1, 9], np.ones((2, 3, 4)), GAZE, [0], "Encoder", 7)
 
 # Of each kind of view: the plainest, and those with all that it can have.
 EXAMPLES: dict[str, list[View]] = {
@@ -142,6 +145,10 @@ EXAMPLES: dict[str, list[View]] = {
         space_view(TOKENS, np.zeros((2, 3, 2))),
         space_view(TOKENS, np.ones((1, 3, 3)), values=["a", "b", ""], axes=["x", "y", "z"], notes=["n"] * 3, chosen=1, name="s"),
         space_view(TOKENS, np.ones((1, 3, 3)), values=ONE, unit="nats", near=np.zeros((1, 3, 1), int), near_by="cosine"),
+    ],
+    "stations_view": [
+        stations_view([LANE], 2, [], []),
+        stations_view([LANE, LANE], 2, [Outcome("a", 0.5)] * 2, [Outcome("a", 0.5, id=1)], bridge=GAZE, others="others"),
     ],
     "sum_view": [
         sum_view("x", 2.0, []),

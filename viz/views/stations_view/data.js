@@ -1,18 +1,24 @@
 // What was sent, by place.
 
+/** @typedef {import("./types").Row} Row */
+/** @typedef {import("./types").State} State */
+
 const NONE = new Uint8Array(0);
 
 // The row whose way is shown, as [lane, row].
+/** @type {(state: State) => Row} */
 export function focusOf({ header, pointed, last }) {
   return pointed ?? [last, header.row];
 }
 
+/** @type {(state: State, name: string) => [slot: number, head: number]} */
 function slotOf({ header, at }, name) {
   const { layer, head } = at[name];
   return [header.gazes[name].layers.indexOf(layer), head];
 }
 
 // The weights of a row of the head that is looked at, as bytes.
+/** @type {(state: State, name: string, row: number, head?: number) => Uint8Array} */
 export function weightsOf(state, name, row, head) {
   const array = state.header.arrays[`weights-${name}`];
   const [slot, chosen] = slotOf(state, name);
@@ -23,6 +29,7 @@ export function weightsOf(state, name, row, head) {
 }
 
 // The cells of what the head brings to a row.
+/** @type {(state: State, name: string, row: number) => Uint8Array} */
 export function mixedOf(state, name, row) {
   const array = state.header.arrays[`mixed-${name}`];
   const [slot, head] = slotOf(state, name);
@@ -33,6 +40,7 @@ export function mixedOf(state, name, row) {
 }
 
 // The cells of a row's vector; layer 0 is before the first.
+/** @type {(state: State, lane: number, layer: number, row: number) => Uint8Array} */
 export function vectorOf({ header }, lane, layer, row) {
   const { shape, data } = header.arrays[`vectors-lane${lane}`];
   const [, rows, cells] = shape;

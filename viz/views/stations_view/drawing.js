@@ -6,12 +6,23 @@ import { focusOf, mixedOf, vectorOf, weightsOf } from "./data.js";
 import { place, stripAt } from "./places.js";
 import { gazeOf } from "./words.js";
 
+/** @typedef {import("./types").Band} Band */
+/** @typedef {import("./types").Curve} Curve */
+/** @typedef {import("./types").Drawing} Drawing */
+/** @typedef {import("./types").FullBox} FullBox */
+/** @typedef {import("./types").Geometry} Geometry */
+/** @typedef {import("./types").Row} Row */
+/** @typedef {import("./types").Spot} Spot */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Brush} Brush */
+
 const FAINT = 0.2; // what is not on the way of the token that is followed
 const LEAST = 8; // of 255: weaker lines are left out
 
+/** @type {(state: State) => void} */
 export function draw(state) {
   const { canvas, g, header, last } = state;
-  if (!g) return;
+  if (!state.arranged) return;
   const pen = penOn(canvas);
   pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.clearRect(0, 0, canvas.width, canvas.height);
@@ -20,6 +31,7 @@ export function draw(state) {
   const theme = { ink, accent, paper, both: divergingOf(state.root), line: mix(paper, ink, 0.2) };
   const focus = focusOf(state);
   const order = Object.fromEntries(header.stations.map(({ key }, i) => [key, i]));
+  /** @type {(key: string) => number} */
   const lit = (key) => Math.max(0, Math.min(1, state.progress - (order[key] ?? 0) + 1));
   const alone = Boolean(state.pointed) || state.progress < header.stations.length - 1;
   const view = { state, pen, theme, focus, lit, alone, near: nearOf(state, focus, alone) };
@@ -33,6 +45,7 @@ export function draw(state) {
 }
 
 // How near each row is to the way of the token that is followed: 1 for its own, less for those that it looks at.
+/** @type {(state: State, focus: Row, alone: boolean) => number[][]} */
 function nearOf(state, focus, alone) {
   const { header } = state;
   if (!alone) return header.lanes.map(({ tokens }) => tokens.map(() => 1));
@@ -48,6 +61,7 @@ function nearOf(state, focus, alone) {
   );
 }
 
+/** @type {(view: Drawing) => void} */
 function frame({ state, pen, theme }) {
   const { x, y, w, h } = state.g.panel;
   pen.globalAlpha = 1;
@@ -62,6 +76,7 @@ function frame({ state, pen, theme }) {
 
 // ---------------------------------------------------------------- lines
 
+/** @type {(view: Drawing) => void} */
 function lines(view) {
   const { state } = view;
   const { g, header, last } = state;
@@ -72,6 +87,7 @@ function lines(view) {
   if (g.two) gaze(view, "bridge", 0, last, [g.bands.bridge[0] + 3, g.bands.bridge[1] - 3], "bridge");
 }
 
+/** @type {(view: Drawing, name: string, from: number, to: number, band: Band, station: string) => void} */
 function gaze(view, name, from, to, [start, end], station) {
   const { state, pen, theme, focus, lit, alone } = view;
   const { g, header } = state;
@@ -94,6 +110,7 @@ function gaze(view, name, from, to, [start, end], station) {
   pen.globalAlpha = 1;
 }
 
+/** @type {(pen: Brush, g: Geometry, from: Spot, to: Spot, part: number) => void} */
 function line(pen, g, [start, a], [end, b], part) {
   if (part <= 0) return;
   const middle = (start + end) / 2;
@@ -108,6 +125,7 @@ function line(pen, g, [start, a], [end, b], part) {
 
 // ---------------------------------------------------------------- strips
 
+/** @type {(view: Drawing) => void} */
 function strips(view) {
   const { state, lit, near, alone, focus } = view;
   const { g, header, at, last } = state;
@@ -117,6 +135,7 @@ function strips(view) {
       if (token === null) return;
       const across = g.across[lane][row];
       const mine = lane === focus[0] && row === focus[1];
+      /** @type {(station: string) => number} */
       const seen = (station) =>
         alone ? (mine ? FAINT + (1 - FAINT) * lit(station) : Math.min(near[lane][row], mine ? 1 : 0.9)) : 1;
       strip(view, g.bands.vectors, across, vectorOf(state, lane, layer, row), seen("vectors"), mine);
@@ -141,6 +160,7 @@ function strips(view) {
   });
 }
 
+/** @type {(view: Drawing, band: Band, across: number, cells: Uint8Array, alpha: number, mine: boolean) => void} */
 function strip({ pen, theme, state }, band, across, cells, alpha, mine) {
   const [x, y, w, h] = stripAt(state.g, band, across);
   pen.globalAlpha = alpha;
@@ -158,11 +178,13 @@ function strip({ pen, theme, state }, band, across, cells, alpha, mine) {
 }
 
 // The feed-forward part of a row, which is wider inside than at its ends.
+/** @type {(view: Drawing, across: number, alpha: number, mine: boolean) => void} */
 function hexagon({ pen, theme, state }, across, alpha, mine) {
   const { g } = state;
   const [from, to] = g.bands.glyph;
   const half = Math.min(11, 0.4 * g.pitch);
   const [a, b] = [from + 0.32 * (to - from), to - 0.32 * (to - from)];
+  /** @type {Spot[]} */
   const points = [
     [from, -0.4], [a, -1], [b, -1], [to, -0.4], [to, 0.4], [b, 1], [a, 1], [from, 0.4],
   ]; // prettier-ignore
@@ -171,7 +193,11 @@ function hexagon({ pen, theme, state }, across, alpha, mine) {
   pen.strokeStyle = css(mine ? theme.accent : theme.line);
   pen.lineWidth = 1;
   pen.beginPath();
-  points.forEach(([along, side], i) => pen[i ? "lineTo" : "moveTo"](...place(g, along, across + side * half)));
+  points.forEach(([along, side], i) => {
+    const [x, y] = place(g, along, across + side * half);
+    if (i) pen.lineTo(x, y);
+    else pen.moveTo(x, y);
+  });
   pen.closePath();
   pen.fill();
   pen.stroke();
@@ -180,18 +206,20 @@ function hexagon({ pen, theme, state }, across, alpha, mine) {
 
 // ---------------------------------------------------------------- from the block to the stack, and from there to the chances
 
+/** @type {(state: State) => { in: Curve, out: Curve | null }} */
 export function joinsOf(state) {
   const { g, header, last } = state;
   const across = g.across[last][header.row];
-  const [first, top] = [g.cardPlaces[0], g.cardPlaces.at(-1)];
+  const [first, top] = [g.cardPlaces[0], g.cardPlaces[g.cardPlaces.length - 1]];
   const answer = g.outcomePlaces[0];
   if (!g.wide) return { in: [[across, g.bands.forward[1] + 2], [across, g.panel.y + g.panel.h + 12]], out: null }; // prettier-ignore
   return {
     in: [[g.bands.forward[1] + 3, across], [first.x - 3, first.y + first.h / 2]],
-    out: answer && [[top.x + top.w + 3, top.y + top.h / 2], [answer.x - 3, answer.y + answer.h / 2]],
+    out: answer ? [[top.x + top.w + 3, top.y + top.h / 2], [answer.x - 3, answer.y + answer.h / 2]] : null,
   }; // prettier-ignore
 }
 
+/** @type {(view: Drawing) => void} */
 function joins({ state, pen, theme, lit }) {
   const { g, at, last } = state;
   const ends = joinsOf(state);
@@ -216,6 +244,7 @@ function joins({ state, pen, theme, lit }) {
   pen.setLineDash([]);
 }
 
+/** @type {(pen: Brush, g: Geometry, from: Spot, to: Spot) => void} */
 function curve(pen, g, [x, y], [x2, y2]) {
   const middle = (x + x2) / 2;
   pen.beginPath();
@@ -227,6 +256,7 @@ function curve(pen, g, [x, y], [x2, y2]) {
 
 // ---------------------------------------------------------------- all heads, small
 
+/** @type {(view: Drawing) => void} */
 function thumbs({ state, pen, theme }) {
   const { g, header, at, main } = state;
   const array = header.arrays[`weights-${main}`];
@@ -235,7 +265,7 @@ function thumbs({ state, pen, theme }) {
   if (slot < 0) return;
   const { count, each, side, x, y } = g.thumbs;
   const tints = tintsOf(state.root);
-  const sheet = (state.sheet ??= document.createElement("canvas"));
+  const { sheet } = state;
   sheet.width = keys * count;
   sheet.height = rows;
   const image = new ImageData(keys * count, rows);
@@ -244,7 +274,7 @@ function thumbs({ state, pen, theme }) {
     for (let row = 0; row < rows; row++)
       for (let key = 0; key < keys; key++)
         pixels[row * keys * count + head * keys + key] = tints[array.data[((slot * heads + head) * rows + row) * keys + key]];
-  sheet.getContext("2d").putImageData(image, 0, 0);
+  penOn(sheet).putImageData(image, 0, 0);
   pen.imageSmoothingEnabled = false;
   for (let head = 0; head < count; head++) {
     const [left, top] = [x + (head % each) * (side + 4), y + Math.floor(head / each) * (side + 4)];
@@ -262,6 +292,7 @@ function thumbs({ state, pen, theme }) {
 // ---------------------------------------------------------------- the way of a new token
 
 // Points that run along the way of the newest token: along the strips, and along each line as large as its weight.
+/** @type {(view: Drawing) => void} */
 function comet({ state, pen, theme }) {
   const { comet, g, header, last } = state;
   if (comet === null) return;
@@ -271,12 +302,14 @@ function comet({ state, pen, theme }) {
   const part = comet - step;
   const { key } = header.stations[step] ?? {};
   pen.fillStyle = css(theme.accent);
+  /** @type {(spot: Spot, size: number) => void} */
   const dot = ([x, y], size) => {
     pen.globalAlpha = 0.9;
     pen.beginPath();
     pen.arc(x, y, size, 0, 2 * Math.PI);
     pen.fill();
   };
+  /** @type {(band: Band) => void} */
   const along = ([from, to]) => dot(place(g, from + part * (to - from), across), 6);
   if (key === "tokens") along([g.bands.tokens[1], g.bands.vectors[0]]);
   else if (key === "vectors" || key === "mix") along(g.bands[key]);
@@ -297,12 +330,14 @@ function comet({ state, pen, theme }) {
     const i = Math.min(g.cardPlaces.length - 1, Math.floor(part * g.cardPlaces.length));
     ring(pen, theme, g.cardPlaces[i]);
   } else if (key === "chances" && g.outcomePlaces[0]) {
-    const [from, to] = joinsOf(state).out ?? [];
-    if (from) dot([from[0] + part * (to[0] - from[0]), from[1] + part * (to[1] - from[1])], 5);
+    const out = joinsOf(state).out;
+    const [from, to] = out ?? [];
+    if (from && to) dot([from[0] + part * (to[0] - from[0]), from[1] + part * (to[1] - from[1])], 5);
   }
   pen.globalAlpha = 1;
 }
 
+/** @type {(pen: Brush, theme: Drawing["theme"], box: FullBox) => void} */
 function ring(pen, theme, { x, y, w, h }) {
   pen.globalAlpha = 0.9;
   pen.strokeStyle = css(theme.accent);

@@ -1,56 +1,68 @@
 // The elements above the canvas: headings, tokens, layers, heads and chances; and the tables for who cannot see the picture.
 
 import { element, makeButton, write } from "../../shared/element.js";
+import { lookUp } from "../../shared/lookup.js";
 import { roughly } from "../../shared/number.js";
 import { fillTable } from "../../shared/table.js";
 import { fill } from "../../shared/token.js";
 import { focusOf, weightsOf } from "./data.js";
 import { gazeOf, strongest } from "./words.js";
 
-// The groups of elements, and the notes, on a stage.
+/** @typedef {import("./types").Answer} Answer */
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").Card} Card */
+/** @typedef {import("./types").Outcome} Outcome */
+/** @typedef {import("./types").Row} Row */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Token} Token */
+
+/** @type {(stage: HTMLElement) => Pick<State, "groups" | "panelNode" | "besideNode" | "noneNode" | "keyNode" | "nodes">} */
 export function build(stage) {
-  const groups = Object.fromEntries(
-    ["heads", "tokens", "thumbs", "cards", "outcomes"].map((name) => {
-      const node = element("div", name);
-      node.setAttribute("role", "group");
-      stage.append(node);
-      return [name, node];
-    }),
-  );
+  /** @type {(name: string) => HTMLElement} */
+  const group = (name) => {
+    const node = element("div", name);
+    node.setAttribute("role", "group");
+    stage.append(node);
+    return node;
+  };
+  const [heads, tokens, thumbs, cards, outcomes] = ["heads", "tokens", "thumbs", "cards", "outcomes"].map(group);
+  const groups = { heads, tokens, thumbs, cards, outcomes };
   groups.tokens.setAttribute("aria-label", "Tokens");
   groups.thumbs.setAttribute("aria-label", "Heads");
   groups.cards.setAttribute("aria-label", "Layers");
   groups.outcomes.setAttribute("aria-label", "Chances");
-  const [panel, heads, none, key] = ["panel", "beside", "none", "key"].map((name) => element("p", name));
+  const [panel, beside, none, key] = ["panel", "beside", "none", "key"].map((name) => element("p", name));
   key.append(element("i"), "below 0", element("i", "plus"), "above 0");
-  stage.append(panel, heads, none, key);
+  stage.append(panel, beside, none, key);
+  for (const node of [tokens, thumbs, cards, outcomes]) node.addEventListener("keydown", (event) => walk(node, event));
   const nodes = { heads: [], tokens: [], thumbs: [], cards: [], outcomes: [] };
-  for (const name of ["tokens", "thumbs", "cards", "outcomes"]) groups[name].addEventListener("keydown", walk);
-  return { groups, panelNode: panel, besideNode: heads, noneNode: none, keyNode: key, nodes };
+  return { groups, panelNode: panel, besideNode: beside, noneNode: none, keyNode: key, nodes };
 }
 
-function walk(event) {
-  const move = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-  const nodes = [...event.currentTarget.children];
-  const at = nodes.indexOf(event.target);
+/** @type {(group: HTMLElement, event: KeyboardEvent) => void} */
+function walk(group, event) {
+  const move = lookUp({ ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }, event.key);
+  const nodes = /** @type {HTMLElement[]} */ ([...group.children]);
+  const at = nodes.findIndex((node) => node === event.target);
   if (!move || at < 0) return;
-  const way = event.currentTarget.classList.contains("cards") && event.currentTarget.dataset.up ? -move : move;
+  const way = group.classList.contains("cards") && group.dataset.up ? -move : move;
   nodes[Math.max(0, Math.min(nodes.length - 1, at + way))].focus();
   event.preventDefault();
 }
 
 // As many nodes as there are things, each made once.
-function pool(state, name, count, make) {
-  const nodes = state.nodes[name];
-  while (nodes.length > count) nodes.pop().remove();
-  while (nodes.length < count) {
-    const node = make(nodes.length);
-    nodes.push(node);
-    state.groups[name].append(node);
+/** @type {<Thing extends { node: HTMLElement }>(things: Thing[], group: HTMLElement, count: number, make: (i: number) => Thing) => Thing[]} */
+function pool(things, group, count, make) {
+  for (const { node } of things.splice(count)) node.remove();
+  while (things.length < count) {
+    const thing = make(things.length);
+    things.push(thing);
+    group.append(thing.node);
   }
-  return nodes;
+  return things;
 }
 
+/** @type {(node: HTMLElement, box: Box) => void} */
 function put(node, { x, y, w, h }) {
   const { style } = node;
   const [left, top, width, height] = [x, y, w, h].map((side) => (side === undefined ? "" : `${Math.round(10 * side) / 10}px`));
@@ -60,6 +72,7 @@ function put(node, { x, y, w, h }) {
   if (style.height !== height) style.height = height;
 }
 
+/** @type {(state: State) => void} */
 export function dress(state) {
   headings(state);
   tokens(state);
@@ -68,27 +81,31 @@ export function dress(state) {
   outcomes(state);
 }
 
+/** @type {(state: State, key: string) => boolean} */
 const waits = (state, key) => state.progress < state.header.stations.findIndex((station) => station.key === key) - 0.5;
 
+/** @type {(state: State) => void} */
 function headings(state) {
   const { header, g, inApp, at, last, main } = state;
-  const nodes = pool(state, "heads", header.stations.length, () => {
+  const nodes = pool(state.nodes.heads, state.groups.heads, header.stations.length, () => {
     const node = element("a", "head");
-    node.append(element("strong"), element("span", "note"));
+    const [title, note] = [element("strong"), element("span", "note")];
+    node.append(title, note);
     for (const name of ["pointerenter", "focus"]) node.addEventListener(name, () => headings(state)); // the address may have changed
     node.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || !node.getAttribute("href")) return;
       event.preventDefault();
       state.tell({ open: node.dataset.key });
     });
-    return node;
+    return { node, title, note };
   });
+  /** @type {(gaze: string) => string} */
   const name = (gaze) => `L${header.lanes[gaze === "lane0" ? 0 : last].numbers[at[gaze].layer]} H${at[gaze].head}`;
   header.stations.forEach(({ key, title, note, link }, i) => {
-    const node = nodes[i];
+    const { node, title: titleNode, note: noteNode } = nodes[i];
     node.dataset.key = key;
-    write(node.firstChild, title);
-    write(node.lastChild, note.replace("{head}", name(key === "bridge" ? "bridge" : main === "bridge" ? `lane${last}` : main)));
+    write(titleNode, title);
+    write(noteNode, note.replace("{head}", name(key === "bridge" ? "bridge" : main === "bridge" ? `lane${last}` : main)));
     if (link && inApp) node.setAttribute("href", addressOf(link));
     else node.removeAttribute("href");
     node.classList.toggle("now", !state.pointed && state.player.at === i && state.progress < Infinity);
@@ -105,6 +122,7 @@ function headings(state) {
 }
 
 // A page of the app, with all that the address of this one says.
+/** @type {(link: string) => string} */
 function addressOf(link) {
   const [page, more = ""] = link.split("?");
   const choices = new URLSearchParams(location.search);
@@ -112,6 +130,7 @@ function addressOf(link) {
   return choices.size ? `${page}?${choices}` : page;
 }
 
+/** @type {(state: State) => void} */
 function tokens(state) {
   const { header, g } = state;
   const focus = focusOf(state);
@@ -119,25 +138,29 @@ function tokens(state) {
   const name = gazeOf(state, focus);
   const weights = weightsOf(state, name, focus[1]);
   const from = name === "bridge" ? 0 : focus[0];
-  const all = header.lanes.flatMap(({ tokens: texts }, lane) => texts.map((text, row) => [lane, row, text]));
-  const nodes = pool(state, "tokens", all.length, () => {
-    const node = makeButton("token", "", () => node.text !== null && choose(state, node.place));
-    node.append(element("bdi"));
-    node.addEventListener("focus", () => node.matches(":focus-visible") && state.point(node.place));
+  const all = header.lanes.flatMap(({ tokens: texts }, lane) => texts.map((text, row) => ({ lane, row, text })));
+  const nodes = pool(state.nodes.tokens, state.groups.tokens, all.length, () => {
+    const node = makeButton("token", "", () => token.place && choose(state, token.place));
+    const word = element("bdi");
+    node.append(word);
+    node.addEventListener("focus", () => node.matches(":focus-visible") && state.point(token.place));
     node.addEventListener("blur", () => state.point(null));
-    return node;
+    /** @type {Token} */
+    const token = { node, word, place: null, key: null, spoken: "" };
+    return token;
   });
   const [start, end] = g.bands.tokens;
-  all.forEach(([lane, row, text], i) => {
-    const node = nodes[i];
+  all.forEach(({ lane, row, text }, i) => {
+    const token = nodes[i];
+    const { node, word } = token;
     const { names, omitted } = header.lanes[lane];
     const more = g.wide || g.pitch >= 64 ? `… ${omitted} more` : `+${omitted}`;
     const key = text === null ? more : text.join("\u0000");
-    Object.assign(node, { place: text === null ? null : [lane, row], text });
-    if (node.key !== key) {
-      node.key = key;
-      if (text === null) node.firstChild.textContent = key;
-      else fill(node.firstChild, text);
+    token.place = text === null ? null : [lane, row];
+    if (token.key !== key) {
+      token.key = key;
+      if (text === null) word.textContent = key;
+      else fill(word, text);
     }
     const mine = lane === focus[0] && row === focus[1];
     node.classList.toggle("more", text === null);
@@ -153,22 +176,24 @@ function tokens(state) {
       g.wide ? { x: start, y: across - high / 2, w: wide, h: high } : { x: across - wide / 2, y: start, w: wide, h: high },
     );
     const spoken = text === null ? `${omitted} more` : `${names[row]}${mine ? ", followed" : ""}`;
-    if (node.spoken !== spoken) node.setAttribute("aria-label", (node.spoken = spoken));
+    if (token.spoken !== spoken) node.setAttribute("aria-label", (token.spoken = spoken));
   });
 }
 
+/** @type {(state: State, place: Row) => void} */
 function choose(state, [lane, row]) {
   state.tell({ token: [lane, state.header.lanes[lane].places[row]] });
 }
 
+/** @type {(state: State) => void} */
 function thumbs(state) {
   const { g, at, main, groups } = state;
   const { count, each, side, x, y } = g.thumbs;
-  const nodes = pool(state, "thumbs", count, (head) =>
-    makeButton("thumb", "", () => state.turn(state.at[state.main].layer, head)),
-  );
+  const nodes = pool(state.nodes.thumbs, groups.thumbs, count, (head) => ({
+    node: makeButton("thumb", "", () => state.turn(state.at[state.main].layer, head)),
+  }));
   groups.thumbs.hidden = !state.header.gazes[main].layers.includes(at[main].layer);
-  nodes.forEach((node, head) => {
+  nodes.forEach(({ node }, head) => {
     put(node, {
       x: x + (head % each) * (side + 4) - 2,
       y: y + Math.floor(head / each) * (side + 4) - 2,
@@ -177,31 +202,36 @@ function thumbs(state) {
     });
     node.setAttribute("aria-label", `Head H${head}`);
     node.title = `H${head}`;
-    node.setAttribute("aria-pressed", head === at[main].head);
+    node.setAttribute("aria-pressed", String(head === at[main].head));
   });
 }
 
+/** @type {(state: State) => void} */
 function cards(state) {
   const { header, g, at, last, main, groups } = state;
   const { numbers } = header.lanes[last];
   const station = header.stations.findIndex(({ key }) => key === "layers");
-  const nodes = pool(state, "cards", g.cards.length, () => {
-    const node = makeButton("card", "", () => node.layer >= 0 && state.turn(node.layer, state.at[state.main].head));
-    node.append(element("span", "number"), element("bdi", "guess"), element("span", "chance"), element("i", "bar"));
-    return node;
+  const nodes = pool(state.nodes.cards, groups.cards, g.cards.length, () => {
+    const node = makeButton("card", "", () => card.layer >= 0 && state.turn(card.layer, state.at[state.main].head));
+    const [number, guess] = [element("span", "number"), element("bdi", "guess")];
+    const [chance, bar] = [element("span", "chance"), element("i", "bar")];
+    node.append(number, guess, chance, bar);
+    /** @type {Card} */
+    const card = { node, number, guess, chance, bar, layer: -1, key: null };
+    return card;
   });
   groups.cards.dataset.up = g.wide ? "1" : "";
   const sent = header.gazes[main === "lane0" && last ? "bridge" : main].layers;
   g.cards.forEach((stage, i) => {
-    const node = nodes[i];
+    const card = nodes[i];
+    const { node, number, guess: text, chance, bar } = card;
     const guess = header.guesses[stage];
     const name = stage ? `L${numbers[stage - 1]}` : "start";
-    node.layer = stage - 1;
-    const [number, text, chance, bar] = node.children;
+    card.layer = stage - 1;
     write(number, name);
     const key = guess ? guess.text.join("\u0000") : "";
-    if (node.key !== key) {
-      node.key = key;
+    if (card.key !== key) {
+      card.key = key;
       fill(text, guess?.text ?? []);
     }
     write(chance, guess ? shortly(guess) : "");
@@ -210,7 +240,7 @@ function cards(state) {
     node.classList.toggle("final", guess !== undefined && guess.name === header.outcomes[0]?.name);
     node.classList.toggle("small", g.cardPlaces[i].h < 30);
     node.disabled = stage === 0 || !(sent.includes(stage - 1) || header.leads);
-    node.setAttribute("aria-pressed", chosen);
+    node.setAttribute("aria-pressed", String(chosen));
     node.setAttribute("aria-label", `${name}${guess ? `: ${guess.name}, ${guess.number}` : ""}`);
     const lights = station - 1 + (i + 1) / g.cards.length;
     node.classList.toggle("wait", state.progress < Math.min(lights, station));
@@ -219,25 +249,30 @@ function cards(state) {
   });
 }
 
+/** @type {(state: State) => void} */
 function outcomes(state) {
   const { header, g, last } = state;
-  const nodes = pool(state, "outcomes", header.outcomes.length, () => {
-    const node = makeButton("outcome", "", () => node.id !== null && state.tell({ outcome: node.outcome }));
-    const track = element("span", "track");
-    track.append(element("i", "bar"));
-    node.append(element("bdi"), track, element("span", "number"));
-    return node;
+  const nodes = pool(state.nodes.outcomes, state.groups.outcomes, header.outcomes.length, () => {
+    const node = makeButton("outcome", "", () => state.tell({ outcome: answer.outcome }));
+    const [word, track, bar] = [element("bdi"), element("span", "track"), element("i", "bar")];
+    const number = element("span", "number");
+    track.append(bar);
+    node.append(word, track, number);
+    /** @type {Answer} */
+    const answer = { node, word, bar, number, outcome: null, key: null };
+    return answer;
   });
   header.outcomes.forEach(({ text, name, number, share, id }, i) => {
-    const node = nodes[i];
-    node.outcome = id;
+    const answer = nodes[i];
+    const { node } = answer;
+    answer.outcome = id;
     const key = text.join("\u0000");
-    if (node.key !== key) {
-      node.key = key;
-      fill(node.firstChild, text);
+    if (answer.key !== key) {
+      answer.key = key;
+      fill(answer.word, text);
     }
-    node.children[1].firstChild.style.width = `${header.largest ? ((100 * share) / header.largest).toFixed(1) : 0}%`;
-    write(node.lastChild, number);
+    answer.bar.style.width = `${header.largest ? ((100 * share) / header.largest).toFixed(1) : 0}%`;
+    write(answer.number, number);
     node.setAttribute("aria-label", `${name}, ${number}`);
     node.classList.toggle("wait", waits(state, "chances"));
     node.classList.toggle("dim", Boolean(state.pointed) && String(state.pointed) !== String([last, header.row]));
@@ -251,12 +286,14 @@ function outcomes(state) {
 }
 
 // A chance in few letters.
+/** @type {(outcome: Outcome) => string} */
 function shortly({ share, number }) {
   if (!number.endsWith("%")) return number;
   return share >= 0.995 ? ">99\u00a0%" : roughly(share);
 }
 
 // The numbers of the picture as tables, for who cannot see it.
+/** @type {(state: State) => void} */
 export function tabulate(state) {
   const { header, last, tables } = state;
   const looks = header.lanes.flatMap(({ names, tokens: texts }, lane) =>
@@ -271,11 +308,12 @@ export function tabulate(state) {
   const guesses = header.guesses.map(({ name, number }, i) => [i ? `L${numbers[i - 1]}` : "start", name, number]);
   const answers = header.outcomes.map(({ name, number }) => [name, number]);
   const wanted = [
-    [header.label, ["token", "looks most at", "share"], looks],
-    ["The guess after each layer", ["layer", "guess", "chance"], guesses],
-    ["Chances", ["token", "chance"], answers],
-  ].filter(([, , rows]) => rows.length);
-  while (tables.children.length > wanted.length) tables.lastChild.remove();
-  while (tables.children.length < wanted.length) tables.append(element("table"));
-  wanted.forEach(([caption, heads, rows], i) => fillTable(tables.children[i], caption, heads, rows));
+    { caption: header.label, heads: ["token", "looks most at", "share"], rows: looks },
+    { caption: "The guess after each layer", heads: ["layer", "guess", "chance"], rows: guesses },
+    { caption: "Chances", heads: ["token", "chance"], rows: answers },
+  ].filter(({ rows }) => rows.length);
+  const nodes = tables.getElementsByTagName("table");
+  while (nodes.length > wanted.length) nodes[nodes.length - 1].remove();
+  while (nodes.length < wanted.length) tables.append(element("table"));
+  wanted.forEach(({ caption, heads, rows }, i) => fillTable(nodes[i], caption, heads, rows));
 }

@@ -4,11 +4,14 @@ import { draw } from "./drawing.js";
 import { dress } from "./elements.js";
 import { say } from "./words.js";
 
+/** @typedef {import("./types").State} State */
+
 const STEP = 900; // milliseconds in which a station lights up
 const RUN = 130; // milliseconds a station in which a new token runs through
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // The stations up to one are lit, the last of them step by step.
+/** @type {(state: State, at: number) => void} */
 export function begin(state, at) {
   stop(state);
   const ends = at >= state.header.stations.length - 1;
@@ -21,6 +24,7 @@ export function begin(state, at) {
 }
 
 // The whole picture, without anything that moves.
+/** @type {(state: State) => void} */
 export function settle(state) {
   stop(state);
   state.progress = Infinity;
@@ -28,6 +32,7 @@ export function settle(state) {
 }
 
 // The newest token runs through all stations, above numbers that are there at once.
+/** @type {(state: State) => void} */
 export function wave(state) {
   stop(state);
   state.comet = null;
@@ -40,18 +45,22 @@ export function wave(state) {
   run(state, RUN * count, (part) => (state.comet = part * count), finish, draw);
 }
 
+/** @type {(state: State) => void} */
 function show(state) {
   dress(state);
   draw(state);
   say(state);
 }
 
+/** @type {(state: State) => void} */
 function stop(state) {
   cancelAnimationFrame(state.frame);
 }
 
+/** @type {(state: State, time: number, set: (part: number) => void, finish: () => void, each?: (state: State) => void) => void} */
 function run(state, time, set, finish, each = show) {
   let began = 0;
+  /** @type {(now: number) => void} */
   const step = (now) => {
     began ||= now;
     const part = (now - began) / time;

@@ -1,21 +1,54 @@
 // Where all stands. The stations follow each other along one axis, the tokens along the other: on a wide page stations go from left
 // to right and tokens down; on a narrow one stations go down and tokens from left to right.
 
+/** @typedef {import("./types").Band} Band */
+/** @typedef {import("./types").Geometry} Geometry */
+/** @typedef {import("./types").Spot} Spot */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Thumbs} Thumbs */
+
 export const WIDE = 800; // CSS pixels from which on stations stand side by side
 const AREA = 344; // CSS pixels for the rows of a wide picture
 const MOST_CARDS = 13; // layers that have a card
 const GAP = 0.9; // between two texts, in rows
 
+/** @type {() => Geometry} */
+export function blankGeometry() {
+  const box = { x: 0, y: 0, w: 0, h: 0 };
+  return {
+    wide: true,
+    two: false,
+    width: 0,
+    height: 0,
+    top: 0,
+    pitch: 0,
+    ratio: 1,
+    bands: {},
+    heads: {},
+    across: [],
+    cards: [],
+    cardPlaces: [],
+    outcomePlaces: [],
+    thumbs: { count: 0, each: 1, side: 0, width: 0, height: 0, x: 0, y: 0 },
+    panel: box,
+    none: box,
+    key: box,
+  };
+}
+
+/** @type {(state: State) => void} */
 export function arrange(state) {
   const { header, root } = state;
   const width = root.clientWidth || 990;
   const rows = header.lanes.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const gaps = GAP * (header.lanes.length - 1);
   const wide = width >= WIDE;
-  const g = (state.g = { wide, width, bands: {}, heads: {}, two: header.lanes.length > 1 });
+  const g = (state.g = { ...blankGeometry(), wide, width, two: header.lanes.length > 1 });
+  state.arranged = true;
   g.pitch = wide ? Math.max(20, Math.min(40, AREA / (rows + gaps))) : width / (rows + gaps);
   g.cards = cardsOf(state);
-  (wide ? besideEachOther : belowEachOther)(state, g, rows + gaps);
+  if (wide) besideEachOther(state, g, rows + gaps);
+  else belowEachOther(state, g);
   const start = wide ? g.top : 0;
   let at = 0;
   g.across = header.lanes.map(({ tokens }) => {
@@ -36,6 +69,7 @@ export function arrange(state) {
 }
 
 // The layers that have a card, 0 for before the first: of many, some of them, the one that is looked at among them.
+/** @type {(state: State) => number[]} */
 function cardsOf({ header, at, last }) {
   const count = header.lanes[last].numbers.length + 1;
   const all = Array.from({ length: count }, (_, i) => i);
@@ -47,6 +81,7 @@ function cardsOf({ header, at, last }) {
 }
 
 // How large thumbnails are, so that they fit a width.
+/** @type {(state: State, width: number, most: number) => Omit<Thumbs, "x" | "y">} */
 function thumbsOf({ header, at, main }, width, most) {
   const { layers, counts } = header.gazes[main];
   const count = counts[layers.indexOf(at[main].layer)] ?? counts[0];
@@ -57,6 +92,7 @@ function thumbsOf({ header, at, main }, width, most) {
   return { count, each, side, width: each * (side + 4), height: lines * (side + 4) };
 }
 
+/** @type {(state: State, g: Geometry, rows: number) => void} */
 function besideEachOther(state, g, rows) {
   const { two, width, bands, heads } = g;
   const { header } = state;
@@ -81,12 +117,15 @@ function besideEachOther(state, g, rows) {
   } else bands.look = [begins, bands.mix[0]];
   bands.layers = [ends, ends + card];
   bands.chances = [width - answers, width];
-  g.thumbs = thumbsOf(state, bands.forward[1] - begins - 118, 30);
-  g.panel = { x: begins + 8, y: 0, w: bands.forward[1] + 10 - begins - 8, h: g.top + area + 18 + g.thumbs.height };
-  Object.assign(g.thumbs, { x: begins + 108, y: g.top + area + 8 });
+  const thumbs = thumbsOf(state, bands.forward[1] - begins - 118, 30);
+  g.panel = { x: begins + 8, y: 0, w: bands.forward[1] + 10 - begins - 8, h: g.top + area + 18 + thumbs.height };
+  g.thumbs = { ...thumbs, x: begins + 108, y: g.top + area + 8 };
   g.height = g.panel.h + 2;
+  /** @type {Record<string, Band>} */
   const places = { ...bands, forward: [bands.glyph[0], bands.forward[1]] };
+  /** @type {Record<string, number>} */
   const first = { look: 14, bridge: 10 };
+  /** @type {Record<string, number>} */
   const ends_of = { look: two ? bands.middle[1] : bands.mix[0] - 6, bridge: bands.mix[0] - 6, mix: bands.glyph[0] - 2 };
   for (const { key } of header.stations) {
     const [from, to] = places[key];
@@ -103,11 +142,13 @@ function besideEachOther(state, g, rows) {
   g.key = { x: bands.layers[0], y: g.thumbs.y + g.thumbs.side / 2 - 9 };
 }
 
+/** @type {(state: State, g: Geometry) => void} */
 function belowEachOther(state, g) {
   const { width, bands, heads, two } = g;
   const { header, main } = state;
   const answers = header.outcomes.length;
   let y = 0;
+  /** @type {(key: string, room: number, gap?: number, inside?: number) => void} */
   const open = (key, room, gap = 10, inside = 0) => {
     heads[key] = { x: inside, y, w: width - 2 * inside };
     bands[key] = [y + 26, y + 26 + room];
@@ -117,6 +158,7 @@ function belowEachOther(state, g) {
     g.thumbs = { ...thumbsOf(state, width - 112, 30), x: 100, y: y + 26 };
     return g.thumbs.height + 4;
   };
+  /** @type {(key: string, long: number) => void} */
   const look = (key, long) => {
     const maps = (main === "bridge") === (key === "bridge") ? small() : 0;
     open(key, maps + long, 2, 10);
@@ -156,9 +198,11 @@ function belowEachOther(state, g) {
 }
 
 // A place of a station and a row as [x, y].
+/** @type {(g: Geometry, along: number, across: number) => Spot} */
 export const place = ({ wide }, along, across) => (wide ? [along, across] : [across, along]);
 
 // The box of a strip.
+/** @type {(g: Geometry, band: Band, across: number) => [x: number, y: number, w: number, h: number]} */
 export function stripAt({ wide, pitch }, [from, to], across) {
   if (wide) {
     const high = Math.min(18, 0.62 * pitch);

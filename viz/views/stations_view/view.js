@@ -2,32 +2,42 @@
 // other. One canvas has the lines and the strips; tokens, headings, layers, heads and chances are elements above it.
 
 import { unpack } from "../../shared/bytes.js";
-import { element } from "../../shared/element.js";
+import { closest, element } from "../../shared/element.js";
 import { onHover } from "../../shared/hover.js";
 import { makePlayer } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
 import { draw } from "./drawing.js";
 import { build, dress, tabulate } from "./elements.js";
 import { begin, settle, wave } from "./motion.js";
-import { arrange } from "./places.js";
+import { arrange, blankGeometry } from "./places.js";
 import { say } from "./words.js";
+
+/** @typedef {import("./types").Header} Header */
+/** @typedef {import("./types").Row} Row */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("../../shared/types").Mount} Mount */
+/** @typedef {import("../../shared/types").Tell} Tell */
 
 const PACE = 1700; // milliseconds a station
 const QUIET = 400; // milliseconds without a change, until the tables for screen readers are written again
 
+/** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
+  /** @type {Header} */
   const header = unpack(data);
   const state = stateOf(parentElement, (root) => make(root, header, setTriggerValue));
-  const before = state.isNew ? null : state.header;
-  Object.assign(state, { header, tellApp: setTriggerValue, inApp: state.root.getRootNode() !== document, isNew: false });
+  const before = state.arranged ? state.header : null;
+  Object.assign(state, { header, tellApp: setTriggerValue, inApp: state.root.getRootNode() !== document });
   adopt(state, before);
   render(state);
   if (before && textOf(before) !== textOf(header)) wave(state);
 }
 
+/** @type {(header: Header) => string} */
 const textOf = ({ lanes }) => JSON.stringify(lanes.map(({ tokens }) => tokens));
 
 // What is turned to here stays until the app says something else.
+/** @type {(state: State, before: Header | null) => void} */
 function adopt(state, before) {
   const { header } = state;
   state.at = Object.fromEntries(
@@ -49,6 +59,7 @@ function adopt(state, before) {
   }
 }
 
+/** @type {(root: HTMLElement, header: Header, tellApp: Tell) => State} */
 function make(root, header, tellApp) {
   const canvas = element("canvas");
   canvas.setAttribute("aria-hidden", "true");
@@ -61,27 +72,28 @@ function make(root, header, tellApp) {
   top.append(player.node, said);
   const tables = element("div", "hidden");
   root.replaceChildren(top, stage, tables);
+  /** @type {State} */
   const state = {
     root,
     header,
     tellApp,
-    canvas,
-    stage,
-    said,
-    player,
-    tables,
-    ...build(stage),
-    isNew: true,
     inApp: false,
     at: {},
     main: "lane0",
     last: 0,
     pointed: null,
-    n: 0,
     progress: Infinity,
     comet: null,
-    g: null,
-    sheet: null,
+    n: 0,
+    g: blankGeometry(),
+    arranged: false,
+    player,
+    canvas,
+    sheet: element("canvas"),
+    stage,
+    said,
+    tables,
+    ...build(stage),
     frame: 0,
     quiet: 0,
     tell: (value) => {
@@ -92,12 +104,16 @@ function make(root, header, tellApp) {
     point: (place) => point(state, place),
   };
   canvas.redraw = () => draw(state);
-  onHover(stage, ({ target }) => point(state, target.closest?.(".token")?.place ?? null));
+  onHover(stage, (event) => {
+    const node = closest(event, ".token");
+    point(state, state.nodes.tokens.find((token) => token.node === node)?.place ?? null);
+  });
   stage.addEventListener("pointerleave", () => point(state, null));
-  new ResizeObserver(() => state.isNew || render(state)).observe(root);
+  new ResizeObserver(() => render(state)).observe(root);
   return state;
 }
 
+/** @type {(state: State) => void} */
 function render(state) {
   arrange(state);
   dress(state);
@@ -106,12 +122,14 @@ function render(state) {
   state.quiet = setTimeout(() => state.root.isConnected && tabulate(state), QUIET);
 }
 
+/** @type {(state: State) => void} */
 function refresh(state) {
   draw(state);
   say(state);
 }
 
 // Looks at another layer or head: the picture here at once, and the rest of the page where the app follows.
+/** @type {(state: State, layer: number, head: number) => void} */
 function turn(state, layer, head) {
   const { header, at, last, main } = state;
   const block = ["bridge", `lane${last}`];
@@ -126,6 +144,7 @@ function turn(state, layer, head) {
   if (header.leads) state.tell({ layer, head });
 }
 
+/** @type {(state: State, place: Row | null) => void} */
 function point(state, place) {
   if (String(place) === String(state.pointed)) return;
   state.pointed = place;

@@ -1,9 +1,14 @@
 // The sentence beside the player: of the station that is played, of the token that is pointed at, or of the whole.
 
 import { write } from "../../shared/element.js";
+import { lookUp } from "../../shared/lookup.js";
 import { roughly } from "../../shared/number.js";
 import { focusOf, weightsOf } from "./data.js";
 
+/** @typedef {import("./types").Row} Row */
+/** @typedef {import("./types").State} State */
+
+/** @type {(state: State) => void} */
 export function say(state) {
   const { header, player, pointed, said } = state;
   const at = player.at ?? header.stations.length - 1;
@@ -14,6 +19,7 @@ export function say(state) {
   write(said, filled(state, template ?? "", step.key === "look" && !resting && header.gazes.bridge ? "lane" : ""));
 }
 
+/** @type {(state: State, template: string, own: string) => string} */
 function filled(state, template, own) {
   const { header, at, last, main } = state;
   const focus = focusOf(state);
@@ -24,7 +30,7 @@ function filled(state, template, own) {
   const block = at[`lane${last}`].layer;
   const guess = header.guesses[block + 1];
   const best = header.outcomes[0];
-  const kind = header.lanes.length > 1 ? { lane0: "encoder ", lane1: "decoder ", bridge: "cross " }[name] : "";
+  const kind = header.lanes.length > 1 ? lookUp({ lane0: "encoder ", lane1: "decoder ", bridge: "cross " }, name) : "";
   const facts = {
     token: header.lanes[focus[0]].names[focus[1]],
     key,
@@ -37,16 +43,18 @@ function filled(state, template, own) {
     best: best?.name ?? "",
     best_share: best?.number ?? "",
   };
-  const text = template.replace(/\{([a-z_]+)\}/g, (mark, fact) => facts[fact] ?? mark);
+  const text = template.replace(/\{([a-z_]+)\}/g, (mark, fact) => lookUp(facts, fact) ?? mark);
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 // The gaze by which a token of a lane looks: across to the other lane, where that is what is looked at.
+/** @type {(state: State, place: Row) => string} */
 export function gazeOf({ header, last, main }, [lane]) {
   return header.gazes.bridge && lane === last && main !== `lane${last}` ? "bridge" : `lane${lane}`;
 }
 
 // The token that a row looks at most, by its name, and its share.
+/** @type {(state: State, name: string, place: Row) => [name: string, share: string]} */
 export function strongest(state, name, [, row]) {
   const weights = weightsOf(state, name, row);
   const keys = state.header.lanes[name === "bridge" ? 0 : Number(name.slice(4))];
