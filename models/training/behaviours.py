@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from numpy.random import Generator
 
-from models.training.names import draw
+from models.training.names import draw, invented_name
 from models.training.sentences import Sentence, fill, word_lists
 
 VERBS = {
@@ -20,6 +20,7 @@ VERBS = {
 }
 PRONOUNS = {"he": ("he", "she"), "his": ("his", "her"), "him": ("him", "her")}
 STEPS = (1, 1, 1, 2, 3, 5, 10, -1)  # of series of numbers
+INVENTED = 0.4  # share of the names in training
 HIGHEST = 30  # number with which a series begins
 
 
@@ -28,9 +29,9 @@ def giving(generator: Generator, held_out: bool = False) -> Sentence:
 
     Source: Wang et al. 2023, "Interpretability in the Wild: a Circuit for Indirect Object Identification in GPT-2 Small".
     """
-    names, (giver, other) = people(held_out), ("", "")
+    giver = other = person(generator, held_out)
     while giver == other:
-        giver, other = draw(names, generator), draw(names, generator)
+        other = person(generator, held_out)
     x, y = (giver, other) if generator.random() < 0.5 else (other, giver)
     words = {"x": x, "y": y, "giver": giver, "other": other}
     words |= {word: draw(listed("giving", f"{word}s", held_out), generator) for word in ("place", "thing")}
@@ -94,8 +95,14 @@ def listed(group: str, name: str, held_out: bool) -> list[str]:
     return lists[f"held_out_{name}" if held_out else name]
 
 
-def people(held_out: bool) -> list[str]:
-    return listed("names", "male", held_out) + listed("names", "female", held_out)
+def person(generator: Generator, held_out: bool) -> str:
+    """Draw a name. In training some are invented, so that the model learns to look for a name and not to choose from a list."""
+    if not held_out and generator.random() < INVENTED:
+        name = invented_name(generator)
+        return (
+            name if name not in listed("names", "male", True) + listed("names", "female", True) else person(generator, held_out)
+        )
+    return draw(listed("names", "male", held_out) + listed("names", "female", held_out), generator)
 
 
 BEHAVIOURS: dict[str, Callable[[Generator, bool], Sentence]] = {

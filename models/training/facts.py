@@ -42,9 +42,9 @@ WEIGHTS = {
     "language": 3.0,
     "currency": 2.0,
     "kind": 2.0,
-    "giving": 5.0,
+    "giving": 14.0,
     "pronouns": 3.0,
-    "agreement": 5.0,
+    "agreement": 8.0,
     "series": 5.0,
 }
 REST = 1.0
