@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from ui.lessons import routes as lesson_routes
 from ui.lexicon import routes as lexicon_routes
 from ui.live import routes as live_routes
-from ui.memory import freed
+from ui.memory import malloc
 from ui.rooms import routes as room_routes
 from ui.rooms import whole
 from ui.serving import (
@@ -40,7 +40,7 @@ DOOR = Path(__file__).resolve().parent / "ui" / "door.py"
 # Streamlit inserts the script's folder into sys.path for each run and removes it afterwards, unless it is there. An import on
 # another thread that is going through sys.path at that moment skips an entry, and whatever was imported in part stays broken.
 sys.path.append(str(DOOR.parent))
-freed.set_up()
+malloc.set_up()
 ROUTES = [
     *assets.ROUTES,
     *address.ROUTES,

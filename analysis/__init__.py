@@ -16,6 +16,7 @@ from analysis.effects import edge_effects, head_effects
 from analysis.embedding import analogy, cosines, nearest
 from analysis.evolution import Pair, maps, pair
 from analysis.explaining import Explanation, agreement, attributions, explain, spread
+from analysis.faithfulness import Curves, Faithfulness, Question, faithfulness
 from analysis.head_patterns import order, patterns
 from analysis.heads import alignment, head_scores
 from analysis.importance import head_importance, prune
@@ -25,7 +26,6 @@ from analysis.loops import Escape, WayOut, escape, penalty_for, temperature_for,
 from analysis.merging import merge, merged_tokens, select, words
 from analysis.one_weight import QueryKey, query_key
 from analysis.patches import patching
-from analysis.perturbation import Curves, Faithfulness, Question, faithfulness
 from analysis.prediction import prediction_entropy, surprise
 from analysis.projections import Projection, project, projection
 from analysis.reading import as_written, paragraph

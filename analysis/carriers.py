@@ -12,7 +12,7 @@ import numpy as np
 from analysis.direct import logit_attribution
 from analysis.effects import changes, skip_effects
 from analysis.explaining import explain
-from analysis.perturbation import Question, rank_correlation
+from analysis.faithfulness import Question, rank_correlation
 from analysis.prediction import prediction_entropy
 from models.edits import Edit, Head
 from models.language_model import LanguageModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.answering import Answer, Numbers, choice_among, edits_of, kind_of, register, weights_of
+from analysis.answer_checks import Answer, Numbers, choice_among, edits_of, kind_of, register, weights_of
 from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 from models.trace import Trace

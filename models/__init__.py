@@ -38,7 +38,7 @@ def __getattr__(name: str) -> Any:
 
         return generate.Step
     if name == "load_trace":
-        from models.files.open import load_trace
+        from models.files.open_trace import load_trace
 
         return load_trace
     if name == "LanguageModel":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from models.attention.attention import Attention
+from models.attention.traced import Attention
 from models.numbers.readonly import frozen, read_only
 from models.tokens import Token
 
@@ -119,7 +119,7 @@ class Trace:
         them, float32 [position, vocabulary]; parts: whether to keep `parts` too. Errors: ValueError for a trace of no model, and
         where parts are not known; OSError where it cannot be written.
         """
-        from models.files.save import save  # brings torch
+        from models.files.save_trace import save  # brings torch
 
         save(self, path, weights, logits, parts)
 

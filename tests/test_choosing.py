@@ -13,7 +13,7 @@ import pytest
 import models
 from analysis import paragraph, scope
 from analysis.word_alignment import place, read_links, tokens_in
-from models.attention.attention import COMING, Attention
+from models.attention.traced import COMING, Attention
 from models.catalog import WEIGHTS
 from models.tokens import Token
 from ui.memory.favourites import favourite

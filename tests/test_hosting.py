@@ -11,7 +11,7 @@ import yaml
 from tests.image import commands, last, left_out, program, settings
 from tests.serving import ROOT
 from ui.command import parser
-from ui.memory import bounds
+from ui.memory import limits
 from ui.serving import probes
 
 HOSTING = (ROOT / "docs" / "hosting.md").read_text("utf-8")
@@ -78,5 +78,5 @@ def test_every_setting_is_documented_and_is_read_somewhere():
     told = set(re.findall(r"\bHEADLIGHT_[A-Z_]+\b", HOSTING))
     given = {name for name in {**settings(), **COMPOSE["environment"]} if name.startswith("HEADLIGHT")}
     assert read == told and given <= read
-    for name, most in bounds.ON_A_PUBLIC_HOST.items():
+    for name, most in limits.ON_A_PUBLIC_HOST.items():
         assert re.search(rf"`{name}` \| [^|]+ \| {most:,} \|", HOSTING), f"{name}: {most:,}"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import models
-from analysis.answering import logits_of
-from analysis.answers import answer
+from analysis.answer_checks import logits_of
 from analysis.heads import head_scores
+from analysis.lesson_answers import answer
 from analysis.statistics import head_statistics
 from models import catalog
 from models.language_model import LanguageModel

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import models
-from analysis.answering import answer, edits_of
+from analysis.answer_checks import answer, edits_of
 from analysis.corpora import interval
 from analysis.heads import head_scores
 from analysis.in_context import LITTLE, MUCH, PASSAGES, context_gains, said_twice

@@ -45,7 +45,7 @@ function keepOneEntryAPage() {
 /** @type {(event: Event) => HTMLInputElement | null} */
 const boxOf = ({ target }) => (target instanceof HTMLInputElement && target.matches(BOXES) ? target : null);
 
-// A box of one line would make a space of a line break; in those of texts ↵ stands for one (see ui/choices/boxes.py).
+// A box of one line would make a space of a line break; in those of texts ↵ stands for one (see ui/choices/text_boxes.py).
 function keepLineBreaksOfPastes() {
   /** @type {(event: ClipboardEvent) => void} */
   const paste = (event) => {

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import document, menu, state
-from ui.choices import boxes, gallery, picker
+from ui.choices import gallery, picker, text_boxes
 from ui.choices.widgets import one_of
 from ui.lessons import course, panel
 from ui.lexicon import follow
@@ -28,7 +28,7 @@ def side_bar(page: str) -> None:
     gallery.button()
     opening.button()
     if picker.in_use() in loaded.shelf:
-        boxes.side_bar(loaded.model(picker.in_use()).info)
+        text_boxes.side_bar(loaded.model(picker.in_use()).info)
 
 
 def open_step(here: str) -> None:
@@ -50,7 +50,7 @@ def open_step(here: str) -> None:
     for key in state.keys_cleared_by_step():
         key.pop()
     for key in (state.TEXT, state.TARGET):
-        boxes.change(key, link.pop(key.name, key.default))
+        text_boxes.change(key, link.pop(key.name, key.default))
     state.LESSON_MODEL.pop()
     if (model := link.pop("model", "")) and model != picker.in_use():
         state.ask_for_model(model)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NoReturn
 import streamlit as st
 
 from ui import document, state
-from ui.choices import boxes, examples, picker
+from ui.choices import examples, picker, text_boxes
 from ui.choices.chosen import look_at
 from ui.choices.examples import Example
 from ui.choices.token import current_token
+from ui.escaping import display_name, plain
 from ui.lessons import course, files
 from ui.live import visits
 from ui.live.connect import Live, connect, restore_typed
@@ -26,7 +27,6 @@ from ui.parts import complaint
 from ui.rooms import seat
 from ui.serving.sending import wait_until_sent
 from ui.show import picture
-from ui.text import display_name, plain
 from ui.words import mark_again, words
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> Delta
         purpose_text = examples.as_markdown(example) if example else words(folder, purpose)
         st.markdown(f"# {words(folder, 'title')}\n\n{purpose_text}", width="stretch")
         if reads:
-            boxes.example_menu(info)
+            text_boxes.example_menu(info)
     below = st.container()
     if example:
         with below:
@@ -66,7 +66,7 @@ def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> Delta
 
 def example_on(page: str, info: ModelInfo) -> Example | None:
     """Return the example that a page shows; None while a lesson's step shows its text and asks about it."""
-    text, lesson = boxes.current_text(state.TEXT), course.current()
+    text, lesson = text_boxes.current_text(state.TEXT), course.current()
     if lesson and (step := lesson.steps[state.LESSON_STEP.get() - 1]).page == page and step.link.get(state.TEXT.name) == text:
         return None
     return examples.example_on_page(info, page, text)
@@ -197,7 +197,7 @@ def live(
 def write_boxes(info: ModelInfo, page: str, answers: bool) -> tuple[str, str, DeltaGenerator]:
     """Place the text boxes (see `boxes.write`). Where the line answers each key, they send what is typed when it rests."""
     current_token()  # one that the line has let go is gone from here on
-    return boxes.write(info, answers, boxes.REST if visits.is_open(page) else boxes.PAUSE)
+    return text_boxes.write(info, answers, text_boxes.REST if visits.is_open(page) else text_boxes.PAUSE)
 
 
 @contextmanager

@@ -11,10 +11,10 @@ import streamlit as st
 
 from ui import state
 from ui.device import is_phone, is_touched
+from ui.escaping import plain
 from ui.memory import visitors
 from ui.parts import complaint
 from ui.serving import assets
-from ui.text import plain
 from viz.figures.style import on_page
 from viz.view import View
 

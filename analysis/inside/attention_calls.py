@@ -12,7 +12,7 @@ from analysis.inside.reading import ADDS, columns_of
 from analysis.inside.stored import array
 
 if TYPE_CHECKING:
-    from models.attention.call import Call
+    from models.attention.recorded_call import Call
     from models.watching.steps import Node, Section
 
 MULTIPLIES = frozenset({"matmul", "bmm", "__matmul__", "baddbmm"})

@@ -14,8 +14,8 @@ from analysis.inside.reading import ADDS, PRODUCTS, Reading, operands, stored_wi
 from analysis.inside.stages import Stage
 
 if TYPE_CHECKING:
-    from models.attention.call import Call
-    from models.attention.rotary import Rotary
+    from models.attention.recorded_call import Call
+    from models.attention.rotary_angles import Rotary
     from models.watching.steps import Node, Section
 
 

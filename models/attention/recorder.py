@@ -2,7 +2,7 @@
 
 The output of attention comes from PyTorch's fused kernel, which never builds the matrix of weights; when a recorder is
 active in the calling context it keeps references to query, key and value, from which the weights of the layer on screen
-are computed on demand. Hugging Face models come in through `models.huggingface.attention`, by the same `keep`.
+are computed on demand. Hugging Face models come in through `models.huggingface.softmax_tap`, by the same `keep`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 
 if TYPE_CHECKING:
     from models.attention.side_by_side import SideBySide

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 
 Ids = tuple[int, ...]
 

@@ -18,7 +18,7 @@ from models.reading.inputs import Spelt
 from models.tokens import Token
 
 if TYPE_CHECKING:
-    from models.attention.call import Call
+    from models.attention.recorded_call import Call
     from models.attention.recorder import Record
     from models.edits import Edit
     from models.info import ModelInfo
@@ -407,7 +407,7 @@ def rows(calls: Sequence[Call], keys: int) -> np.ndarray:
     import torch
     from torch.nn.functional import pad
 
-    from models.attention.call import last_rows
+    from models.attention.recorded_call import last_rows
     from models.numbers.ragged import stacked
 
     with torch.inference_mode():

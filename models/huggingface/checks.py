@@ -11,12 +11,12 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.attention.recorder import recording
 from models.errors import ModelError
-from models.huggingface.attention import NAME, SoftmaxTap
 from models.huggingface.layout import CHOOSE, Layout
 from models.huggingface.passes import Answer, Inputs
+from models.huggingface.softmax_tap import NAME, SoftmaxTap
 
 HALF = 0.4  # of a probe, read first where the rest is read on from it
 

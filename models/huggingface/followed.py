@@ -13,17 +13,17 @@ from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.attention.recorder import Record, recording
 from models.attention.side_by_side import Part, ReadPart, SideBySide
 from models.errors import ModelError
-from models.huggingface import layout, quirks
-from models.huggingface.attention import NAME, SoftmaxTap
+from models.huggingface import bigbird, layout
 from models.huggingface.checks import cache_of
 from models.huggingface.names import quoted
 from models.huggingface.outputs import OutputMaps
 from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reads import InputMaps
+from models.huggingface.softmax_tap import NAME, SoftmaxTap
 from models.huggingface.text import TextTokens
 from models.reading.prefix import Encoded, Recent, Stamp
 from models.tokens import Token
@@ -56,7 +56,7 @@ class FollowedNetwork:
         except NotImplementedError as error:
             raise ModelError(f"{type(network).__name__} has no table with a vector for each token. {layout.CHOOSE}") from error
         self.embedding_rows: int | None = getattr(embedding, "num_embeddings", None)
-        self.longest_full = quirks.read_fully(network)
+        self.longest_full = bigbird.read_fully(network)
         self.limits_logits = "logits_to_keep" in inspect.signature(network.forward).parameters
         self.reusable = False
         self._hook()

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from models.attention.recorder import Record, recording
-from models.attention.rotary import Rotary
+from models.attention.rotary_angles import Rotary
 from models.attention.side_by_side import Part, ReadPart
 from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan

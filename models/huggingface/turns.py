@@ -15,8 +15,8 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from models.attention.call import Call
-from models.attention.rotary import Rotary
+from models.attention.recorded_call import Call
+from models.attention.rotary_angles import Rotary
 
 COUNT = 12  # how often the token is read
 ALIKE = 1e-3  # of a query's length

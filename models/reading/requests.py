@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.reading.prefix import Ids, Stamp, first
 from models.tokens import Token
 from models.trace import Trace

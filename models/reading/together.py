@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.attention.side_by_side import Part, ReadPart
 from models.numbers.readonly import read_only
 from models.reading.prefix import Stamp, first, joined

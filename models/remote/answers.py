@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from models.files.save import tokens_written
+from models.files.save_trace import tokens_written
 from models.reading.bounded import Bounded
 from models.remote.parts import part_of, prefixed
 from models.tokens import Token

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.files.open import facts_of
+from models.files.open_trace import facts_of
 from models.language_model import LanguageModel, check_text
 from models.reading.inputs import Spelt, Text
 from models.reading.prefix import reader_now

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.numbers.readonly import array_of
 from models.remote.parts import Part, call_of, rotary_of
 from models.tokens import Token

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from models.attention.call import Call
-from models.attention.rotary import Rotary
-from models.files.save import NUMBERS, TENSORS, held, numbers
+from models.attention.recorded_call import Call
+from models.attention.rotary_angles import Rotary
+from models.files.save_trace import NUMBERS, TENSORS, held, numbers
 
 if TYPE_CHECKING:
     from models.trace import Attention, Trace

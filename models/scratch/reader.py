@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.attention.recorder import recording
 from models.editing.batches import reading_on
 from models.generation.generate import Ids, Read, Reader, first_rows, rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 
 # Functions whose result has the numbers of their argument, in another order or another type, or a part of them.
 _VIEWS = """

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.attention.recorder import active
 from models.watching.steps import Node, Section, Watched
 

@@ -14,22 +14,22 @@ from analysis.comparison import Common, compare
 from pages.attention import recipes
 from pages.attention import state as page_state
 from ui import state
-from ui.choices import boxes, picker
+from ui.choices import picker, text_boxes
 from ui.choices.widgets import one_of
 from ui.device import is_phone
+from ui.escaping import display_name, plain
 from ui.look import Look
 from ui.memory import loaded
 from ui.memory.favourites import favourite
 from ui.picture.picture import Numbers, Picture
 from ui.state import Key
-from ui.text import display_name, plain
 from ui.words import say
 from viz import percent
 from viz.tokens import label
 
 if TYPE_CHECKING:
     from models.info import ModelInfo
-    from ui.memory.shelf import Job
+    from ui.memory.eviction import Job
 
 WAYS = page_state.COMPARE.values
 NOTHING = page_state.NOTHING
@@ -66,7 +66,7 @@ def reads_another(look: Look) -> bool:
 def begin() -> None:
     """Fill the second text with a copy of the first, in which the user changes a word."""
     if page_state.COMPARE.get() == "text" and not state.box_text(state.OTHER_TEXT):
-        boxes.change(state.OTHER_TEXT, state.box_text(state.TEXT))
+        text_boxes.change(state.OTHER_TEXT, state.box_text(state.TEXT))
 
 
 def picture(look: Look, way: str) -> Picture | None:
@@ -116,7 +116,7 @@ def other_layer(look: Look) -> Look:
 def other_text(look: Look) -> Look | None:
     """Return the look at another text, by the same model and head; an encoder-decoder reads it as the source of the same
     target."""
-    text = boxes.one_line(state.OTHER_TEXT, "The other text", "Your text with a word changed …", labelled=True)
+    text = text_boxes.one_line(state.OTHER_TEXT, "The other text", "Your text with a word changed …", labelled=True)
     if not text.strip():
         st.info("Type a second text. To see what a word does, change only that word of your own text.")
         return None

@@ -6,9 +6,9 @@ import numpy as np
 
 from analysis import alignment, head_summary
 from analysis.statistics import entropy_of
+from ui.escaping import loadable_name, plain
 from ui.look import Look
 from ui.picture.board import Draft, Note
-from ui.text import loadable_name, plain
 from viz.numbers import percent
 from viz.tokens import label
 

@@ -9,10 +9,10 @@ from pages.build import choose, parts
 from pages.build import state as page_state
 from ui import shell
 from ui.choices.widgets import tabs
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.text import plain
 
 HERE = Path(__file__).parent
 PARTS = {

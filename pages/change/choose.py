@@ -11,7 +11,7 @@ from pages.change import changes, chosen
 from pages.change import state as page_state
 from pages.change.boards.switching import DIALS
 from ui import state
-from ui.choices import boxes, widgets
+from ui.choices import text_boxes, widgets
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.memory import visitors
@@ -47,7 +47,9 @@ def place_switches(folder: Path, look: Look, predicts: bool) -> bool:
                 with place:
                     row(folder, look)
     if page_state.RESAMPLE.get() and look.model.info.queries:
-        boxes.one_line(page_state.CHANGE_OTHER, words(folder, "other"), "The same text with one word changed …", labelled=True)
+        text_boxes.one_line(
+            page_state.CHANGE_OTHER, words(folder, "other"), "The same text with one word changed …", labelled=True
+        )
     return tries
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pages.change import recipes
 from pages.change import state as page_state
 from ui import state
-from ui.choices import boxes
+from ui.choices import text_boxes
 
 MOST = 500  # changes at a time
 
@@ -39,4 +39,4 @@ def undo() -> None:
 
 def other_text() -> str:
     """Return the other text, from which a head's output is taken; "" where there is none."""
-    return (page_state.CHANGE_OTHER.get() or "").replace(boxes.BREAK, "\n").strip() if page_state.RESAMPLE.get() else ""
+    return (page_state.CHANGE_OTHER.get() or "").replace(text_boxes.BREAK, "\n").strip() if page_state.RESAMPLE.get() else ""

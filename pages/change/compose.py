@@ -8,9 +8,9 @@ from pathlib import Path
 from pages.change.boards import circuit, steering, switching, texts, wrote
 from pages.change.changes import ChangedText
 from pages.change.settings import Compared, Reading, Refused, Settings, Steered, Switched, Unasked, Wired, Written
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Board, Draft, Note
-from ui.text import plain
 
 HERE = Path(__file__).parent
 STEER = HERE / "steer"  # an experiment with words of its own

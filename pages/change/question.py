@@ -13,9 +13,9 @@ from pages.change import figures
 from pages.change import state as page_state
 from pages.change.asked import Question
 from ui import state
+from ui.escaping import plain
 from ui.look import Look
 from ui.state import Key
-from ui.text import plain
 from ui.words import words
 from viz import percent
 from viz.tokens import listed, named

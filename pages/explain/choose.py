@@ -15,9 +15,9 @@ from pages.explain.boards.tokens import CHIPS
 from ui import state
 from ui.choices.token import press
 from ui.choices.word import token_of
+from ui.escaping import plain
 from ui.look import Look
 from ui.show import choice
-from ui.text import plain
 from viz import percent
 from viz.numbers import percent_or_score
 from viz.tokens import label, listed, named

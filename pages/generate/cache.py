@@ -20,12 +20,12 @@ from pages.generate.continuation import Continuation
 from pages.generate.settings import Beginning, Cached, Cost, Grown, Measured, Settings
 from ui import state
 from ui.choices.widgets import switch
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import jobs, loaded
 from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.show import picture
-from ui.text import plain
 from ui.words import words
 
 TIMES = 3  # a time is the median of so many readings

@@ -12,8 +12,8 @@ from models.generation.strategy import Strategy
 from pages.generate import state as page_state
 from ui import state
 from ui.choices.widgets import number, slider, switch, tabs
+from ui.escaping import plain
 from ui.look import Look
-from ui.text import plain
 from ui.words import words
 
 HERE = Path(__file__).parent

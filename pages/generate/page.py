@@ -13,14 +13,14 @@ from pages.generate.compose import HERE, compose
 from pages.generate.continuation import Continuation, use
 from pages.generate.settings import Above, Beginning, Branches, CannotGrow, Grown, Settings
 from ui import shell, state
-from ui.choices import boxes, heads, picker
+from ui.choices import heads, picker, text_boxes
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import jobs, loaded
 from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, picture
-from ui.text import plain
 from ui.words import heading_for, words
 
 
@@ -67,7 +67,7 @@ def open_elsewhere(look: Look, text: str, chat: bool) -> None:
 
     def write() -> None:
         has_target = look.model.info.kind == "encoder-decoder"
-        boxes.change(state.TARGET if has_target else state.TEXT, whole)
+        text_boxes.change(state.TARGET if has_target else state.TEXT, whole)
         if has_target:
             state.SAID.set(whole)
         if chat:  # the box has all of the turn now

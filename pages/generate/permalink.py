@@ -12,7 +12,7 @@ from models.generation.strategy import Strategy
 from pages.generate import state as page_state
 from pages.generate.continuation import MOST, Continuation
 from ui import state
-from ui.text import number_below
+from ui.escaping import number_below
 
 IDS = r"\d{1,7}(-\d{1,7})*"
 BRANCHES = re.compile(rf"({IDS})?(~{IDS})*")

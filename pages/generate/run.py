@@ -12,9 +12,9 @@ from models.language_model import LanguageModel
 from pages.generate import choose, wording
 from pages.generate import state as page_state
 from pages.generate.continuation import BYTES, Beginning, Continuation, Run, size
+from ui.escaping import plain
 from ui.memory import jobs, loaded
 from ui.parts import complaint
-from ui.text import plain
 
 TEXT = "generate-text"  # the place of the text, before, during and after a run
 WIDTH = 130  # pixels of the first button, so that “Stop” stands where “Go on” stood

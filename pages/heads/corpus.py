@@ -14,9 +14,9 @@ from analysis.samples import Fit, Unspelt, fit, pieces_of
 from pages.heads import state as page_state
 from ui import effort, state
 from ui.choices.widgets import one_of
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import jobs
-from ui.text import plain
 from ui.words import heading_for, say, words
 from viz import percent
 

@@ -11,10 +11,10 @@ from pages.inside.detail import KEY, add_end
 from pages.inside.naming import starred
 from pages.inside.opened import OpenStage
 from pages.inside.pieces.sentences import quantity
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from viz.tokens import named
 
 

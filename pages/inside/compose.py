@@ -24,9 +24,9 @@ from pages.inside.settings import (
     Tokenizer,
     Unmovable,
 )  # fmt: skip
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Board, Draft, Note
-from ui.text import plain
 
 HERE = Path(__file__).parent
 NEURONS, ORDER, PIECES = HERE / "neurons", HERE / "order", HERE / "pieces"  # which have words of their own

@@ -8,10 +8,10 @@ from analysis import inside
 from models.trace import Attention
 from pages.inside import formulas, naming, recipes
 from pages.inside.settings import Settings
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from viz.tokens import named
 from viz.views.way_view import Stop, way_view
 

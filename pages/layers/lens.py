@@ -17,12 +17,12 @@ from pages.layers.settings import Predictions, Settings
 from ui import state
 from ui.choices.token import keep
 from ui.choices.widgets import one_of
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.mount import composed, mount
 from ui.picture.picture import Picture
 from ui.show import choice
-from ui.text import plain
 from ui.words import say
 from viz.views.grid_view.layers import LENS
 

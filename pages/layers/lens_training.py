@@ -12,10 +12,10 @@ import streamlit as st
 
 from models.lens import tuned_lens
 from pages.layers import state as page_state
-from ui.choices import boxes
+from ui.choices import text_boxes
+from ui.escaping import plain
 from ui.memory import jobs
 from ui.memory.jobs import Report
-from ui.text import plain
 from ui.words import say
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def draw(here: Path, model: LanguageModel) -> tuned_lens.TunedLens | None:
         with st.expander("Train a tuned lens for this model", icon=":material/tune:"):
             say(here, "lens train")
             empty = "Empty: the story that comes with Headlight"
-            most = boxes.character_limit()
+            most = text_boxes.character_limit()
             own = st.text_area("Your own text to learn from", key=page_state.LENS_TEXT.name, placeholder=empty, max_chars=most)
             st.button("Train it", on_click=ask, args=(weights, (own or "")[:most]), key="lens-train")
         return None

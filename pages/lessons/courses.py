@@ -8,9 +8,9 @@ from pathlib import Path
 import streamlit as st
 
 from pages.lessons import state as page_state
+from ui.escaping import plain
 from ui.lessons import course
 from ui.lessons.files import Course, Lesson
-from ui.text import plain
 from ui.words import words
 
 HERE = Path(__file__).parent

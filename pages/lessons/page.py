@@ -12,11 +12,11 @@ from pages.lessons import state as page_state
 from pages.lessons import wordlist
 from ui import document, shell, state
 from ui.choices.widgets import one_of, tabs
+from ui.escaping import plain
 from ui.lessons import course, files
 from ui.lessons.files import Lesson
 from ui.lexicon import files as lexicon
 from ui.lexicon.follow import LISTED
-from ui.text import plain
 from ui.words import say, words
 
 HERE = Path(__file__).parent

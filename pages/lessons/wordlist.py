@@ -9,9 +9,9 @@ import streamlit as st
 from models.errors import FileError
 from pages.lessons import state as page_state
 from ui import state
+from ui.escaping import plain
 from ui.lexicon import files, payload
 from ui.lexicon.files import LEVELS, Entry
-from ui.text import plain
 from ui.words import say, words
 
 HERE = Path(__file__).parent

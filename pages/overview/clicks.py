@@ -7,12 +7,12 @@ import streamlit as st
 from pages.overview.compose import KEY, position_of
 from pages.overview.stations import PAGES, answering, choices
 from ui import state
-from ui.choices import boxes, heads
+from ui.choices import heads, text_boxes
 from ui.choices.token import press
+from ui.escaping import plain
 from ui.lexicon.follow import go
 from ui.look import Look
 from ui.show import choice
-from ui.text import plain
 
 
 def react(look: Look) -> None:
@@ -23,7 +23,7 @@ def react(look: Look) -> None:
         case {"token": [lane, position]}:
             lanes = 1 if not look.trace.target or look.kind == "encoder" else 2
             if look.model.info.mask and look.trace.unembed:
-                boxes.cover(look.model, look.trace, position)
+                text_boxes.cover(look.model, look.trace, position)
             elif lane == lanes - 1:
                 press(position, look.newest)
         case {"layer": int(layer), "head": int(head)} if not look.beginner:
@@ -53,9 +53,9 @@ def take_outcome(look: Look, id: int) -> None:
     elif model.vocabulary.text(id)[1]:
         st.toast(f"“{plain(model.token_text(id))}” is only a part of a character.", icon=":material/block:")
     elif model.info.kind == "encoder":
-        boxes.fill(model, trace, position, model.token_text(id))
+        text_boxes.fill(model, trace, position, model.token_text(id))
     else:
         key = state.TARGET if trace.target else state.TEXT
         if position < len(trace.read) - 1:
-            boxes.cut_after(trace.read[position], key)
-        boxes.append(model.token_text(id), key)
+            text_boxes.cut_after(trace.read[position], key)
+        text_boxes.append(model.token_text(id), key)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from ui.escaping import loadable_name
 from ui.lexicon.marks import Words
 from ui.look import Look
 from ui.picture.board import Draft, Note
-from ui.text import loadable_name
 from viz.numbers import decimal
 
 if TYPE_CHECKING:

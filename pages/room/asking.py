@@ -9,16 +9,16 @@ import streamlit as st
 from pages.room import notes
 from pages.room import state as page_state
 from ui import state
+from ui.escaping import plain
 from ui.lessons import panel
 from ui.lessons.files import Step
 from ui.memory import loaded
 from ui.parts import complaint
 from ui.rooms.seat import Seat
 from ui.rooms.store import KINDS, RoomError
-from ui.text import plain
 from ui.words import say
 
-MODEL = {  # what the model answers to the text that the class sees, by its name in `analysis.answers`
+MODEL = {  # what the model answers to the text that the class sees, by its name in `analysis.lesson_answers`
     "nothing": "",
     "what comes next": "likeliest token",
     "how many tokens the text has": "number of tokens",

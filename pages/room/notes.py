@@ -6,16 +6,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from analysis.answers import Answer
+from analysis.lesson_answers import Answer
 from models.errors import FileError
 from pages.room import state as page_state
 from ui import state
+from ui.escaping import display_name, plain
 from ui.lessons import course, files, panel
 from ui.lessons.files import Lesson, Step
 from ui.parts import complaint
 from ui.rooms.seat import Seat
 from ui.rooms.states import Event
-from ui.text import display_name, plain
 from ui.words import say
 
 
@@ -74,7 +74,7 @@ def go(mine: Seat, number: int) -> None:
 
 
 def answer(mine: Seat, step: Step) -> Answer:
-    """What is right, for the model that the class sees. Errors: those of `analysis.answers`."""
+    """What is right, for the model that the class sees. Errors: those of `analysis.lesson_answers`."""
     assert step.question
     return panel.measure_answer(step, mine.room.at["model"], step.question.answer, step.question.given)
 

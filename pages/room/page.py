@@ -6,16 +6,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.room import asking, code, files, notes
+from pages.room import asking, files, notes, projector
 from pages.room import state as page_state
 from ui import shell, state
 from ui.choices import picker
+from ui.escaping import display_name, plain
 from ui.menu import TITLES
 from ui.rooms import opening, seat
 from ui.rooms.seat import Seat
 from ui.rooms.states import Event
 from ui.rooms.store import rooms
-from ui.text import display_name, plain
 from ui.words import say
 
 HERE = Path(__file__).parent
@@ -36,7 +36,7 @@ def draw() -> None:
         st.info(plain(mine.room.notice), icon=":material/info:")
     left, right = st.columns([5, 6], gap="large")
     with left, st.container(key="room-code"):
-        code.show(HERE, mine)
+        projector.show(HERE, mine)
     with right:
         st.button(
             "Back to where the class is", key="room-back", icon=":material/undo:", type="primary", on_click=go_back, args=(mine,)

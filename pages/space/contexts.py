@@ -13,7 +13,7 @@ from pages.space import state as page_state
 from pages.space.boards.contexts import KEY
 from pages.space.compose import HERE, compose
 from pages.space.settings import Choice, Missing, Settings, Word
-from ui.choices import boxes
+from ui.choices import text_boxes
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.mount import composed, mount_all, write_beside
@@ -41,7 +41,7 @@ def draw(look: Look) -> Sequence[Picture]:
     with right:
         say(HERE, "contexts")
         word = st.text_input("The word", WORD, key=page_state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
-        most = boxes.character_limit()
+        most = text_boxes.character_limit()
         typed = st.text_area(
             "Texts, one a line", TEXTS[:most], key=page_state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
         )[:most]

@@ -13,7 +13,7 @@ from pages.space import state as page_state
 from pages.space.boards.vocabulary import ANALOGY, MAP, NEAREST
 from pages.space.compose import HERE, compose
 from pages.space.settings import Analogy, AnalogyByChance, Map, Nearest, NearestByChance, Settings
-from ui.choices import boxes
+from ui.choices import text_boxes
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.board import Board
@@ -35,7 +35,7 @@ def draw(look: Look) -> Sequence[Picture]:
     pictures: list[Picture] = []
     left, right = st.columns([7, 4])
     with left:
-        most = boxes.character_limit()
+        most = text_boxes.character_limit()
         typed = st.text_input(
             "Words, any list", WORDS[:most], key=page_state.VOCABULARY.name, persist_state="session", live="300ms", max_chars=most
         )

@@ -10,8 +10,8 @@ import streamlit as st
 from pages.train import state as page_state
 from ui import state
 from ui.choices.widgets import switch
+from ui.escaping import plain
 from ui.memory import trainings
-from ui.text import plain
 
 if TYPE_CHECKING:
     from models.training.live import Training

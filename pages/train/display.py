@@ -15,10 +15,10 @@ from pages.train import state as page_state
 from pages.train.control import describe
 from ui import shell, state
 from ui.choices.widgets import tabs
+from ui.escaping import plain
 from ui.picture.picture import Numbers, Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, show, show_chart
-from ui.text import plain
 from ui.words import say
 from viz.numbers import percent
 from viz.views.time_slider import time_slider

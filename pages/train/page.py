@@ -9,10 +9,10 @@ import streamlit as st
 
 from pages.train import choose, control, display, use
 from ui import shell, state
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import trainings
 from ui.show import picture
-from ui.text import plain
 from ui.words import say
 
 if TYPE_CHECKING:

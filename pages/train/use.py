@@ -11,9 +11,9 @@ import streamlit as st
 
 from models.errors import ModelError
 from ui import state
-from ui.choices import boxes, examples
+from ui.choices import examples, text_boxes
+from ui.escaping import plain
 from ui.memory import allowed, trainings
-from ui.text import plain
 from ui.words import say, words
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def place(here: Path, name: str, training: Training) -> None:
         if not (trained := save()):
             return
         state.ask_for_model(trained.name)
-        own = boxes.offer(trained.examples[0], trained.name)
+        own = text_boxes.offer(trained.examples[0], trained.name)
         state.DONE.set(OWN_READ if own else YOURS_READ)
 
     file = f"{training.task.name}-{training.learned}-steps"

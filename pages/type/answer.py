@@ -6,9 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import jobs, loaded
-from ui.text import plain
 from ui.words import words
 
 HERE = Path(__file__).parent

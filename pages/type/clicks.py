@@ -10,12 +10,12 @@ import streamlit as st
 from pages.type.picking import Choice, picked
 from pages.type.predicted import earlier
 from ui import state
-from ui.choices import boxes, heads
+from ui.choices import heads, text_boxes
 from ui.choices.token import current_token, keep
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import loaded
 from ui.show import choice
-from ui.text import plain
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -28,7 +28,7 @@ def react(look: Look) -> None:
         return choose(picks)
     match click:
         case {"part": "chips", "value": position}:
-            boxes.cover(model, trace, look.select(trace.tokens).places[position])
+            text_boxes.cover(model, trace, look.select(trace.tokens).places[position])
         case {"part": "bars", "value": {"id": id}} if model.info.labels:
             why = f"Page “Explain” shows which tokens speak for “{plain(model.outcome(id))}”."
             st.toast(why, icon=":material/lightbulb:")
@@ -42,12 +42,12 @@ def react(look: Look) -> None:
                 st.toast(f"“{sign}” is only a part of a character, so it cannot fill the gap.", icon=":material/block:")
             elif model.info.kind == "encoder":
                 number = int(name.removeprefix("bars") or 0)
-                boxes.fill(model, trace, model.places(trace)[number], model.token_text(id))
+                text_boxes.fill(model, trace, model.places(trace)[number], model.token_text(id))
             else:
                 key, place = state.TARGET if trace.target else state.TEXT, earlier(look)
                 if place is not None:
-                    boxes.cut_after(trace.read[place], key)
-                boxes.append(characters(model, id) if parts else model.token_text(id), key)
+                    text_boxes.cut_after(trace.read[place], key)
+                text_boxes.append(characters(model, id) if parts else model.token_text(id), key)
 
 
 def choose(picks: Choice) -> None:
@@ -61,7 +61,8 @@ def choose(picks: Choice) -> None:
 
 def characters(model: LanguageModel, id: int) -> str:
     """Return what a token with a part of a character adds to the typed text: the character, as the model completes it."""
-    text = loaded.characters(model.info.name, state.box_text(state.TEXT).replace(boxes.BREAK, "\n"), id, boxes.second_text())
+    typed = state.box_text(state.TEXT).replace(text_boxes.BREAK, "\n")
+    text = loaded.characters(model.info.name, typed, id, text_boxes.second_text())
     if not text:
         sign = model.token_text(id)
         st.toast(f"“{sign}” continues a character that the text does not begin, so it adds nothing.", icon=":material/block:")

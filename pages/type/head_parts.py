@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pages.type import recipes
+from ui.escaping import loadable_name
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from ui.text import loadable_name
 from viz.numbers import percent
 from viz.views.board import Part
 

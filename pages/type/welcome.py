@@ -7,8 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from ui import state
+from ui.escaping import plain
 from ui.lessons import course, files
-from ui.text import plain
 from ui.words import words
 
 HERE = Path(__file__).parent

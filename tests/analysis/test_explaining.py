@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from analysis import Question, explain, rollout, spread
 from analysis.effects import log_softmax
 from analysis.explaining import DRAWN, LOOKS, METHODS, passes_needed
-from analysis.sampling import neighbours
+from analysis.lime_and_shap import neighbours
 from analysis.slopes import adds_to_tokens
 from models.gradients.embeddings import logits_from, streams_of
 from tests.models.edited import model, target

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from analysis import agreement, attributions, explain
-from analysis.sampling import neighbours
+from analysis.lime_and_shap import neighbours
 from tests.analysis.test_explaining import HEADLESS, question_of
 from tests.models.edited import model
 from tests.models.networks import network

@@ -28,7 +28,7 @@ from tests.fuzz.watching import is_refusal, is_sentence, refused, watched
 from tests.models.networks import SIZE, tokenizer
 from tests.pages.opening import open_given, wait
 from ui.memory import allowed, loaded
-from ui.memory.shelf import Shelf
+from ui.memory.eviction import Shelf
 
 SMALL = {"vocab_size": 300, "n_embd": 16, "n_layer": 2, "n_head": 2, "bos_token_id": 1, "eos_token_id": 2, "n_positions": 64}
 BERT = SIZE | {

@@ -15,9 +15,9 @@ from models.language_model import LanguageModel
 from models.trace import Trace
 from tests.fuzz.watching import is_refusal, refused, watched
 from tests.pages.opening import PAGES, open_given, wait
+from ui.escaping import plain
 from ui.memory import loaded
 from ui.state import LEVELS
-from ui.text import plain
 from viz import head_view, heatmap, model_view
 from viz.tokens import named
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 import models
-from analysis.answering import Numbers
-from analysis.answers import ANSWERS
+from analysis.answer_checks import Numbers
+from analysis.lesson_answers import ANSWERS
 from models.errors import FileError
 from tests.fuzz.texts import TEXT
 from tests.fuzz.watching import is_refusal, is_sentence, refused, watched
@@ -176,7 +176,7 @@ def questions(draw: st.DrawFn) -> str:
 
 
 def kind_of(parameter: inspect.Parameter) -> object:
-    """What an answer says that it takes there, as `analysis.answering` knows it."""
+    """What an answer says that it takes there, as `analysis.answer_checks` knows it."""
     assert parameter.annotation in TAKEN, f"nothing is tried for {parameter}"
     return parameter.annotation
 

@@ -16,12 +16,12 @@ from streamlit.testing.v1 import AppTest
 
 import models
 from tests.pages.opening import open_link
+from ui.escaping import loadable_name
 from ui.picture import take_away
 from ui.picture.caption import caption
 from ui.picture.files import csv, npz
 from ui.picture.notebook import notebook
 from ui.picture.picture import Picture
-from ui.text import loadable_name
 from viz.figures.style import on_page
 from viz.view import View
 

@@ -8,7 +8,7 @@ from models.remote import backend
 from tests.models.remote.serving import die, replicas
 from tests.pages.opening import finish, open_given, open_link, press, said
 from ui.memory import loaded
-from ui.memory.shelf import Shelf
+from ui.memory.eviction import Shelf
 from ui.state import LEVELS
 
 TEXTS = {

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from models.catalog import WEIGHTS
 from tests.pages.opening import open_link
+from ui.escaping import plain
 from ui.memory import allowed, loaded
-from ui.text import plain
 
 IMAGE = "![x](http://evil.example/x.png)"
 EVIL = f"{IMAGE} :red[x] ` :red[x] <img src=x onerror=alert(1)>"
@@ -29,9 +29,9 @@ def test_no_mark_stays_unescaped_and_no_letter_is_lost(text):
 
 def page(mask: str) -> None:
     from models.info import ModelInfo
-    from ui.choices import boxes
+    from ui.choices import text_boxes
 
-    boxes.example_menu(ModelInfo("owner/name", "encoder", 1, 1, 1, 1, 1, None, 1, "", mask=mask))
+    text_boxes.example_menu(ModelInfo("owner/name", "encoder", 1, 1, 1, 1, 1, None, 1, "", mask=mask))
 
 
 @pytest.mark.parametrize("mask", [IMAGE, ":red[x]", "[x](http://evil.example)", "$x$"])

@@ -146,7 +146,7 @@ console.log(JSON.stringify(heard));"""
 def test_of_too_many_lines_the_strongest_are_drawn(seed, most, levels):
     rng = np.random.default_rng(seed)
     planes = rng.integers(0, levels + 1, (2, 5, 6)) * 40
-    script = f"""import {{ gather, scan }} from "./views/head_view/lines.js";
+    script = f"""import {{ gather, scan }} from "./views/head_view/gather.js";
 const planes = {json.dumps(planes.reshape(2, -1).tolist())}.map((data) => ({{ data: Uint8Array.from(data) }}));
 const state = {{ planes, header: {{ shape: [2, 5, 6], causal: false }}, options: {{ least: 1, top: 0, pairs: "all" }} }};
 const list = gather(state, (act) => scan(state, act), {most});
@@ -163,7 +163,7 @@ console.log(JSON.stringify([list.count, list.total, lines]));"""
 @pytest.mark.parametrize("top", [0, 3])
 @pytest.mark.parametrize("causal", [True, False])
 def test_a_line_leads_to_every_token_that_a_query_sees_also_to_itself(causal, top):
-    script = f"""import {{ scan }} from "./views/head_view/lines.js";
+    script = f"""import {{ scan }} from "./views/head_view/gather.js";
 const planes = [{{ data: new Uint8Array(9).fill(85) }}];
 const options = {{ least: 1, top: {top}, pairs: "all" }};
 const header = {{ shape: [1, 3, 3], causal: {json.dumps(causal)} }};

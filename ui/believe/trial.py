@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from analysis import Faithfulness, Question
+from ui.escaping import plain
 from ui.lexicon.marks import Marked, Words
 from ui.look import Look
 from ui.picture.picture import Picture
-from ui.text import plain
 from viz import percent
 from viz.tokens import label
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ui import state
 from ui.device import is_phone, is_touched
+from ui.escaping import number_below
 from ui.look import Choices, Look, can_be_kept, kind_of, look_of, tokens_at_most
-from ui.text import number_below
 
 if TYPE_CHECKING:
     from models.info import ModelInfo

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ui import state
+from ui.escaping import plain
 from ui.memory import trainings
-from ui.text import plain
 from viz import percent
 
 if TYPE_CHECKING:

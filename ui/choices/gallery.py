@@ -7,8 +7,8 @@ import streamlit as st
 from models.huggingface.gallery import Entry, gallery
 from models.numbers.sizes import count, size
 from ui import state
+from ui.escaping import plain
 from ui.memory import allowed, cached, loaded
-from ui.text import plain
 
 LONGEST = 1000  # characters of a name, or of the path of a folder
 HEADINGS = {

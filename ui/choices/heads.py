@@ -11,10 +11,10 @@ from ui import state
 from ui.choices.chosen import chosen_kind
 from ui.choices.token import keep
 from ui.choices.widgets import one_of
+from ui.escaping import place_of
 from ui.memory import loaded
 from ui.memory.favourites import favourite
 from ui.state import Key
-from ui.text import place_of
 
 
 def side_bar(name: str) -> None:

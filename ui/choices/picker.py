@@ -21,10 +21,10 @@ from models.huggingface.names import is_folder_name
 from models.numbers.sizes import count, size_of
 from models.remote import backend
 from ui import state
+from ui.escaping import display_name, distinct_name, place_of, plain
 from ui.memory import allowed, cached, loaded, trainings
-from ui.memory.shelf import Job
+from ui.memory.eviction import Job
 from ui.state import Key
-from ui.text import display_name, distinct_name, place_of, plain
 
 if TYPE_CHECKING:
     from models.info import ModelInfo
@@ -200,7 +200,7 @@ def take(name: str) -> None:
     if name not in models.names():
         state.RECENT.set([name, *(other for other in state.RECENT.get() if other != name)][:REMEMBERED])
     info = loaded.model(name).info
-    state.READ_BEFORE.set(before)  # for `ui.choices.boxes`: another model reads the text
+    state.READ_BEFORE.set(before)  # for `ui.choices.text_boxes`: another model reads the text
     # The layer and head of the model before mean nothing here, but those of a link do.
     favourites = {state.LAYER, state.HEAD}
     layers = max(info.numbers(), info.numbers(True), key=len)

@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.answers import Answer
+from analysis.lesson_answers import Answer
+from ui.escaping import display_name, plain
 from ui.lessons.files import Number, Step
 from ui.parts import complaint
-from ui.text import display_name, plain
 
 LATER = "your answer first"
 WRITTEN = {"beside", "total"}  # of what an answer is given: how it is asked for or said, and not of what it is

@@ -10,11 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from analysis.answers import ANSWERS, check_given
+from analysis.lesson_answers import ANSWERS, check_given
 from models.errors import FileError
 from models.huggingface.names import quoted, short
 from ui import state
-from ui.text import number_below
+from ui.escaping import number_below
 from ui.written import Block, header_of, mapping, text_of
 
 SHIPPED = Path(__file__).parents[2] / "lessons"
@@ -39,7 +39,7 @@ PAGES = (
 
 @dataclass(frozen=True)
 class Question:
-    """ask: in words. answer: by which of `analysis.answers` it is computed, with `given`. expect: what the author says that it
+    """ask: in words. answer: which of `analysis.lesson_answers` computes it, with `given`. expect: what the author says that it
     is, on the lesson's own model. hint: what a wrong answer gets. show: choices of the link under which the answer is seen, and
     heading: below which it is seen then, "" at the top of the page."""
 
@@ -55,7 +55,7 @@ class Question:
 @dataclass(frozen=True)
 class Number:
     """of: what it is a number of. number: as it is published, such as “0.71 ± 0.24”. unit: of both, "" for none. answer: by which
-    of `analysis.answers` the same is computed, with `given`; "" for the answer to the step's question."""
+    of `analysis.lesson_answers` the same is computed, with `given`; "" for the answer to the step's question."""
 
     of: str
     number: str

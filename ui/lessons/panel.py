@@ -10,13 +10,13 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.answers import Answer, answer
+from analysis.lesson_answers import Answer, answer
 from ui import document, state
+from ui.escaping import display_name, plain
 from ui.lessons import beside_papers, course
 from ui.lessons.files import Lesson, Question, Step
 from ui.memory import loaded
 from ui.parts import complaint
-from ui.text import display_name, plain
 
 NUMBER = re.compile(r"−?\d+(\.\d+)?")  # as one among choices is written
 IN_BARS = {"likeliest token", "likeliest token is", "probability"}  # answers that the bars of predictions tell

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from ui import state
-from ui.choices import boxes, picker
+from ui.choices import picker, text_boxes
 from ui.choices.chosen import choices
+from ui.escaping import BREAK
 from ui.live import visits
 from ui.live.message import RequestError, read
 from ui.live.visits import Visit
 from ui.memory import visitors
-from ui.text import BREAK
 from viz.view import View
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def restore_typed(page: str) -> None:
         request = read(visit.newest)
         for key, text in ((state.TEXT, request.text), (state.TARGET, request.second)):
             if request.page == visit.page and (text or key == state.TEXT):
-                boxes.change(key, text)
+                text_boxes.change(key, text)
     visit.newest = ""
 
 

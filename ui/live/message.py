@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from ui import state
+from ui.escaping import BREAK
 from ui.look import Choices
-from ui.memory import bounds
-from ui.text import BREAK
+from ui.memory import limits
 
 LARGEST_NUMBER = 10**15
 ENTRIES, NAMED = 1000, 200  # explained words of a page, and characters of the name of one
@@ -133,4 +133,4 @@ def text_of(values: Mapping[str, Any], name: str, longest: int = state.LINKED) -
 
 def typed(values: Mapping[str, Any], name: str) -> str:
     """Return what a text box holds, with its line breaks. Errors: ValueError, a sentence."""
-    return text_of(values, name, min(state.LINKED, bounds.characters() or state.LINKED)).replace(BREAK, "\n")
+    return text_of(values, name, min(state.LINKED, limits.characters() or state.LINKED)).replace(BREAK, "\n")

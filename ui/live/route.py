@@ -13,7 +13,7 @@ from starlette.websockets import WebSocketDisconnect
 from models.errors import Cancelled
 from ui.live import answers, visits
 from ui.live.visits import Visit
-from ui.memory import bounds, visitors
+from ui.memory import limits, visitors
 from ui.serving.flood import AT_ONCE, Bucket
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Line:
 
     async def hear(self) -> None:
         """Take what the browser sends; what comes too fast waits."""
-        rate = min(RATE, bounds.most(bounds.REQUESTS))
+        rate = min(RATE, limits.most(limits.REQUESTS))
         bucket = Bucket(max(1.0, rate), max(1.0, AT_ONCE * rate))
         try:
             while (message := await self.socket.receive())["type"] == "websocket.receive":

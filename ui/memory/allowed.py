@@ -13,7 +13,7 @@ from models.errors import ModelError
 from models.huggingface.gallery import gallery
 from models.huggingface.hub import downloads
 from models.huggingface.names import is_folder_name
-from ui.memory import addresses, bounds, cached, trainings
+from ui.memory import addresses, cached, limits, trainings
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1")  # addresses that only this machine reaches
 FROM_GALLERY = "gallery"  # in HEADLIGHT_HUB
@@ -39,7 +39,7 @@ def roots(environment: dict[str, str] | os._Environ = os.environ, address: str |
     """
     if (named := environment.get("HEADLIGHT_MODEL_DIRS")) is not None:
         return tuple(Path(folder).expanduser().resolve() for folder in named.split(os.pathsep) if folder)
-    return (Path(Path.cwd().anchor),) if address in HERE_ONLY and not bounds.is_public(environment) else ()
+    return (Path(Path.cwd().anchor),) if address in HERE_ONLY and not limits.is_public(environment) else ()
 
 
 def hub() -> bool:
@@ -49,7 +49,7 @@ def hub() -> bool:
 
 def only_the_gallery(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether visitors may download the models of the gallery and no others."""
-    return environment.get("HEADLIGHT_HUB", FROM_GALLERY if bounds.is_public(environment) else "").strip().lower() == FROM_GALLERY
+    return environment.get("HEADLIGHT_HUB", FROM_GALLERY if limits.is_public(environment) else "").strip().lower() == FROM_GALLERY
 
 
 def downloadable(name: str) -> bool:
@@ -102,7 +102,7 @@ def check_hub(name: str) -> None:
 
 
 CLASS = 10  # times as many models as one visitor has had, all those of a network may have had: a class may share one
-_brought, _brought_near = bounds.RecentUse(), bounds.RecentUse()  # into memory, by visitor and by network
+_brought, _brought_near = limits.RecentUse(), limits.RecentUse()  # into memory, by visitor and by network
 
 
 def check_share(name: str) -> None:
@@ -110,7 +110,7 @@ def check_share(name: str) -> None:
     their network has had ten times as many, without those that were trained here.
 
     A visitor is a browser, or a network where it takes no cookie."""
-    network, most = addresses.mine(), bounds.most(bounds.MODELS)
+    network, most = addresses.mine(), limits.most(limits.MODELS)
     if not trainings.NAMED.fullmatch(name) and not _brought_near.take(network, name, CLASS * most):
         raise ModelError(
             f"Your network has had {CLASS * most:.0f} models loaded within an hour, and this server loads no more for it. "

@@ -21,7 +21,7 @@ import streamlit as st
 from models.errors import Cancelled, is_short_of_memory, panics_caught
 from models.training.turns import stand_back
 from ui import state
-from ui.memory import addresses, bounds, visitors
+from ui.memory import addresses, limits, visitors
 from ui.memory.fair import Fair
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class Jobs:
             raise TooMuch(f"As many long calculations wait {where} as it takes. Try again when some of them have ended.")
         under_way = [job for job in self._jobs.values() if not job.ended.is_set()]
         waits = sum(who in job.lookers and self._looks(who, job.lookers[who]) for job in under_way)
-        if waits >= (most := bounds.most(bounds.JOBS)):
+        if waits >= (most := limits.most(limits.JOBS)):
             raise TooMuch(f"This server does at most {most:.0f} long calculations at a time for one page. Wait for one to end.")
 
     def drawing(self, who: Hashable) -> None:

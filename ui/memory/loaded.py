@@ -17,9 +17,9 @@ from models.errors import Cancelled, ModelError, is_short_of_memory
 from models.files.progress import Progress, Report
 from models.remote import backend
 from ui.memory import trainings, visitors
+from ui.memory.eviction import Shelf
 from ui.memory.favourites import Favourite, prefer, previous_scores
 from ui.memory.lanes import Lanes
-from ui.memory.shelf import Shelf
 
 if TYPE_CHECKING:
     from models.edits import Edit

@@ -18,11 +18,11 @@ import streamlit as st
 
 from models.errors import ModelError, is_full
 from ui import state
-from ui.memory import addresses, bounds, own_folder
+from ui.escaping import KEY, display_name, distinct_name
+from ui.memory import addresses, limits, own_folder
 from ui.memory.guesses import Guesses
 from ui.memory.shares import Bound, Crowded, Share, choose_leaving
 from ui.rooms.home import home
-from ui.text import KEY, display_name, distinct_name
 
 if TYPE_CHECKING:
     from models.training.live import Training
@@ -119,7 +119,7 @@ def keep(name: str, training: Training) -> None:
     me, network = browser(), addresses.mine()
     with _lock:
         own = sum(entry.whose == me and entry.training.state == "running" for entry in _owned.values())
-        if own >= (most := bounds.most(bounds.TRAININGS)):
+        if own >= (most := limits.most(limits.TRAININGS)):
             raise Full(
                 f"This server runs at most {most:.0f} of your trainings at a time. Stop the one that runs, or wait for its end."
             )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ui.escaping import display_name
 from ui.look import Look
 from ui.picture.picture import Caption, Picture
 from ui.picture.provenance import provenance
-from ui.text import display_name
 from viz.tokens import label, row_names
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from analysis import Scope
+from ui.escaping import display_name
 from ui.look import Look
 from ui.picture.picture import Caption, Numbers, Picture
 from ui.picture.provenance import MOST_IN_CELL, as_cell, as_json
-from ui.text import display_name
 
 MOST_ROWS = 2**20 - 1  # of a spreadsheet, below its headings
 MOST_NUMBERS = 2**24  # of an NPZ: 64 MB

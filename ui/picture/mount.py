@@ -8,11 +8,11 @@ from dataclasses import replace
 import streamlit as st
 
 from ui import state
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Board, Note, Table
 from ui.picture.picture import Picture
 from ui.show import show, show_chart
-from ui.text import plain
 from viz.view import View
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ui.escaping import display_name, loadable_name, plain
 from ui.picture.picture import Caption, Picture
-from ui.text import display_name, loadable_name, plain
 
 # The build of the wheel puts the installed names into these lines, as into those of recipes (`bin/wheel/hook.py`).
 LOADS = """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from models.version import VERSION
 from ui import state
-from ui.text import display_name
+from ui.escaping import display_name
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import state
+from ui.escaping import place_of
 from ui.memory import addresses, loaded, trainings
 from ui.rooms import seat
 from ui.rooms.position import model_in_use
 from ui.rooms.states import Event
 from ui.rooms.store import RoomError, rooms
-from ui.text import place_of
 
 
 def button() -> None:

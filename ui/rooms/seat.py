@@ -2,7 +2,7 @@
 
 Every run of a page begins with `enter` and ends with `settle`. In between the choices of the room stand in the session, before
 the widgets are placed. What differs, at the beginning of a run, from what stood at the end of the last one was touched by the
-visitor, unless it is an echo (`ui.rooms.echoes`). The states of a seat, and what changes them, are in `ui.rooms.states`.
+visitor, unless it is an echo (`ui.rooms.late_choices`). The states of a seat, and what changes them, are in `ui.rooms.states`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import models
 from ui import state
 from ui.memory import addresses, allowed, loaded, trainings
 from ui.menu import TITLES
-from ui.rooms.echoes import ECHO_OF_PAGE, Echoes
 from ui.rooms.home import ELSEWHERE
+from ui.rooms.late_choices import ECHO_OF_PAGE, Echoes
 from ui.rooms.position import TEXTS, Choices, asked_model, chosen, in_words, model_in_use, position, take_texts, without_texts
 from ui.rooms.route import cookie
 from ui.rooms.states import Errand, Event, Machine, Run, Way

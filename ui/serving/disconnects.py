@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from streamlit import runtime
 from streamlit.runtime import RuntimeState
 
-from ui.memory import freed, visitors
+from ui.memory import malloc, visitors
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -45,4 +45,4 @@ def give_back() -> None:
     """Give memory back. What visits have left in circles is looked for where nobody is there, who would wait for that."""
     if runtime.exists() and runtime.get_instance().state is RuntimeState.NO_SESSIONS_CONNECTED:
         gc.collect()
-    freed.give_back()
+    malloc.give_back()

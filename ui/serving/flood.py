@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from ui.memory import addresses, bounds
+from ui.memory import addresses, limits
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -50,7 +50,7 @@ class Flood:
         address = addresses.network((scope.get("client") or ("",))[0])
         line = scope["type"] == "websocket" and scope["path"].endswith("/_stcore/stream")
         page = scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", "")
-        if (line or page) and pages[address] >= bounds.most(bounds.PAGES):
+        if (line or page) and pages[address] >= limits.most(limits.PAGES):
             if page:
                 return await PlainTextResponse(TOO_MANY, 429)(scope, receive, send)
             await receive()
@@ -68,7 +68,7 @@ class Flood:
 
 def in_time(receive: Receive) -> Receive:
     """The same messages, none of them sooner than its turn."""
-    if (rate := bounds.most(bounds.REQUESTS)) == float("inf"):
+    if (rate := limits.most(limits.REQUESTS)) == float("inf"):
         return receive
     bucket = Bucket(max(1.0, rate), max(1.0, AT_ONCE * rate))
 

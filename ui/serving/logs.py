@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from models.version import VERSION
-from ui.memory import bounds
+from ui.memory import limits
 
 OURS = ("analysis", "headlight", "models", "pages", "ui", "viz")
 PLAIN = "%(message)s"
 
 
 def asked_for(environment: Mapping[str, str] = os.environ) -> bool:
-    given = environment.get("HEADLIGHT_LOG", "json" if bounds.is_public(environment) else "")
+    given = environment.get("HEADLIGHT_LOG", "json" if limits.is_public(environment) else "")
     return given.strip().lower() == "json"
 
 

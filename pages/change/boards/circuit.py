@@ -11,9 +11,9 @@ from analysis import Circuit
 from pages.change.circuit import recipes
 from pages.change.circuit.settings import Settings
 from pages.change.settings import Wired
+from ui.escaping import plain
 from ui.picture.board import Draft, Table
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from viz import percent
 from viz.numbers import decimal, signed
 from viz.tokens import named

@@ -6,9 +6,9 @@ import numpy as np
 
 from pages.change import changes, figures
 from pages.change.settings import Ranking, Settings, Switched
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Draft, Note
-from ui.text import plain
 from viz import Card, Part, change_list
 from viz.numbers import under
 from viz.views.dials import Dial, dials

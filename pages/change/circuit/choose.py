@@ -11,7 +11,7 @@ from pages.change.circuit import recipes
 from pages.change.circuit.settings import Settings
 from pages.change.question import ask
 from ui import effort, state
-from ui.choices import boxes
+from ui.choices import text_boxes
 from ui.choices.widgets import one_of, slider
 from ui.look import Look
 from ui.memory import jobs
@@ -37,7 +37,7 @@ def ask_circuit(look: Look) -> Settings | None:
         keep = slider(page_state.CIRCUIT_KEEP, words(HERE, "circuit keep"), 50, 95, 5, format="%d %%")
     other = ""
     if FILLS[fill] == "other text":
-        other = boxes.one_line(
+        other = text_boxes.one_line(
             page_state.CIRCUIT_OTHER, words(HERE, "circuit other"), "Your text with a word changed …", labelled=True
         )
         if not other.strip():
@@ -51,7 +51,7 @@ def ask_circuit(look: Look) -> Settings | None:
 def begin() -> None:
     """Fill the other text with a copy of the first, in which the user changes a word."""
     if page_state.CIRCUIT_FILL.get() == "another text" and not state.box_text(page_state.CIRCUIT_OTHER):
-        boxes.change(page_state.CIRCUIT_OTHER, state.box_text(state.TEXT))
+        text_boxes.change(page_state.CIRCUIT_OTHER, state.box_text(state.TEXT))
 
 
 def search(settings: Settings) -> recipes.Wiring | None:

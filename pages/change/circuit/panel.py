@@ -20,11 +20,11 @@ from pages.change.compose import HERE, compose
 from pages.change.question import nothing_to_ask
 from pages.change.settings import Refused, Unasked, Wired
 from pages.change.settings import Settings as PageSettings
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Board
 from ui.picture.mount import composed, mount, mount_all, write_beside
 from ui.picture.picture import Picture
-from ui.text import plain
 from ui.words import say, words
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pages.change.boards.steering import MOST
 from pages.change.steer.push import Push
 from pages.change.steer.ready import OWN, own_pairs, ready_for
 from ui import state
-from ui.choices import boxes
+from ui.choices import text_boxes
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.state import Key
@@ -46,11 +46,11 @@ def ask_pairs(folder: Path) -> tuple[tuple[str, str], ...]:
     """Place two boxes, and return the pairs that are typed into them."""
     left, right = st.columns(2)
     with left:
-        with_it = boxes.one_line(
+        with_it = text_boxes.one_line(
             page_state.STEER_WITH, words(folder, "with it"), "The dog barks. / A wolf howled.", labelled=True
         )
     with right:
-        without = boxes.one_line(
+        without = text_boxes.one_line(
             page_state.STEER_WITHOUT, words(folder, "without"), "The cat sleeps. / A cow grazed.", labelled=True
         )
     return own_pairs(with_it, without)

@@ -16,8 +16,8 @@ from pages.change.texts.comparison import Comparison
 from ui import state
 from ui.choices import widgets
 from ui.choices.word import token_of
+from ui.escaping import plain
 from ui.look import Look
-from ui.text import plain
 from ui.words import words
 from viz import percent
 from viz.tokens import listed, named

@@ -9,9 +9,9 @@ import streamlit as st
 
 from pages.change import state as page_state
 from ui import state
-from ui.choices import boxes
+from ui.choices import text_boxes
+from ui.escaping import plain
 from ui.memory import trainings
-from ui.text import plain
 
 if TYPE_CHECKING:
     from models.info import ModelInfo
@@ -79,7 +79,7 @@ def write(info: ModelInfo, text: str) -> str:
     """Place the box of the second text, with the ready pairs beside it, and return its text."""
     begin(info, text)
     with st.container(key="texts-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
-        other = boxes.one_line(state.OTHER_TEXT, "The second text", "Your text with a word changed …", labelled=True)
+        other = text_boxes.one_line(state.OTHER_TEXT, "The second text", "Your text with a word changed …", labelled=True)
         if pairs := known(info):
             st.menu_button(
                 "Pairs", list(range(len(pairs))), key=page_state.PAIR.name, icon=":material/lightbulb:", type="tertiary",
@@ -98,20 +98,20 @@ def begin(info: ModelInfo, text: str) -> None:
     others = {pair.corrupt.replace("MASK", info.mask or "…") for pairs in PAIRS.values() for pair in pairs}
     untouched = current_text is None or current_text == text == copied.get()
     if text in corrupt_by_clean and (untouched or (current_text in others and current_text not in corrupt_by_clean.values())):
-        boxes.change(key, corrupt_by_clean[text])
+        text_boxes.change(key, corrupt_by_clean[text])
         copied.set(None)
     elif current_text is None:
-        boxes.change(key, text)
+        text_boxes.change(key, text)
         copied.set(text)
 
 
 def take(pairs: list[Pair]) -> None:
     """Write both texts of a pair into their boxes, and forget what was chosen of the others."""
     pair = pairs[page_state.PAIR.get()]
-    boxes.change(state.TEXT, pair.clean)
-    boxes.change(state.OTHER_TEXT, pair.corrupt)
+    text_boxes.change(state.TEXT, pair.clean)
+    text_boxes.change(state.OTHER_TEXT, pair.corrupt)
     if pair.target or state.TARGET.is_set:
-        boxes.change(state.TARGET, pair.target)
+        text_boxes.change(state.TARGET, pair.target)
     state.COVERED.set([])
     for key in (page_state.TEXTS_ANSWER, page_state.TEXTS_AGAINST, page_state.TEXTS_PLACE):
         key.set(None)

@@ -13,7 +13,7 @@ from pages.change.settings import Compared, Settings, Unasked
 from pages.change.texts import choose, measuring, pairs
 from pages.change.texts.comparison import Comparison
 from ui import state
-from ui.choices import boxes, widgets
+from ui.choices import text_boxes, widgets
 from ui.look import Look, beside
 from ui.memory import loaded
 from ui.picture.mount import composed, mount, mount_all
@@ -31,7 +31,7 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     if why := nothing_to_ask(look, text):
         return mount_all(composed(compose, look, Settings(), Unasked(why)))
     trace = loaded.read(look.model.info.name, text, look.second)
-    boxes.say_what_is_left_out(state.OTHER_TEXT, text)
+    text_boxes.say_what_is_left_out(state.OTHER_TEXT, text)
     other = replace(look, trace=trace, second=beside(trace, look.second))
     if len(look.model.places(other.trace)) < 1:
         return mount_all(composed(compose, look, Settings(), Unasked("texts unmasked second")))

@@ -16,11 +16,11 @@ from pages.change.question import ask, nothing_to_ask
 from pages.change.settings import Refused, Settings, Unasked, Written
 from pages.change.wrote import recipes
 from ui import state
+from ui.escaping import place_of
 from ui.look import Look
 from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.show import choice
-from ui.text import place_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator

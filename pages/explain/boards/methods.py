@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from analysis import Explanation, agreement
-from analysis.perturbation import rank_correlation
+from analysis.faithfulness import rank_correlation
 from pages.explain import recipes
 from pages.explain.asked import TITLES, Request
+from ui.escaping import plain
 from ui.picture.board import Draft, Note, Table
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from viz.numbers import decimal
 
 KEY, SILENT, COSTS, SPREAD = "agreement", "says nothing", "costs", "spread"

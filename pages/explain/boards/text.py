@@ -8,9 +8,9 @@ import pandas as pd
 from analysis import Explanation, Faithfulness
 from pages.explain import recipes
 from pages.explain.asked import TITLES, Request
+from ui.escaping import plain
 from ui.picture.board import Draft, Table
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from viz.numbers import decimal
 from viz.tokens import label, named
 

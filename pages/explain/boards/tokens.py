@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pages.explain.asked import Request, chance_of, position
+from ui.escaping import plain
 from ui.parts import APART as APART_SENTENCE
 from ui.picture.board import Draft, Note
-from ui.text import plain
 from viz import Card, Part, percent, token_chips
 
 APART, CHIPS, HEADLESS, UNCOVERED, QUESTION = "apart", "explain-chips", "headless", "not covered", "question"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pages.flow.settings import Followed
+from ui.escaping import plain
 from ui.look import Look
 from ui.parts import APART
 from ui.picture.board import Draft, Note
-from ui.text import plain
 from viz import Card, Part, token_chips
 from viz.numbers import percent_or_score
 from viz.tokens import named, plain_sign

@@ -7,8 +7,8 @@ import numpy as np
 from analysis.loops import GRID, STRONGEST, Escape, WayOut
 from models.info import ModelInfo
 from pages.generate.settings import Above, Grown, Looped, Settings
+from ui.escaping import plain
 from ui.picture.board import Draft, Note
-from ui.text import plain
 from viz import percent
 from viz.tokens import named
 

@@ -12,9 +12,9 @@ import pandas as pd
 from models.generation.strategy import Strategy
 from pages.generate import recipes, wording
 from pages.generate.settings import Searched, Settings
+from ui.escaping import plain
 from ui.picture.board import Draft, Note, Table
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from viz.figures.beams import WINDOW
 
 TREE, ANSWERS = "generate-tree", "answers"

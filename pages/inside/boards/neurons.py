@@ -12,10 +12,10 @@ from pages.inside import naming
 from pages.inside.neurons import recipes
 from pages.inside.opened import OpenStage
 from pages.inside.settings import Experts, Firings, Neurons, NoNeurons
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from viz import Card, Part
 
 BOARD, CURVE, SAMPLE = "inside-neurons", "inside-curve", "inside-sample"

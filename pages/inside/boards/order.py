@@ -6,10 +6,10 @@ from analysis.word_order import BothOrders, word_spans
 from pages.inside.order import drawings, sentences
 from pages.inside.order.drawings import BOARD, CHIPS
 from pages.inside.settings import Chips, Orders
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Picture
-from ui.text import plain
 from viz import Card, Part
 
 MOST = 400  # words of a text that can be moved

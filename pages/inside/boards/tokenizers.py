@@ -10,10 +10,10 @@ import pandas as pd
 from models.tokens import Token, Vocabulary
 from pages.inside.pieces import recipes, sentences
 from pages.inside.settings import Tokenizer
+from ui.escaping import display_name, loadable_name, plain
 from ui.look import Look
 from ui.picture.board import Draft, Table
 from ui.picture.picture import Numbers, Picture
-from ui.text import display_name, loadable_name, plain
 from viz import Card
 from viz.tokens import label
 

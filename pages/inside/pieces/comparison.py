@@ -14,11 +14,11 @@ from pages.inside.compose import PIECES, compose
 from pages.inside.settings import Settings, Tokenizer
 from ui import state
 from ui.choices import picker
+from ui.escaping import display_name, plain
 from ui.look import Look
 from ui.memory import jobs, loaded, trainings
 from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
-from ui.text import display_name, plain
 from ui.words import say, words
 
 WHICH = {"translator": "writer"}  # that a tokenizer is held against at first

@@ -11,11 +11,11 @@ from pages.inside.compose import compose
 from pages.inside.pieces import comparison
 from pages.inside.settings import Cuts, Settings
 from ui import state
+from ui.escaping import number_below
 from ui.look import Look
 from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
 from ui.show import choice, picture
-from ui.text import number_below
 
 
 def draw(look: Look) -> Sequence[Picture]:

@@ -11,8 +11,8 @@ from scipy.spatial.distance import pdist
 from analysis.projections import prepared
 from pages.space import recipes, scene
 from pages.space.settings import Settings, Word
+from ui.escaping import plain
 from ui.picture.board import Draft, Note
-from ui.text import plain
 from viz.views.space_view import short
 
 KEY = "context-view"

@@ -10,10 +10,10 @@ import numpy as np
 from analysis.embedding import vectors, word
 from pages.space import recipes, scene
 from pages.space.settings import AnalogyByChance, Map, NearestByChance, Settings
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
-from ui.text import plain
 from viz.tokens import label, named
 
 MAP, NEAREST, ANALOGY = "vocabulary-view", "nearest-words", "analogy"

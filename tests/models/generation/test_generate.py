@@ -12,7 +12,7 @@ import torch
 import transformers as T
 
 import models
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.attention.recorder import recording
 from models.generation.strategy import Strategy, distribution
 from models.huggingface.model import HuggingFaceModel

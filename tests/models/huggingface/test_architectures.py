@@ -15,7 +15,7 @@ from analysis import logit_lens
 from benchmarks import tiny
 from benchmarks.architectures import HALF, LONG, SHORT, compare
 from models import edits
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.editing.batches import answers
 from models.errors import ModelError
 from models.huggingface.classes import candidates

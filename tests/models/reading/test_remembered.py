@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from models.attention.call import Call
+from models.attention.recorded_call import Call
 from models.language_model import LanguageModel
 from models.reading.condition import Condition
 from models.reading.prefix import Recent, reading_for

@@ -15,10 +15,10 @@ from tests.pages.levels import read
 from tests.pages.opening import open_link, said
 from tests.pages.taking import offered
 from ui import state
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.board import Draft
-from ui.text import plain
 from viz.numbers import decimal
 
 TEXT = "The cat sat on the mat, and the dog sat on the cat."

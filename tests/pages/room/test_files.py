@@ -7,8 +7,8 @@ import io
 import time
 from datetime import datetime
 
-from pages.room.code import picture
 from pages.room.files import COLUMNS, table
+from pages.room.projector import picture
 from ui.rooms.store import Rooms
 
 

@@ -10,7 +10,7 @@ from analysis import nearest
 from analysis.embedding import chance_of_nearest
 from tests.pages.opening import finish, open_link, unmarked
 from ui import state
-from ui.choices.boxes import LONGEST
+from ui.choices.text_boxes import LONGEST
 
 
 def test_a_list_of_any_length_is_cut_and_that_is_said():

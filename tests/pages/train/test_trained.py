@@ -12,9 +12,9 @@ from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
 from tests.pages.opening import open_link, press, said
 from ui.choices import examples
+from ui.escaping import plain
 from ui.lessons import files
 from ui.memory import allowed, loaded, own_folder, trainings
-from ui.text import plain
 
 KEY = "89abcdef01234567" * 2
 LONG = "The farmer gave the hungry dog a bone, and the dog ran into the forest. "  # more than 24 letters, and more than 64

@@ -8,16 +8,16 @@ import streamlit as st
 from streamlit.util import calc_hash
 
 import models
-from analysis.answers import answer
+from analysis.lesson_answers import answer
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
 from tests.pages.opening import open_link, said
-from ui.choices import boxes, examples
+from ui.choices import examples, text_boxes
 from ui.choices.examples import Example, guided_examples
+from ui.escaping import plain
 from ui.lessons import files
 from ui.memory import trainings
-from ui.text import plain
 
 HEAD = {"layer": "L1", "head": "H0"}
 ALL = {(one.model, one.title): one for one in guided_examples()}
@@ -125,9 +125,9 @@ def test_a_link_to_an_example_says_what_to_look_for_and_leads_on_to_the_lesson()
 
 def test_a_text_without_a_purpose_stays_on_its_page(monkeypatch):
     info = models.load("writer").info
-    monkeypatch.setattr(st, "session_state", {"example": boxes.examples(info)[1], "token": 3})
-    boxes.take_example(info)
-    assert st.session_state["text"] == boxes.examples(info)[1] and st.session_state["token"] is None
+    monkeypatch.setattr(st, "session_state", {"example": text_boxes.examples(info)[1], "token": 3})
+    text_boxes.take_example(info)
+    assert st.session_state["text"] == text_boxes.examples(info)[1] and st.session_state["token"] is None
     assert "lesson-next" not in st.session_state
 
 

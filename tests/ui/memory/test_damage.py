@@ -15,8 +15,8 @@ from models.catalog import WEIGHTS, own
 from models.errors import ModelError
 from tests.models.networks import tokenizer
 from ui.memory import trainings
+from ui.memory.eviction import Shelf
 from ui.memory.jobs import Jobs
-from ui.memory.shelf import Shelf
 
 
 @pytest.fixture

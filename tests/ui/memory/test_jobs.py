@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from models.errors import Cancelled
 from models.training.turns import NICE, stand_back
-from ui.memory import bounds, jobs
+from ui.memory import jobs, limits
 from ui.memory.jobs import AWAY, ERRORS_STAY, PATIENCE, Jobs, size_of
 
 LONG = 60  # seconds; a test that waits so long has failed
@@ -372,7 +372,7 @@ def test_the_server_as_a_whole_takes_so_many(clock, monkeypatch):
 
 
 def test_a_class_of_sixty_waits_for_four_each_behind_one_address():
-    assert 60 * bounds.ON_A_PUBLIC_HOST[bounds.JOBS] <= jobs.OF_NETWORK < jobs.IN_ALL
+    assert 60 * limits.ON_A_PUBLIC_HOST[limits.JOBS] <= jobs.OF_NETWORK < jobs.IN_ALL
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Elsewhere a single thread has no niceness of its own")

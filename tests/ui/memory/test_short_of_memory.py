@@ -19,7 +19,7 @@ from pages.generate.continuation import Beginning, Continuation
 from tests.pages.opening import open_link
 from tests.pages.test_left_behind import until
 from ui.memory import jobs, loaded
-from ui.memory.shelf import NO_MEMORY, Shelf
+from ui.memory.eviction import NO_MEMORY, Shelf
 from ui.parts import SHORT_OF_MEMORY
 
 LARGE, SMALL = "text=The+largest+text", "text=A+dog"

@@ -18,7 +18,8 @@ from models.training.live import SIZES, VOCABULARY, Budget, Training
 from models.training.tasks import TASKS
 from pages.attention import recipes
 from ui import state
-from ui.choices import boxes, picker
+from ui.choices import picker, text_boxes
+from ui.escaping import KEY as KEY_OF_NAME
 from ui.look import Look
 from ui.memory import addresses, allowed, loaded, own_folder, trainings
 from ui.memory.favourites import favourite
@@ -27,7 +28,6 @@ from ui.memory.shares import Bound
 from ui.picture.caption import caption
 from ui.picture.notebook import notebook
 from ui.picture.picture import Picture
-from ui.text import KEY as KEY_OF_NAME
 
 SMALL = {"vocabulary": VOCABULARY, "context": 32, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
 
@@ -291,12 +291,12 @@ def test_a_trained_model_begins_with_its_own_sequence_through_its_induction_head
     mine.advance(1)
     made = trainings.write_model(KEY, mine)
     model = loaded._load(made.name, lambda progress: None)
-    for text in (state.DEFAULT_TEXT, boxes.EXAMPLES["translator"][0]):
+    for text in (state.DEFAULT_TEXT, text_boxes.EXAMPLES["translator"][0]):
         st.session_state = {"text": text}
-        boxes.follow(models.load("writer").info, model.info)
+        text_boxes.follow(models.load("writer").info, model.info)
         assert st.session_state["text-next"] == made.examples[0] == "".join(mine.probe)[:-1]
     st.session_state = {"text": "My own words."}
-    boxes.follow(models.load("writer").info, model.info)
+    text_boxes.follow(models.load("writer").info, model.info)
     assert "text-next" not in st.session_state
     scores, first = mine.snapshots[-1].induction, favourite(model)
     assert scores[first.layer, first.head] == scores.max() and first.does == "induction"
@@ -306,10 +306,10 @@ def test_a_trained_model_offers_examples_of_its_own_task(visit):
     mine = training()
     mine.advance(1)
     info = loaded._load(trainings.write_model(KEY, mine).name, lambda progress: None).info
-    own = boxes.examples(info)
+    own = text_boxes.examples(info)
     assert own[0] == "".join(mine.probe)[:-1] and 1 < len(own) <= trainings.EXAMPLES
     assert all(len(one) == mine.task.length - 1 for one in own)
-    assert boxes.examples(models.load("writer").info)[0] == state.DEFAULT_TEXT
+    assert text_boxes.examples(models.load("writer").info)[0] == state.DEFAULT_TEXT
 
 
 @given(st_.binary(min_size=16, max_size=16))

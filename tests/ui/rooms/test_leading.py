@@ -11,7 +11,7 @@ from tests.pages.opening import open_link, press, said, unmarked
 from tests.ui.rooms.app_visitors import back, choices, follow, lead, person, second_device
 from ui.lessons import files
 from ui.memory import loaded, turns
-from ui.memory.shelf import Shelf
+from ui.memory.eviction import Shelf
 from ui.rooms import route, seat
 from ui.rooms.states import Errand, Event
 from ui.rooms.store import BACK, FULL, JUST_OPENED, LETTERS, NOWHERE, Rooms, rooms

@@ -10,7 +10,7 @@ from tests.pages.opening import press, said
 from tests.ui.rooms.app_visitors import back, choices, follow, lead, person, send
 from ui.lessons import files
 from ui.memory import allowed, loaded
-from ui.memory.shelf import Shelf
+from ui.memory.eviction import Shelf
 from ui.menu import TITLES
 from ui.rooms import seat
 from ui.rooms.states import Event

@@ -22,7 +22,7 @@ from websockets.sync.client import connect
 from benchmarks.attacks.network import BINARY, MORE, PING, frame
 from tests.serving import ROOT
 from tests.ui.serving.small import Wire, dial, rest, serve_small, small_server
-from ui.choices.boxes import LONGEST
+from ui.choices.text_boxes import LONGEST
 from ui.serving import deadlines, frames, waiting_bytes
 from ui.serving.flood import Bucket
 from ui.serving.frames import FRAME, PIECE, STREAM, Frames

@@ -28,7 +28,7 @@ from benchmarks.reading import drawn
 from models.errors import ModelError
 from models.huggingface.gallery import gallery
 from tests.serving import ROOT, Server, serve
-from ui.memory import addresses, allowed, bounds, cached, measured, trainings
+from ui.memory import addresses, allowed, cached, limits, measured, trainings
 from ui.memory.jobs import Jobs, TooMuch
 from ui.serving import assets, flood, headers
 from ui.serving.flood import Bucket, Flood
@@ -41,14 +41,14 @@ ON = {"HEADLIGHT_PUBLIC": "1"}
 
 
 def test_at_home_nothing_is_bounded_and_in_public_everything():
-    assert all(math.isinf(bounds.most(name, {})) for name in bounds.ON_A_PUBLIC_HOST)
-    assert all(0 < bounds.most(name, ON) < math.inf for name in bounds.ON_A_PUBLIC_HOST)
-    assert all(bounds.most(name, {name: "7"}) == bounds.most(name, {**ON, name: "7"}) == 7 for name in bounds.ON_A_PUBLIC_HOST)
+    assert all(math.isinf(limits.most(name, {})) for name in limits.ON_A_PUBLIC_HOST)
+    assert all(0 < limits.most(name, ON) < math.inf for name in limits.ON_A_PUBLIC_HOST)
+    assert all(limits.most(name, {name: "7"}) == limits.most(name, {**ON, name: "7"}) == 7 for name in limits.ON_A_PUBLIC_HOST)
 
 
 @pytest.mark.parametrize("given", ["lots", "-1", "1e9", "∞", "³"])
 def test_a_setting_that_is_no_number_never_opens_the_door(given):
-    assert bounds.most(bounds.TEXT, {bounds.TEXT: given}) == bounds.ON_A_PUBLIC_HOST[bounds.TEXT]
+    assert limits.most(limits.TEXT, {limits.TEXT: given}) == limits.ON_A_PUBLIC_HOST[limits.TEXT]
 
 
 def test_in_public_no_folder_opens_even_where_only_a_proxy_reaches_the_server():
@@ -70,19 +70,19 @@ def test_only_the_models_of_the_gallery_are_downloaded(monkeypatch, settings):
 
 def test_a_visitor_brings_so_many_models_into_memory_an_hour():
     now = [0.0]
-    counted = bounds.RecentUse(visitors=2, clock=lambda: now[0])
+    counted = limits.RecentUse(visitors=2, clock=lambda: now[0])
     assert counted.take("ann", "a", 2) and counted.take("ann", "b", 2) and counted.take("ann", "a", 2)
     assert not counted.take("ann", "c", 2) and counted.take("bob", "c", 2)
-    now[0] = bounds.HOUR + 1
+    now[0] = limits.HOUR + 1
     assert counted.take("ann", "c", 2)
     assert not counted.take("nobody", "a", 0)
 
 
 def test_a_browser_without_cookies_counts_by_its_address(monkeypatch):
-    monkeypatch.setenv(bounds.MODELS, "1")
-    monkeypatch.setattr(allowed, "_brought", bounds.RecentUse())
+    monkeypatch.setenv(limits.MODELS, "1")
+    monkeypatch.setattr(allowed, "_brought", limits.RecentUse())
     monkeypatch.setattr(trainings, "browser", lambda: "")
-    monkeypatch.setattr(allowed, "_brought_near", bounds.RecentUse())
+    monkeypatch.setattr(allowed, "_brought_near", limits.RecentUse())
     where = ["203.0.113.7"]
     monkeypatch.setattr(addresses, "mine", lambda: where[0])
     allowed.check_share("owner/one")
@@ -93,9 +93,9 @@ def test_a_browser_without_cookies_counts_by_its_address(monkeypatch):
 
 
 def test_whoever_invents_cookies_has_so_many_models_loaded_by_their_network(monkeypatch):
-    monkeypatch.setenv(bounds.MODELS, "3")
-    monkeypatch.setattr(allowed, "_brought", bounds.RecentUse())
-    monkeypatch.setattr(allowed, "_brought_near", bounds.RecentUse())
+    monkeypatch.setenv(limits.MODELS, "3")
+    monkeypatch.setattr(allowed, "_brought", limits.RecentUse())
+    monkeypatch.setattr(allowed, "_brought_near", limits.RecentUse())
     number, loaded = 0, 0
     monkeypatch.setattr(trainings, "browser", lambda: f"cookie {number}")
     monkeypatch.setattr(addresses, "mine", lambda: "attacker")
@@ -113,7 +113,7 @@ def test_whoever_invents_cookies_has_so_many_models_loaded_by_their_network(monk
 
 
 def test_a_page_waits_for_so_many_calculations_and_others_go_on(monkeypatch):
-    monkeypatch.setenv(bounds.JOBS, "2")
+    monkeypatch.setenv(limits.JOBS, "2")
     hold, jobs = threading.Event(), Jobs(threads=1)
 
     def work(report):
@@ -134,7 +134,7 @@ def test_a_page_waits_for_so_many_calculations_and_others_go_on(monkeypatch):
 
 
 def test_a_browser_runs_so_many_trainings(monkeypatch):
-    monkeypatch.setenv(bounds.TRAININGS, "1")
+    monkeypatch.setenv(limits.TRAININGS, "1")
     monkeypatch.setattr(trainings, "_owned", OrderedDict())
     who = ["ann"]
     monkeypatch.setattr(trainings, "browser", lambda: who[0])
@@ -162,7 +162,7 @@ def test_what_comes_too_fast_waits_so_that_the_rate_holds(pauses, rate):
 
 
 def test_more_pages_than_an_address_may_have_get_a_sentence(monkeypatch):
-    monkeypatch.setenv(bounds.PAGES, "1")
+    monkeypatch.setenv(limits.PAGES, "1")
     monkeypatch.setattr(flood, "pages", flood.Counter())
 
     async def story() -> list[dict]:

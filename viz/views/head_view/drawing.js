@@ -4,7 +4,7 @@ import { penOn } from "../../shared/canvas.js";
 import { css, isDark, shade } from "../../shared/colours.js";
 import { cutsOf } from "./cutting.js";
 import { label } from "./labels.js";
-import { gather, LINES, planesOf, scan, scanOf } from "./lines.js";
+import { gather, LINES, planesOf, scan, scanOf } from "./gather.js";
 import { arrange } from "./places.js";
 import { asked, BAR, buttonsOf, CHOSEN, isPlaced, valuesOf } from "./state.js";
 import { say } from "./words.js";

@@ -13,7 +13,7 @@ import { choose, makeControls } from "./controls.js";
 import { draw, drawAll, drawFocus, refresh } from "./drawing.js";
 import { cut, lineUnder } from "./cutting.js";
 import { chips } from "./heads.js";
-import { NO_LINES } from "./lines.js";
+import { NO_LINES } from "./gather.js";
 import { arrange, locate } from "./places.js";
 import { aim, KEYS, pin, press, step, under } from "./pointing.js";
 import { asked, AXES, DEFAULTS, NAMES, soon } from "./state.js";

@@ -19,9 +19,9 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from models.attention.call import Call
+from models.attention.formula import causal_mask, expand, first_row, scores, weights
+from models.attention.recorded_call import Call
 from models.attention.recorder import active
-from models.attention.weights import causal_mask, expand, first_row, scores, weights
 from models.errors import ModelError
 
 # transformers looks for "sdpa", "flash" and "flex_attention" inside the name, and then refuses some architectures.

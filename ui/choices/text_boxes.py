@@ -12,10 +12,10 @@ from models.reading.languages import in_language, language_of
 from ui import state
 from ui.choices import examples as guides
 from ui.choices.widgets import switch
+from ui.escaping import BREAK, plain
 from ui.live import visits
-from ui.memory import bounds, loaded, trainings
+from ui.memory import limits, loaded, trainings
 from ui.state import Key
-from ui.text import BREAK, plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -200,7 +200,7 @@ def second_text() -> str:
 
 def character_limit() -> int:
     """How many characters a box holds here."""
-    return max(1, min(LONGEST, bounds.characters() or LONGEST))
+    return max(1, min(LONGEST, limits.characters() or LONGEST))
 
 
 def say_what_is_left_out(key: Key[str], text: str) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from models.errors import Cancelled, ModelError
 from models.files.progress import Progress
 from ui.memory import addresses
-from ui.memory.shelf import OF_NETWORK, PATIENCE, Shelf
+from ui.memory.eviction import OF_NETWORK, PATIENCE, Shelf
 
 LONG = 60  # seconds; a test that waits so long has failed
 

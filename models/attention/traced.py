@@ -17,8 +17,8 @@ from models.tokens import Token
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from models.attention.call import Call
-    from models.attention.rotary import Rotary
+    from models.attention.recorded_call import Call
+    from models.attention.rotary_angles import Rotary
 
 
 COMING = "what comes next"  # names the last row of cross-attention: its token is not chosen yet

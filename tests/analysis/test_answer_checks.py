@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.answering import per_cent
+from analysis.answer_checks import per_cent
 
 
 @pytest.mark.parametrize(

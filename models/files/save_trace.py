@@ -1,4 +1,4 @@
-"""Writes a trace to a safetensors file, which holds numbers and text and never code. `models.files.open` reads it."""
+"""Writes a trace to a safetensors file, which holds numbers and text and never code. `models.files.open_trace` reads it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from models.numbers.ragged import stacked
 from models.version import VERSION
 
 if TYPE_CHECKING:
-    from models.attention.attention import Attention
-    from models.attention.call import Call
+    from models.attention.recorded_call import Call
+    from models.attention.traced import Attention
     from models.edits import Edit
     from models.info import ModelInfo
     from models.tokens import Token

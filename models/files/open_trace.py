@@ -1,4 +1,4 @@
-"""Reads a trace from a file that `models.files.save` wrote, and checks that its parts fit together."""
+"""Reads a trace from a file that `models.files.save_trace` wrote, and checks that its parts fit together."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from models import edits
-from models.attention.call import Call
-from models.attention.rotary import Rotary
-from models.files.save import FORMAT, MARK, NUMBERS, TENSORS
+from models.attention.recorded_call import Call
+from models.attention.rotary_angles import Rotary
+from models.files.save_trace import FORMAT, MARK, NUMBERS, TENSORS
 from models.info import ModelInfo
 from models.labels import Labels
 from models.numbers.sizes import size

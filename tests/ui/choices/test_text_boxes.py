@@ -17,7 +17,7 @@ from models.scratch.signs import MASK, START
 from models.tokens import ByteLevelTokens
 from models.training.corpus import with_mask
 from tests.serving import ROOT
-from ui.choices.boxes import EXAMPLES, LONGEST, follow, offer
+from ui.choices.text_boxes import EXAMPLES, LONGEST, follow, offer
 from ui.state import DEFAULT_TEXT
 
 WRITER = ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight")
@@ -86,9 +86,9 @@ def test_an_offered_text_is_for_one_model_and_never_takes_the_place_of_ones_own(
 def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said(monkeypatch):
     def page():
         from models.info import ModelInfo
-        from ui.choices import boxes
+        from ui.choices import text_boxes
 
-        boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
+        text_boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
 
     app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.info
@@ -117,7 +117,7 @@ def test_what_was_typed_stays_when_its_run_ends_before_the_box_is_placed():
         import streamlit as st
 
         from models.info import ModelInfo
-        from ui.choices import boxes
+        from ui.choices import text_boxes
         from ui.state import Key
 
         late = st.session_state.get("text") == "The cat sat" and "again" not in st.session_state
@@ -125,7 +125,7 @@ def test_what_was_typed_stays_when_its_run_ends_before_the_box_is_placed():
             st.session_state["again"] = True
         interrupted = patch.object(st, "text_input", lambda *_, **__: st.rerun()) if late else nullcontext()
         with patch.object(Key, "in_address", None), interrupted:
-            boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
+            text_boxes.write(ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight"))
 
     app = AppTest.from_function(page, default_timeout=60).run()
     for text in ("The cat sa", "The cat sat"):
@@ -138,7 +138,7 @@ def test_the_languages_of_a_translator_are_chosen_beside_the_boxes_and_stand_in_
         import streamlit as st
 
         from models.info import ModelInfo
-        from ui.choices.boxes import write
+        from ui.choices.text_boxes import write
 
         facts = ModelInfo("m", "encoder-decoder", 1, 1, 1, 1, 1, None, 1, "", languages=("de", "fr"))
         text, second, _ = write(facts, answers=False)
@@ -169,4 +169,4 @@ def test_every_box_takes_only_so_many_characters():
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("text_input", "text_area", "chat_input"):
                 calls.append((file.relative_to(ROOT).as_posix(), {keyword.arg for keyword in node.keywords}))
     assert len(calls) > 8, "else this test has lost its subject"
-    assert [file for file, keywords in calls if "max_chars" not in keywords] == ["ui/choices/boxes.py", "pages/room/page.py"]
+    assert [file for file, keywords in calls if "max_chars" not in keywords] == ["ui/choices/text_boxes.py", "pages/room/page.py"]

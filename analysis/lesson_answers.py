@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.answering import (
+from analysis.answer_checks import (
     ANSWERS,
     OFFERED,
     Answer,
@@ -242,7 +242,7 @@ def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
     """Tell whether the prediction falls faster when tokens leave in the order of a method, as page "Flow" names it, than in each
     of 20 orders drawn at random."""
     from analysis.attribution import METHODS, Attribution
-    from analysis.perturbation import Question, faithfulness
+    from analysis.faithfulness import Question, faithfulness
 
     if method not in (*METHODS, "leave-one-out"):
         raise ValueError(f"There is no method {quoted(method)}. There are {', '.join(METHODS)} and leave-one-out.")
@@ -256,7 +256,7 @@ def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
 def matters_most(model: LanguageModel, trace: Trace) -> Answer:
     """Return the token without which the prediction loses most, each left out by itself."""
     from analysis.explaining import explain
-    from analysis.perturbation import Question
+    from analysis.faithfulness import Question
 
     position = predicts_at(model, trace)
     question = Question(model, trace, position, int(logits_of(model, trace).argmax()))
