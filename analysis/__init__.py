@@ -3,6 +3,7 @@
 from analysis.attention_flow import flow
 from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
+from analysis.attribution_tests import Curves, Faithfulness, Question, faithfulness
 from analysis.behaviour import Behaviour
 from analysis.carriers import Overview, overview
 from analysis.circuits import Circuit, find_circuit
@@ -16,7 +17,6 @@ from analysis.effects import edge_effects, head_effects
 from analysis.embedding import analogy, cosines, nearest
 from analysis.evolution import Pair, maps, pair
 from analysis.explaining import Explanation, agreement, attributions, explain, spread
-from analysis.faithfulness import Curves, Faithfulness, Question, faithfulness
 from analysis.head_patterns import order, patterns
 from analysis.heads import alignment, head_scores
 from analysis.importance import head_importance, prune

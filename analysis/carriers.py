@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.attribution_tests import Question, rank_correlation
 from analysis.direct import logit_attribution
 from analysis.effects import changes, skip_effects
 from analysis.explaining import explain
-from analysis.faithfulness import Question, rank_correlation
 from analysis.prediction import prediction_entropy
 from models.edits import Edit, Head
 from models.language_model import LanguageModel

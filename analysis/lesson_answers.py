@@ -242,7 +242,7 @@ def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
     """Tell whether the prediction falls faster when tokens leave in the order of a method, as page "Flow" names it, than in each
     of 20 orders drawn at random."""
     from analysis.attribution import METHODS, Attribution
-    from analysis.faithfulness import Question, faithfulness
+    from analysis.attribution_tests import Question, faithfulness
 
     if method not in (*METHODS, "leave-one-out"):
         raise ValueError(f"There is no method {quoted(method)}. There are {', '.join(METHODS)} and leave-one-out.")
@@ -255,8 +255,8 @@ def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
 @register("word that matters most")
 def matters_most(model: LanguageModel, trace: Trace) -> Answer:
     """Return the token without which the prediction loses most, each left out by itself."""
+    from analysis.attribution_tests import Question
     from analysis.explaining import explain
-    from analysis.faithfulness import Question
 
     position = predicts_at(model, trace)
     question = Question(model, trace, position, int(logits_of(model, trace).argmax()))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.faithfulness import Question, Report
+from analysis.attribution_tests import Question, Report
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.faithfulness import Question, Report
+from analysis.attribution_tests import Question, Report
 from models.tokens import Token
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from tests.serving import ROOT
 
 FIRST_USE = """
 import gc, weakref
-from analysis import sampling
+from analysis import lime_and_shap
 
 class Text: pass
 
 def ask():
     text = Text()
-    sampling._shap()
+    lime_and_shap._shap()
     return weakref.ref(text)
 
 text = ask()
@@ -33,9 +33,9 @@ def test_the_import_of_shap_keeps_nothing_of_who_waits_for_it():
 COMPILED = """
 from numba import njit
 from numba.core.dispatcher import Dispatcher
-from analysis import sampling
+from analysis import lime_and_shap
 
-sampling.ready()
+lime_and_shap.ready()
 from shap.utils import _masked_model
 print(isinstance(_masked_model._init_masks, Dispatcher), isinstance(njit(lambda x: x), Dispatcher))
 """

@@ -9,7 +9,7 @@ import pytest
 
 import models
 from analysis.answer_checks import answer, edits_of, ordinal
-from analysis.faithfulness import Question
+from analysis.attribution_tests import Question
 from analysis.in_context import context_gains, said_twice
 from analysis.lesson_answers import ANSWERS
 from analysis.paper_answers import among

@@ -74,7 +74,7 @@ DESKTOP, PHONE = (1280, 800, False), (390, 844, True)
         ("switching-off", PHONE),
         ("paper-bert", PHONE),
         ("find", PHONE),
-    ],  # fmt: skip
+    ],
 )
 def test_a_lesson_is_walked_from_its_link_to_its_end(open_page, name, window):
     """A few of them: tests/test_lessons.py checks every step and every answer of all."""

@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers.pytorch_utils import Conv1D
 
-from analysis.faithfulness import Question
+from analysis.attribution_tests import Question
 from models import edits as E
 from tests.models.edited import NAMES, OTHER, OURS, TEXT, apart, model, read, same, stack, target
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis import Faithfulness, faithfulness
-from analysis.faithfulness import texts_read
+from analysis.attribution_tests import texts_read
 from ui import effort
 from ui.believe.trial import HERE, Trial
 from ui.effort import format_duration, is_begun, offer

@@ -17,6 +17,7 @@ from pages.overview.stations import choices
 from tests.models.classifiers import saved
 from tests.models.huggingface.folders import save
 from tests.models.huggingface.test_head_counts import laguna
+from tests.models.huggingface.test_layer_numbers import sparse
 from tests.models.networks import NETWORKS, network, tokenizer
 from tests.pages.opening import PAGES
 from tests.viz.views.test_stations_view import sent
@@ -190,6 +191,14 @@ def test_layers_may_differ_in_their_heads():
     header, _ = drawn(seen)
     assert header["gazes"]["lane0"]["counts"] == list(seen.attention.counts)
     assert len(set(seen.attention.counts)) > 1
+
+
+def test_layers_have_the_numbers_of_the_network():
+    model = sparse()
+    seen = look_of(model, model.trace("The cat sat on the mat"), "", Choices(level="expert"))
+    header, _ = drawn(seen)
+    assert header["lanes"][0]["numbers"] == list(model.info.layer_numbers) != list(range(len(model.info.layer_numbers)))
+    assert len(header["guesses"]) == len(model.info.layer_numbers) + 1
 
 
 def test_a_classifier_of_hugging_face_is_drawn(tmp_path):

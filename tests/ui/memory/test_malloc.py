@@ -13,8 +13,8 @@ from tests.serving import ROOT
 # 64 MB in pieces of half a page, of which every 64th stays: the top of the heap is in use, and what is free lies below it.
 FREES = """
 import ctypes, psutil
-from ui.memory import freed
-freed.set_up()
+from ui.memory.malloc import give_back, set_up
+set_up()
 malloc, free = ctypes.CDLL(None).malloc, ctypes.CDLL(None).free
 malloc.restype, free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 pieces = [malloc(ctypes.c_size_t(2048)) for _ in range(2**15)]
@@ -25,14 +25,14 @@ for i, piece in enumerate(pieces):
         free(piece)
 memory = psutil.Process().memory_info
 full = memory().rss
-freed.give_back()
+give_back()
 once = memory().rss
 print(full - once)
 """
 LARGE = """
 import numpy as np, psutil
-from ui.memory import freed
-freed.set_up()
+from ui.memory.malloc import give_back, set_up
+set_up()
 memory = psutil.Process().memory_info
 for _ in range(3):  # glibc by itself takes what is as large from the heap as soon as one such was freed
     arrays = [np.ones(2**20) for _ in range(8)]

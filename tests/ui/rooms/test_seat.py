@@ -94,12 +94,13 @@ def test_a_press_on_the_page_before_is_heard_as_soon_as_the_new_one_is_shown(tea
     other = follow(room)
     back(app, "layers")
     send(other, "layers")
-    mine, began = other.session_state["room-seat"], room.clock()
+    mine = other.session_state["room-seat"]
     back(other, "attention")  # as a browser sends it that has not heard of the move yet
     back(other, "layers")
     assert person(other).follows
     room.note_shown(mine.who, mine.placed_version)
-    room.clock = lambda: began + 1
+    just_now = room.clock()
+    room.clock = lambda: just_now + 1
     back(other, "attention")
     assert not person(other).follows and mine.page == "attention"
 

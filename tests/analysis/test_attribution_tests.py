@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from analysis import Attribution, Question, faithfulness, paths, rollout
 from analysis.attribution import FOLLOWING, METHODS
-from analysis.faithfulness import ORDERS, Curves, Faithfulness, few, steps, texts_read
+from analysis.attribution_tests import ORDERS, Curves, Faithfulness, few, steps, texts_read
 from models.numbers.softmax import softmax
 from tests.analysis.test_gradients import opened, read
 from tests.models.networks import network
@@ -306,7 +306,7 @@ def test_measures_take_away_shares_rounded_up_and_no_more():
     from fractions import Fraction
     from math import ceil
 
-    from analysis.faithfulness import _tops
+    from analysis.attribution_tests import _tops
 
     for units in range(1, 1000):
         assert _tops(units).tolist() == [ceil(Fraction(share, 100) * units) for share in (1, 5, 10, 20, 50)]
