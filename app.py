@@ -33,7 +33,7 @@ from ui.serving import (
     page_turns,
     probes,
     sending,
-)  # fmt: skip
+)
 
 DOOR = Path(__file__).resolve().parent / "ui" / "door.py"
 

@@ -129,9 +129,22 @@ def overview(
     direct_agreement = rank_correlation(-measured.effect.to_numpy(), measured.direct.to_numpy()) if len(measured) > 1 else None
     general_doubts = _doubts_of(heads, together, alone, agreement, direct_agreement)
     return Overview(
-        model.info.name, str(trace.text), at, prediction, others, prediction_entropy(logits), heads, feedforwards, words,
-        together, alone, agreement, direct_agreement, (*general_doubts, *doubts), top,
-    )  # fmt: skip
+        model.info.name,
+        str(trace.text),
+        at,
+        prediction,
+        others,
+        prediction_entropy(logits),
+        heads,
+        feedforwards,
+        words,
+        together,
+        alone,
+        agreement,
+        direct_agreement,
+        (*general_doubts, *doubts),
+        top,
+    )
 
 
 def _place(model: LanguageModel, trace: Trace, position: int | None) -> int:

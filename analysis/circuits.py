@@ -140,9 +140,21 @@ def find_circuit(
     lefts, random_shares, random_lefts, without = np.split(shares, [1, 1 + len(sets), 1 + 2 * len(sets)])
     share = (behaviour.measure_of(alone[None])[0] - nothing) / (full - nothing)
     return Circuit(
-        behaviour.nodes, tuple(circuit), float(share), float(lefts[0]), random_shares, random_lefts, every_set, without,
-        full, nothing, behaviour.token, against, alone, 3 + readings + len(all_sets),
-    )  # fmt: skip
+        behaviour.nodes,
+        tuple(circuit),
+        float(share),
+        float(lefts[0]),
+        random_shares,
+        random_lefts,
+        every_set,
+        without,
+        full,
+        nothing,
+        behaviour.token,
+        against,
+        alone,
+        3 + readings + len(all_sets),
+    )
 
 
 def prune(behaviour: Behaviour, keep: float, report: Report | None = None) -> tuple[list[Node], int]:

@@ -80,8 +80,11 @@ def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray]
 
     layers = range(model.info.layers if kind != "decoder" else model.info.decoder_layers)
     ways = {
-        "queries": model.query_weights, "keys": model.key_weights, "values": model.value_weights, "outputs": model.output_weights,
-    }  # fmt: skip
+        "queries": model.query_weights,
+        "keys": model.key_weights,
+        "values": model.value_weights,
+        "outputs": model.output_weights,
+    }
     bytes_needed, bytes_free = 2 * len(ways) * 8 * len(layers) * model.query_weights(kind, 0).size, free_memory()
     if bytes_needed > bytes_free:
         raise ValueError(
@@ -98,10 +101,13 @@ def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray]
         with suppress(ValueError):  # no words are predicted, or not by one matrix
             copying = copying_scores(model)[numbers]
     table = {
-        "layer": numbers[0], "head": numbers[1], "copying": copying, "matching": matching,
+        "layer": numbers[0],
+        "head": numbers[1],
+        "copying": copying,
+        "matching": matching,
         "ov_rank": stable_rank(parts["values"], parts["outputs"]),
         "qk_rank": stable_rank(parts["queries"], parts["keys"].transpose(0, 2, 1)),
-    }  # fmt: skip
+    }
     return table, parts
 
 

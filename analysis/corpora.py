@@ -110,9 +110,13 @@ def over(
 
 
 def _results(
-    model: LanguageModel, texts: Sequence[Text], find: Callable[..., Any], reduce: Callable[[np.ndarray], Any] | None,
-    report: Report, options: dict[str, Any],
-) -> np.ndarray:  # fmt: skip
+    model: LanguageModel,
+    texts: Sequence[Text],
+    find: Callable[..., Any],
+    reduce: Callable[[np.ndarray], Any] | None,
+    report: Report,
+    options: dict[str, Any],
+) -> np.ndarray:
     each: list[np.ndarray] = []
     for number, text in enumerate(texts):
         report(number / len(texts), f"Text {number + 1:,} of {len(texts):,}")
@@ -156,9 +160,15 @@ def interval(
             if weights is not None:
                 data, mean = [varying, np.broadcast_to(weights[have][:, None], varying.shape)], _weighted
             resampled = bootstrap(
-                data, mean, confidence_level=confidence, n_resamples=SAMPLES, batch=batch, rng=np.random.default_rng(seed),
-                paired=weights is not None, vectorized=True,
-            )  # fmt: skip
+                data,
+                mean,
+                confidence_level=confidence,
+                n_resamples=SAMPLES,
+                batch=batch,
+                rng=np.random.default_rng(seed),
+                paired=weights is not None,
+                vectorized=True,
+            )
             ends[:, cells[~same]] = resampled.confidence_interval
     return ends[0].reshape(each.shape[1:]), ends[1].reshape(each.shape[1:])
 

@@ -162,7 +162,7 @@ def _unembedding(c: TransformerConfig, name: str, t: str, n: int) -> Cost:
         Term(words, v * d * (not c.tied) + head),
         Term(f"2 V d {t}" + f" + 2 d² {t}" * c.head_transform, 2 * v * d * n + 2 * d * d * n * c.head_transform),
         Term(f"V {t}", BYTES * v * n),
-    )  # fmt: skip
+    )
 
 
 def _positions(c: TransformerConfig) -> Term:

@@ -24,9 +24,15 @@ TEXTS = (
 )
 # Both words of a pair have the same length, so that a model of letters has as many tokens of each.
 WORDS = (
-    ("Mary", "boys"), ("Tom", "men"), ("Peter", "women"), ("Alice", "girls"),
-    ("Robert", "people"), ("William", "sailors"), ("Michael", "farmers"), ("Elizabeth", "strangers"),
-)  # fmt: skip
+    ("Mary", "boys"),
+    ("Tom", "men"),
+    ("Peter", "women"),
+    ("Alice", "girls"),
+    ("Robert", "people"),
+    ("William", "sailors"),
+    ("Michael", "farmers"),
+    ("Elizabeth", "strangers"),
+)
 
 
 @dataclass(frozen=True)

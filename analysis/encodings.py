@@ -47,16 +47,28 @@ def encoding(config: TransformerConfig, length: int) -> Encoding:
         mean = np.array([np.diagonal(products, step).mean() for step in distances])
         waves = 2 * np.pi * 10_000.0 ** (np.arange(0, config.d_model, 2) / config.d_model)
         return Encoding(
-            values, f"{config.positions.capitalize()} positions", "dimension", distances, {"PE · PE": mean},
-            "Dot product of two positions", "mean", waves if config.positions == "sinusoidal" else None,
-        )  # fmt: skip
+            values,
+            f"{config.positions.capitalize()} positions",
+            "dimension",
+            distances,
+            {"PE · PE": mean},
+            "Dot product of two positions",
+            "mean",
+            waves if config.positions == "sinusoidal" else None,
+        )
     if config.positions == "rotary":
         cos = scheme.turns[0, :length].numpy()
         angles = 10_000.0 ** (-np.arange(0, config.d_head, 2) / config.d_head)
         return Encoding(
-            cos, "Cosine of the angle each pair is turned by", "pair of dimensions", distances, {"q·k": cos.mean(-1)},
-            "q·k of equal vectors, turned", "share of q·k unturned", 2 * np.pi / angles,
-        )  # fmt: skip
+            cos,
+            "Cosine of the angle each pair is turned by",
+            "pair of dimensions",
+            distances,
+            {"q·k": cos.mean(-1)},
+            "q·k of equal vectors, turned",
+            "share of q·k unturned",
+            2 * np.pi / angles,
+        )
     if config.positions in ("alibi", "relative"):
         with torch.inference_mode():
             row = scheme.bias(1, length)[:, 0].numpy()[:, ::-1]  # [head, steps back]

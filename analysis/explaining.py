@@ -122,9 +122,14 @@ def _by_slope(
 
 
 def _explanation(
-    question: Question, method: str, places: Sequence[int], values: np.ndarray, passes: int, began: float,
+    question: Question,
+    method: str,
+    places: Sequence[int],
+    values: np.ndarray,
+    passes: int,
+    began: float,
     difference: float | None = None,
-) -> Explanation:  # fmt: skip
+) -> Explanation:
     return Explanation(method, _among_tokens(question, places, values), passes, time.perf_counter() - began, difference)
 
 

@@ -79,9 +79,14 @@ def escape(steps: Sequence[Step], longest: int = 30, least: int = 24) -> Escape 
 
 
 def way_out(
-    model: LanguageModel, text: str, steps: Sequence[Step], target: str = "", chat: bool = False, tries: int = TRIES,
+    model: LanguageModel,
+    text: str,
+    steps: Sequence[Step],
+    target: str = "",
+    chat: bool = False,
+    tries: int = TRIES,
     report: Report = silent,
-) -> WayOut:  # fmt: skip
+) -> WayOut:
     """Return the smallest repetition penalty that leads out of a loop, by generating as many tokens with it.
 
     text, target, chat: as they were given to `model.generate`; steps: what it said, ending in a loop. Penalties that change none

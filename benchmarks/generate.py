@@ -71,19 +71,34 @@ def writer() -> Pair:
     c, ours = model.network.config, model.network
     theirs = Qwen3ForCausalLM._from_config(
         Qwen3Config(
-            vocab_size=c.vocabulary, hidden_size=c.d_model, intermediate_size=c.d_ff, num_hidden_layers=c.layers,
-            num_attention_heads=c.heads, num_key_value_heads=c.key_heads, head_dim=c.d_head, max_position_embeddings=c.context,
-            rms_norm_eps=torch.finfo(torch.float32).eps, tie_word_embeddings=True, eos_token_id=None, bos_token_id=None,
+            vocab_size=c.vocabulary,
+            hidden_size=c.d_model,
+            intermediate_size=c.d_ff,
+            num_hidden_layers=c.layers,
+            num_attention_heads=c.heads,
+            num_key_value_heads=c.key_heads,
+            head_dim=c.d_head,
+            max_position_embeddings=c.context,
+            rms_norm_eps=torch.finfo(torch.float32).eps,
+            tie_word_embeddings=True,
+            eos_token_id=None,
+            bos_token_id=None,
         ),
         attn_implementation="sdpa",
-    ).eval()  # fmt: skip
+    ).eval()
     names = {
-        "attention.query": "self_attn.q_proj", "attention.key": "self_attn.k_proj", "attention.value": "self_attn.v_proj",
-        "attention.output": "self_attn.o_proj", "attention.query_norm": "self_attn.q_norm",
-        "attention.key_norm": "self_attn.k_norm", "attention_norm": "input_layernorm",
-        "feedforward_norm": "post_attention_layernorm", "feedforward.gate": "mlp.gate_proj", "feedforward.up": "mlp.up_proj",
+        "attention.query": "self_attn.q_proj",
+        "attention.key": "self_attn.k_proj",
+        "attention.value": "self_attn.v_proj",
+        "attention.output": "self_attn.o_proj",
+        "attention.query_norm": "self_attn.q_norm",
+        "attention.key_norm": "self_attn.k_norm",
+        "attention_norm": "input_layernorm",
+        "feedforward_norm": "post_attention_layernorm",
+        "feedforward.gate": "mlp.gate_proj",
+        "feedforward.up": "mlp.up_proj",
         "feedforward.down": "mlp.down_proj",
-    }  # fmt: skip
+    }
     theirs.model.embed_tokens.load_state_dict(ours.embedding.state_dict())
     theirs.model.norm.load_state_dict(ours.final_norm.state_dict())
     for block, layer in zip(ours.blocks, theirs.model.layers, strict=True):

@@ -77,12 +77,12 @@ def ways(hidden: np.ndarray) -> dict[str, dict[str, Callable[[], np.ndarray]]]:
             "openTSNE, the same points, as it comes": lambda: np.asarray(
                 OpenTSNE(DIMENSIONS, **opened).fit(flat.astype(np.float64))
             ).reshape(shape),
-            "scikit-learn, the same 50 components": lambda: TSNE(
-                DIMENSIONS, init="pca", max_iter=750, random_state=0, n_jobs=1
-            ).fit_transform(fifty).reshape(shape),
+            "scikit-learn, the same 50 components": lambda: (
+                TSNE(DIMENSIONS, init="pca", max_iter=750, random_state=0, n_jobs=1).fit_transform(fifty).reshape(shape)
+            ),
             "scikit-learn, a layer at a time": lambda: each(alone.fit_transform),
         },
-    }  # fmt: skip
+    }
 
 
 def rows(tokens: int = 64, repeats: int = 3) -> list[Row]:

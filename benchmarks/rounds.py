@@ -33,11 +33,21 @@ from ui import state
 
 KEYS = {key.name: key for key in state.linked_keys()}
 PARTS: dict[str, state.Key | None] = {
-    "overview": None, "type": None, "attention": KEYS["view"], "layers": KEYS["part"], "flow": KEYS["show"],
-    "space": KEYS["space"], "inside": None, "generate": KEYS["generate-method"],
-    "explain": KEYS["explain"], "change": KEYS["experiment"],
-    "heads": KEYS["heads-part"], "build": None, "train": None, "lessons": None,
-}  # fmt: skip
+    "overview": None,
+    "type": None,
+    "attention": KEYS["view"],
+    "layers": KEYS["part"],
+    "flow": KEYS["show"],
+    "space": KEYS["space"],
+    "inside": None,
+    "generate": KEYS["generate-method"],
+    "explain": KEYS["explain"],
+    "change": KEYS["experiment"],
+    "heads": KEYS["heads-part"],
+    "build": None,
+    "train": None,
+    "lessons": None,
+}
 LESSONS = tuple(sorted(file.stem for file in (ROOT / "lessons").glob("*.md")))
 TEXTS = {
     "writer": {"text": "The farmer gave the hungry dog a bone"},

@@ -36,9 +36,7 @@ class TorchTransformer(nn.Module):
         c = ours.config
         self.embedding, self.width = nn.Embedding(c.vocabulary, c.d_model), c.d_model
         self.register_buffer("waves", sinusoids(c.context, c.d_model))
-        self.stacks = nn.Transformer(
-            c.d_model, c.heads, c.layers, c.layers, c.d_ff, 0.0, batch_first=True, norm_first=True
-        )  # fmt: skip
+        self.stacks = nn.Transformer(c.d_model, c.heads, c.layers, c.layers, c.d_ff, 0.0, batch_first=True, norm_first=True)
         with torch.no_grad():
             self.embedding.weight.copy_(ours.encoder.embedding.weight)
             for mine, its in ((ours.encoder, self.stacks.encoder), (ours.decoder, self.stacks.decoder)):
@@ -73,17 +71,27 @@ def llama(ours: nn.Module) -> nn.Module:
     c = ours.config
     theirs = LlamaForCausalLM._from_config(
         LlamaConfig(
-            vocab_size=c.vocabulary, hidden_size=c.d_model, intermediate_size=c.d_ff, num_hidden_layers=c.layers,
-            num_attention_heads=c.heads, max_position_embeddings=c.context, rms_norm_eps=torch.finfo(torch.float32).eps,
-            tie_word_embeddings=True, use_cache=False,
+            vocab_size=c.vocabulary,
+            hidden_size=c.d_model,
+            intermediate_size=c.d_ff,
+            num_hidden_layers=c.layers,
+            num_attention_heads=c.heads,
+            max_position_embeddings=c.context,
+            rms_norm_eps=torch.finfo(torch.float32).eps,
+            tie_word_embeddings=True,
+            use_cache=False,
         ),
         attn_implementation="sdpa",
-    )  # fmt: skip
+    )
     names = {
-        "attention.query": "self_attn.q_proj", "attention.key": "self_attn.k_proj", "attention.value": "self_attn.v_proj",
-        "attention.output": "self_attn.o_proj", "feedforward.gate": "mlp.gate_proj", "feedforward.up": "mlp.up_proj",
+        "attention.query": "self_attn.q_proj",
+        "attention.key": "self_attn.k_proj",
+        "attention.value": "self_attn.v_proj",
+        "attention.output": "self_attn.o_proj",
+        "feedforward.gate": "mlp.gate_proj",
+        "feedforward.up": "mlp.up_proj",
         "feedforward.down": "mlp.down_proj",
-    }  # fmt: skip
+    }
     theirs.model.embed_tokens.load_state_dict(ours.embedding.state_dict())
     for block, layer in zip(ours.blocks, theirs.model.layers, strict=True):
         for mine, its in names.items():

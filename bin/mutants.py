@@ -146,9 +146,15 @@ def run_tests(root: Path, marks: str, tests: Sequence[str], without: Sequence[st
     options = ["-n", "0", "-x", "-q", "-p", "no:cacheprovider", *(f"--deselect={name}" for name in without)]
     command = [sys.executable, "-m", "pytest", *options, *(["-m", marks] if marks else []), *tests]
     process = subprocess.Popen(
-        command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+        command,
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},  # as the workers of `make test`: some tests compare bit for bit
-    )  # fmt: skip
+    )
     try:
         output, _ = process.communicate(timeout=LONGEST)
     except subprocess.TimeoutExpired:
@@ -228,9 +234,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="faults that are tried at a time")
     parser.add_argument("--without", action="append", default=[], metavar="MARK", help="leave out these tests, such as browser")
     parser.add_argument(
-        "--stages", type=int, choices=(NEAR, FOLDER, REST), default=REST,
+        "--stages",
+        type=int,
+        choices=(NEAR, FOLDER, REST),
+        default=REST,
         help="how far to look: 1 tests that name the file, 2 those of its folder too, 3 all",
-    )  # fmt: skip
+    )
     return parser.parse_args()
 
 

@@ -249,8 +249,13 @@ def check(edits: Iterable[Edit], info: ModelInfo, lengths: Mapping[str, int], la
 def _check_kind(edit: Edit, info: ModelInfo) -> None:
     streams = isinstance(edit, Stream) or (isinstance(edit, Skip) and edit.part == "block")
     feedforward = isinstance(edit, Skip | Part) and edit.part == "feedforward"
-    kinds = ("self",) if info.kind != "encoder-decoder" else ("encoder", "decoder") if streams or feedforward else (
-        "encoder", "decoder", "cross")  # fmt: skip
+    kinds = (
+        ("self",)
+        if info.kind != "encoder-decoder"
+        else ("encoder", "decoder")
+        if streams or feedforward
+        else ("encoder", "decoder", "cross")
+    )
     if edit.kind not in kinds:
         allowed = ", ".join(f'"{kind}"' for kind in kinds)
         raise ValueError(f'{type(edit).__name__} has kind="{edit.kind}"; for {info.name} it must be {allowed}.')
@@ -297,10 +302,8 @@ def _check_arrays(edit: Edit, info: ModelInfo) -> None:
         )
     if isinstance(edit, Head) and edit.mean is not None and edit.mean.ndim not in (1, 2):
         raise ValueError(f"The mean of a head must be [d_head] or [query, d_head]; it is {list(edit.mean.shape)}.")
-    if isinstance(edit, Row):
-        good = edit.weights.ndim == 1 and (edit.weights >= 0).all() and abs(float(edit.weights.sum()) - 1) < 1e-3
-        if not good:
-            raise ValueError("The weights of a row must be one number a key, none below 0, that sum to 1.")
+    if isinstance(edit, Row) and (edit.weights.ndim != 1 or (edit.weights < 0).any() or not abs(edit.weights.sum() - 1) < 1e-3):
+        raise ValueError("The weights of a row must be one number a key, none below 0, that sum to 1.")
     if isinstance(edit, Stream) and (edit.value is None) == (edit.add is None):
         raise ValueError("Stream takes either value, which replaces, or add, which is added.")
     for name in ("value", "add") if isinstance(edit, Stream | Part) else ():

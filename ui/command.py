@@ -23,16 +23,23 @@ def parser() -> argparse.ArgumentParser:
     argument_parser.add_argument("--port", type=port, default=8501, help="where the app answers (8501)")
     argument_parser.add_argument("--host", default=HERE_ONLY, help="0.0.0.0 lets other machines in (localhost: only this one)")
     argument_parser.add_argument(
-        "--models", type=folder, action="append", metavar="FOLDER", default=[],
+        "--models",
+        type=folder,
+        action="append",
+        metavar="FOLDER",
+        default=[],
         help="a folder whose models visitors may open; several times for several folders (as in HEADLIGHT_MODEL_DIRS)",
-    )  # fmt: skip
+    )
     argument_parser.add_argument(
         "--open", action=argparse.BooleanOptionalAction, help="open the app in a browser, or do not (where there is a screen)"
     )
     argument_parser.add_argument(
-        "--processes", type=processes, default=1, metavar="N",
+        "--processes",
+        type=processes,
+        default=1,
+        metavar="N",
         help="so many servers behind that port, each with visitors of its own, for more people at once (1)",
-    )  # fmt: skip
+    )
     argument_parser.add_argument("--version", action="version", version=f"headlight {VERSION}")
     return argument_parser
 

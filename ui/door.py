@@ -19,9 +19,14 @@ def side_bar(page: str) -> None:
     state.open_page(page)
     with st.sidebar:
         level = one_of(
-            state.LEVEL, state.LEVELS, "the level", width="stretch", wrap=False, disabled=seat.is_fixed(state.LEVEL),
+            state.LEVEL,
+            state.LEVELS,
+            "the level",
+            width="stretch",
+            wrap=False,
+            disabled=seat.is_fixed(state.LEVEL),
             help="How much each page shows and explains. What is true stays the same.",
-        )  # fmt: skip
+        )
         state.keep(state.LEVEL, level, state.LEVELS[0])
         picker.side_bar(fixed=seat.is_fixed(state.MODEL))
     state.keep(state.ROOM, state.ROOM.get(), "")

@@ -244,9 +244,18 @@ def look_of(model: LanguageModel, trace: Trace, second: str, choices: Choices) -
     position = choices.token if can_be_kept(choices.token, tokens_at_most(trace, kind)) else None
     options = scope_options(trace, choices)
     return Look(
-        model, trace, kind, choices.level, beside(trace, second), picked, position, options,
-        touched=choices.touched, narrow=choices.narrow, explained=choices.explained,
-    )  # fmt: skip
+        model,
+        trace,
+        kind,
+        choices.level,
+        beside(trace, second),
+        picked,
+        position,
+        options,
+        touched=choices.touched,
+        narrow=choices.narrow,
+        explained=choices.explained,
+    )
 
 
 def tokens_at_most(trace: Trace, kind: str) -> int:

@@ -77,14 +77,22 @@ def lead_on(example: Example) -> None:
     like, lesson = examples.find_counterpart(example), files.find(example.then) if example.then else None
     if like:
         st.button(
-            "Find this head in the writer", key="example-then", type="tertiary", icon=":material/arrow_forward:",
-            on_click=examples.open_example, args=(like,),
-        )  # fmt: skip
+            "Find this head in the writer",
+            key="example-then",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            on_click=examples.open_example,
+            args=(like,),
+        )
     elif lesson:
         st.button(
-            f"Lesson: {plain(lesson.title)}", key="example-then", type="tertiary", icon=":material/school:",
-            on_click=course.begin, args=(lesson, 1, {state.MODEL.name: lesson.model}),
-        )  # fmt: skip
+            f"Lesson: {plain(lesson.title)}",
+            key="example-then",
+            type="tertiary",
+            icon=":material/school:",
+            on_click=course.begin,
+            args=(lesson, 1, {state.MODEL.name: lesson.model}),
+        )
 
 
 def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> None:
@@ -110,10 +118,7 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
     jobs.here()
     with heading(folder, reads=False, purpose=purpose):
         picker.show_trouble()
-    early, complaints = take_complaints(), st.empty()
-    if early:
-        with complaints.container():
-            show_complaints(early)
+    early, complaints = begin_complaints()
     stage()
     if more := take_complaints():  # of what is chosen on the page itself
         with complaints.container():
@@ -122,9 +127,14 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
 
 
 def live(
-    folder: Path, draw: Callable[[Look], Live | None], reads: bool = True, answers: bool = True, purpose: str = "purpose",
-    beneath: Callable[[], None] = lambda: None, reads_model: bool = True,
-) -> None:  # fmt: skip
+    folder: Path,
+    draw: Callable[[Look], Live | None],
+    reads: bool = True,
+    answers: bool = True,
+    purpose: str = "purpose",
+    beneath: Callable[[], None] = lambda: None,
+    reads_model: bool = True,
+) -> None:
     """Render a page with text boxes: a keystroke reruns the boxes and `draw`, and not the heading.
 
     folder: where the words of the page stand; draw: returns what the line needs, None without one; reads: whether the page shows
@@ -181,13 +191,8 @@ def live(
         beneath()
         picker.show_trouble()
         say_numbering(reads_model)
-    if not picker.is_settled():
-        for choice in (state.LAYER, state.HEAD):
-            (state.COMPLAINTS.get() or {}).pop(choice.name, None)
-    early, complaints = take_complaints(), st.empty()
-    if early:
-        with complaints.container():
-            show_complaints(early)
+    drop_unsettled_complaints()
+    early, complaints = begin_complaints()
     stage()
     picker.about()
     if cached.names(cached.FRESH) != state.LISTED.get():
@@ -277,6 +282,22 @@ def keep_address(texts: bool = True) -> None:
 def above() -> DeltaGenerator:
     """Return the row above a picture: its options at the left, "Take it away" at the right."""
     return st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
+
+
+def begin_complaints() -> tuple[dict[str, tuple[str, str]], DeltaGenerator]:
+    """Show the link's invalid wishes; return them, and the place where later ones stand."""
+    early, complaints = take_complaints(), st.empty()
+    if early:
+        with complaints.container():
+            show_complaints(early)
+    return early, complaints
+
+
+def drop_unsettled_complaints() -> None:
+    """Forget wishes for layers and heads while the model is not settled: they may be right for the one that comes."""
+    if not picker.is_settled():
+        for choice in (state.LAYER, state.HEAD):
+            (state.COMPLAINTS.get() or {}).pop(choice.name, None)
 
 
 def take_complaints() -> dict[str, tuple[str, str]]:

@@ -6,5 +6,17 @@ from analysis.inside.stages import Cell, Place, Stage, Term
 from analysis.inside.way import Way, follow
 
 __all__ = [
-    "Cell", "Firing", "Neuron", "Neurons", "Place", "Push", "Sampled", "Stage", "Term", "Way", "follow", "neurons", "sampled",
-]  # fmt: skip
+    "Cell",
+    "Firing",
+    "Neuron",
+    "Neurons",
+    "Place",
+    "Push",
+    "Sampled",
+    "Stage",
+    "Term",
+    "Way",
+    "follow",
+    "neurons",
+    "sampled",
+]

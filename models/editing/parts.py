@@ -20,10 +20,28 @@ Place = tuple[str, int]  # a stack, and the number of one of its layers
 Sums = Sequence[tuple[str, str]]  # of a layer, in order: the parts that the two summands are, "" for none
 SUMS = frozenset({"add", "add_"})
 # Functions whose result still counts as the stream, though it may be scaled, normed or laid out in another way.
-SAME = frozenset({
-    "mul", "div", "sub", "true_divide", "layer_norm", "rms_norm", "dropout", "to", "float", "type_as", "contiguous", "clone",
-    "view", "reshape", "flatten", "transpose", "squeeze", "unsqueeze",
-})  # fmt: skip
+SAME = frozenset(
+    {
+        "mul",
+        "div",
+        "sub",
+        "true_divide",
+        "layer_norm",
+        "rms_norm",
+        "dropout",
+        "to",
+        "float",
+        "type_as",
+        "contiguous",
+        "clone",
+        "view",
+        "reshape",
+        "flatten",
+        "transpose",
+        "squeeze",
+        "unsqueeze",
+    }
+)
 
 
 class PartWatcher(TorchFunctionMode):

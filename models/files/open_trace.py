@@ -114,11 +114,18 @@ def _read(contents: _Contents) -> Trace:
         facts_of(description["info"]), str(description["weights"]), None if scores is None else scores.numpy(), parts or None
     )
     return Trace(
-        str(description["text"]), tokens, attention, contents.group("hidden"), int(description["cut"]),
+        str(description["text"]),
+        tokens,
+        attention,
+        contents.group("hidden"),
+        int(description["cut"]),
         _refuse if description["predicts"] else None,
-        target, _refuse if description["tail"] else None, trace_edits, opened,
+        target,
+        _refuse if description["tail"] else None,
+        trace_edits,
+        opened,
         _refuse if opened.info.labels else None,
-    )  # fmt: skip
+    )
 
 
 def _refuse(stream: np.ndarray) -> np.ndarray:

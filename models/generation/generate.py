@@ -244,9 +244,17 @@ class GeneratingModel(Protocol):
 
 
 def begin(
-    model: GeneratingModel, text: str, target: str, strategy: Strategy, most: int, continuation: Ids, cache: bool,
-    forced: Ids = (), chat: bool = False, edits: Sequence[Edit] = (),
-) -> Generator[Step, None, None]:  # fmt: skip
+    model: GeneratingModel,
+    text: str,
+    target: str,
+    strategy: Strategy,
+    most: int,
+    continuation: Ids,
+    cache: bool,
+    forced: Ids = (),
+    chat: bool = False,
+    edits: Sequence[Edit] = (),
+) -> Generator[Step, None, None]:
     """Check the arguments of `LanguageModel.generate` and return its steps; errors are raised before the first step."""
     from models.edits import grows
 

@@ -146,9 +146,13 @@ class FarModel(RemoteModel):
     def _read(self, text: str, target: str, remember: bool) -> Trace:
         reader = reader_now()
         question = {
-            "asked": "read", "text": _as_sent(text), "target": _as_sent(target), "reader": str(reader or ""),
-            "at_most": self.at_most, "remember": remember,
-        }  # fmt: skip
+            "asked": "read",
+            "text": _as_sent(text),
+            "target": _as_sent(target),
+            "reader": str(reader or ""),
+            "at_most": self.at_most,
+            "remember": remember,
+        }
         wishes, used = self._wishes(reader) if remember else ([], set())
         return self._ask({**question, "tokens": True, "parts": wishes}, partial(self._traced, text, question, used))
 
@@ -160,18 +164,36 @@ class FarModel(RemoteModel):
         tokens, target_tokens = tokens_of(facts["tokens"]), tokens_of(facts["target"])
         parts = Parts(partial(self._part, question), split(answer, tensors), used)
         attention = {
-            kind: FarAttention(target_tokens if kind in ("decoder", "cross") else tokens,
-                               target_tokens if kind == "decoder" else tokens, kind, parts, size)
+            kind: FarAttention(
+                target_tokens if kind in ("decoder", "cross") else tokens,
+                target_tokens if kind == "decoder" else tokens,
+                kind,
+                parts,
+                size,
+            )
             for kind, size in facts["attention"].items()
-        }  # fmt: skip
+        }
         functions: dict[str, Callable[[np.ndarray], np.ndarray] | None] = {
-            "tail": self._scores_of_tail, "label": self.label, "unembed": self.unembed,
-        }  # fmt: skip
+            "tail": self._scores_of_tail,
+            "label": self.label,
+            "unembed": self.unembed,
+        }
         ways = {way: functions[way] for way in facts["ways"]}
         streams = cast(dict[str, np.ndarray], Streams(parts, facts["hidden"]))
-        return FarTrace(text, tokens, dict(attention), streams, facts["cut"], ways.get("unembed"), target_tokens,
-                        ways.get("tail"), label=ways.get("label"), parts_of=parts, size=facts["bytes"],
-                        places=tuple(facts["places"]))  # fmt: skip
+        return FarTrace(
+            text,
+            tokens,
+            dict(attention),
+            streams,
+            facts["cut"],
+            ways.get("unembed"),
+            target_tokens,
+            ways.get("tail"),
+            label=ways.get("label"),
+            parts_of=parts,
+            size=facts["bytes"],
+            places=tuple(facts["places"]),
+        )
 
     def places(self, trace: Trace) -> list[int]:
         if isinstance(trace, FarTrace):

@@ -67,9 +67,12 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
         return amount
 
     return Settings(
-        int(fewest), int(most or fewest), number("HEADLIGHT_REPLICA_CPUS", 1, 0.1), number("HEADLIGHT_REPLICA_GPUS", 0, 0),
+        int(fewest),
+        int(most or fewest),
+        number("HEADLIGHT_REPLICA_CPUS", 1, 0.1),
+        number("HEADLIGHT_REPLICA_GPUS", 0, 0),
         int(number("HEADLIGHT_REPLICA_MODELS", 4, 1)),
-    )  # fmt: skip
+    )
 
 
 def application(options: Settings) -> Any:
@@ -95,10 +98,13 @@ def application(options: Settings) -> Any:
         many = {"autoscaling_config": bounds}
 
     @serve.deployment(
-        name="models", **many, max_ongoing_requests=ONGOING, max_queued_requests=WAITING * options.most,
+        name="models",
+        **many,
+        max_ongoing_requests=ONGOING,
+        max_queued_requests=WAITING * options.most,
         graceful_shutdown_timeout_s=5,
         ray_actor_options={"num_cpus": options.cpus, "num_gpus": options.gpus, "runtime_env": {"env_vars": _environment()}},
-    )  # fmt: skip
+    )
     class Models:
         async def __init__(self) -> None:  # type: ignore[misc]  # Ray waits for it
             import torch
@@ -154,16 +160,22 @@ def serve_models(address: str, host: str, port: int, options: Settings) -> None:
 
     if address == "local":
         ray.init(  # "local": without it Ray looks for one that runs here, or ran
-            address="local", include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1",
-            object_store_memory=100 * 2**20, num_cpus=max(os.cpu_count() or 1, round(options.most * options.cpus)),
-        )  # fmt: skip
+            address="local",
+            include_dashboard=False,
+            log_to_driver=False,
+            _node_ip_address="127.0.0.1",
+            object_store_memory=100 * 2**20,
+            num_cpus=max(os.cpu_count() or 1, round(options.most * options.cpus)),
+        )
     else:
         ray.init(address=address, log_to_driver=False)
     serve.start(proxy_location="HeadOnly" if heard_here(host) else "EveryNode", http_options={"host": host, "port": port})
     serve.run(
-        application(options), name=NAME, route_prefix="/",
+        application(options),
+        name=NAME,
+        route_prefix="/",
         logging_config={"enable_access_log": False, "log_level": "WARNING"},
-    )  # fmt: skip
+    )
 
 
 def heard_here(host: str) -> bool:

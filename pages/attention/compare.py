@@ -180,9 +180,16 @@ def number_menu(place: Any, key: Key[Any], title: str, numbers: Sequence[int], d
     may depend on the choice in the side bar, so the link has only another choice."""
     letter = key.name.removeprefix("other-")[0].upper()
     chosen_way = one_of(
-        key, range(len(numbers)), title[0].lower() + title[1:], label=title, default=None, menu=True,
-        format_option=lambda index: f"{letter}{numbers[index]}", place=place, placeholder=f"{letter}{numbers[default]}",
-    )  # fmt: skip
+        key,
+        range(len(numbers)),
+        title[0].lower() + title[1:],
+        label=title,
+        default=None,
+        menu=True,
+        format_option=lambda index: f"{letter}{numbers[index]}",
+        place=place,
+        placeholder=f"{letter}{numbers[default]}",
+    )
     return default if chosen_way is None else chosen_way
 
 

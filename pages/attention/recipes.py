@@ -29,9 +29,15 @@ WORDS = {
 
 
 def head_lines(
-    trace: Trace, seen: Scope, *, layer: int, heads: list[int] | None, chosen: int | None, key: int | None = None,
+    trace: Trace,
+    seen: Scope,
+    *,
+    layer: int,
+    heads: list[int] | None,
+    chosen: int | None,
+    key: int | None = None,
     simple: bool = False,
-) -> View:  # fmt: skip
+) -> View:
     """Draw a layer's heads as lines. chosen: the query whose lines are shown; key: the key, in its place."""
     selection: tuple[Literal["from", "to"], int] | None = None if chosen is None else ("from", chosen)
     selection = selection if key is None else ("to", key)
@@ -130,10 +136,19 @@ def layer_heads(trace: Trace, seen: Scope, *, layer: int, causal: bool, title: s
 
 
 def comparison_figure(
-    trace: Trace, seen: Scope, other_trace: Trace, other: Scope, *, heads: list[tuple[int, int | None]], same_text: bool,
-    causal: list[bool], names: tuple[str, str], title: str, narrow: bool = False,
+    trace: Trace,
+    seen: Scope,
+    other_trace: Trace,
+    other: Scope,
+    *,
+    heads: list[tuple[int, int | None]],
+    same_text: bool,
+    causal: list[bool],
+    names: tuple[str, str],
+    title: str,
+    narrow: bool = False,
     simple: bool = False,
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     common = compare(seen, other, heads, same_text)
     a, b = (np.where(half.future & ahead, np.nan, half.weights) for half, ahead in zip((common.a, common.b), causal, strict=True))
     starts = common.a.queries[0][0] + seen.queries.start, common.a.keys[0][0] + seen.keys.start

@@ -86,10 +86,16 @@ def map_of(draft: Draft, seen: Look) -> View:
     weights = attention[look.layer][look.head]
     window: tuple[tuple[int, int], tuple[int, int]] = seen.options["queries"], seen.options["keys"]
     facts = {
-        "first": f"{window[0][0]:,}", "last": f"{window[0][1]:,}", "first_key": f"{window[1][0]:,}",
-        "last_key": f"{window[1][1]:,}", "queries": f"{counts[0]:,}", "keys": f"{counts[1]:,}", "layer": look.number(look.layer),
-        "head": look.head, "outside": percent(outside(look, seen)),
-    }  # fmt: skip
+        "first": f"{window[0][0]:,}",
+        "last": f"{window[0][1]:,}",
+        "first_key": f"{window[1][0]:,}",
+        "last_key": f"{window[1][1]:,}",
+        "queries": f"{counts[0]:,}",
+        "keys": f"{counts[1]:,}",
+        "layer": look.number(look.layer),
+        "head": look.head,
+        "outside": percent(outside(look, seen)),
+    }
     note = draft.words("window cross" if look.kind == "cross" else "window", **facts)
     return overview(attention.rows, attention.keys, weights, window, most=MOST, note=note, boxes=not look.beginner)
 

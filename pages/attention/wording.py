@@ -31,9 +31,14 @@ def say(draft: Draft, look: Look, view: str) -> None:
         loadable_name(look.model.info.name).replace("`", "’"),
     )
     draft.say(
-        draft.heading_for(heading), index=layer, head=head, kind=look.kind, name=name, formula=attention.formula(layer),
+        draft.heading_for(heading),
+        index=layer,
+        head=head,
+        kind=look.kind,
+        name=name,
+        formula=attention.formula(layer),
         total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
-    )  # fmt: skip
+    )
 
 
 def summary(draft: Draft, look: Look) -> None:
@@ -43,17 +48,26 @@ def summary(draft: Draft, look: Look) -> None:
     if look.kind == "cross":
         special = [i for i, token in enumerate(attention.keys) if token.special]
         return draft.say(
-            draft.heading_for("summary cross"), layer=look.number(layer), head=head,
+            draft.heading_for("summary cross"),
+            layer=look.number(layer),
+            head=head,
             special=percent(weights[:, special].sum(-1).mean()),
-            entropy=f"{entropy_of(weights).mean():.2f}", even=f"{np.log(weights.shape[1]):.2f}",
+            entropy=f"{entropy_of(weights).mean():.2f}",
+            even=f"{np.log(weights.shape[1]):.2f}",
             along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (needs two tokens)",
-        )  # fmt: skip
+        )
     if len(tokens) == 1:
         return draft.say("single")
     facts = head_summary(weights)
     draft.say(
-        "summary both ways" if look.both_ways else "summary", layer=look.number(layer), head=head,
-        first=percent(facts.first), itself=percent(facts.itself), first_token=plain(label(tokens[0].text)),
-        previous=percent(facts.previous or 0.0), next=percent(facts.next),
-        entropy=f"{facts.entropy:.2f}", even=f"{facts.even:.2f}",
-    )  # fmt: skip
+        "summary both ways" if look.both_ways else "summary",
+        layer=look.number(layer),
+        head=head,
+        first=percent(facts.first),
+        itself=percent(facts.itself),
+        first_token=plain(label(tokens[0].text)),
+        previous=percent(facts.previous or 0.0),
+        next=percent(facts.next),
+        entropy=f"{facts.entropy:.2f}",
+        even=f"{facts.even:.2f}",
+    )

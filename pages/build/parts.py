@@ -47,10 +47,13 @@ def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pictu
             for inside, box in [("", box), *((box.name, part) for part in box.parts)]
         ]
         lists = {
-            "part": [box.name for *_, box in rows], "shape": [box.shape for *_, box in rows],
-            "note": [box.note for *_, box in rows], "times": [box.times for *_, box in rows],
-            "inside": [inside for _, inside, _ in rows], "stack": [column for column, *_ in rows],
-        }  # fmt: skip
+            "part": [box.name for *_, box in rows],
+            "shape": [box.shape for *_, box in rows],
+            "note": [box.note for *_, box in rows],
+            "times": [box.times for *_, box in rows],
+            "inside": [inside for _, inside, _ in rows],
+            "stack": [column for column, *_ in rows],
+        }
         return {name: Numbers(np.array(values), ("box",)) for name, values in lists.items()}
 
     drawing = picture(recipes.diagram, "architecture", "Architecture", config, options, boxes)
@@ -104,17 +107,28 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"
     scores = next(part.flops for part in parts if part.part == recipes.SCORES)
     say(
-        here, "cost", symbols=cost.SYMBOLS, weights=weights, length=_length(n), operations=operations, scores=scores.formula,
-        seconds=seconds or "not run", crossing=_from(cost.crossing(config)),
+        here,
+        "cost",
+        symbols=cost.SYMBOLS,
+        weights=weights,
+        length=_length(n),
+        operations=operations,
+        scores=scores.formula,
+        seconds=seconds or "not run",
+        crossing=_from(cost.crossing(config)),
         feedforward=_from(cost.crossing(config, "feed-forward")),
-    )  # fmt: skip
+    )
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_pair_counts(config, n, m))
     options: dict[str, Any] = {"config": asdict(config), "simple": state.level() == "beginner"}
     drawing = picture(
-        recipes.crossing, "crossing", "Where attention overtakes", config, options,
+        recipes.crossing,
+        "crossing",
+        "Where attention overtakes",
+        config,
+        options,
         lambda: curves("tokens", *recipes.operations_by_length(**options))(),
-    )  # fmt: skip
+    )
     show_chart(drawing.drawn, "crossing")
     return [drawing]
 
@@ -143,9 +157,13 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     count = options["count"]
     say(here, "masks", pattern=config.pattern, share=percent(visible.mean()), count=count, pairs=f"{int(visible.sum()):,}")
     drawing = picture(
-        recipes.mask, "mask", "Who may see whom", config, options,
+        recipes.mask,
+        "mask",
+        "Who may see whom",
+        config,
+        options,
         lambda: {"may_see": Numbers(visible.astype(np.uint8), ("query", "key"))},
-    )  # fmt: skip
+    )
     show_chart(drawing.drawn, "mask")
     return [drawing]
 
@@ -153,8 +171,10 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     """Place what positions add or turn, and how much of it depends on the distance."""
     options: dict[str, Any] = {
-        "config": asdict(config), "length": min(max(n, 64), config.context), "simple": state.level() == "beginner",
-    }  # fmt: skip
+        "config": asdict(config),
+        "length": min(max(n, 64), config.context),
+        "simple": state.level() == "beginner",
+    }
     scheme, pictures = recipes.scheme(**options), []
     say(here, f"positions {config.positions}")
     if scheme.values is not None:
@@ -179,11 +199,17 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]
     table = scaling()
     at = scaling(sizes=(config.d_head,)).iloc[0]
     say(
-        here, "root", size=config.d_head, spread=f"{at.spread:.2f}", expected=f"{at.expected:.2f}",
-        plain=f"{at.entropy_plain:.2f}", scaled=f"{at.entropy_scaled:.2f}", even=f"{np.log(32):.2f}",
+        here,
+        "root",
+        size=config.d_head,
+        spread=f"{at.spread:.2f}",
+        expected=f"{at.expected:.2f}",
+        plain=f"{at.entropy_plain:.2f}",
+        scaled=f"{at.entropy_scaled:.2f}",
+        even=f"{np.log(32):.2f}",
         largest=percent(at.largest_plain),
         least=percent(at.largest_scaled),
-    )  # fmt: skip
+    )
     pictures = []
     for title, (_, series) in recipes.BENCH.items():
         numbers = curves("d_k", table["d_k"].to_numpy(), {name: table[column] for name, column in series.items()})

@@ -28,15 +28,20 @@ ADDED = {"title": "The numbers that each position adds", "says": "How alike two 
 BIASED = {"values": None, "says": "What is added to the score", "unit": "added"}
 # `encoding` for beginners: names without formulas, and no map of angles or of scores
 PLAIN: dict[str, dict[str, Any]] = {
-    "sinusoidal": ADDED, "learned": ADDED, "alibi": BIASED, "relative": BIASED,
+    "sinusoidal": ADDED,
+    "learned": ADDED,
+    "alibi": BIASED,
+    "relative": BIASED,
     "rotary": {"values": None, "says": "How well two equal tokens match", "unit": "1: as well as at the same place"},
-}  # fmt: skip
+}
 SIMPLY = {  # the parts of the costs by their names in a beginner's diagram
     "self-attention: q, k, v, output": "attention: what it prepares and passes on",
     "self-attention: scores": "attention: looking back",
     "cross-attention: q, k, v, output": "attention to the text: what it prepares and passes on",
-    "cross-attention: scores": "attention to the text: looking", "norms": "evening out", "unembedding": "answer",
-}  # fmt: skip
+    "cross-attention: scores": "attention to the text: looking",
+    "norms": "evening out",
+    "unembedding": "answer",
+}
 BENCH = {  # the pictures of why scores are divided by √d_k: unit, and columns of `scaling`
     "Spread of q·k": ("standard deviation", {"measured": "spread", "√dₖ": "expected"}),
     "Entropy of the softmax": ("nats", {"q·k": "entropy_plain", "q·k / √dₖ": "entropy_scaled"}),

@@ -33,9 +33,13 @@ def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects
     names = tuple(draft.words(f"name {part_name}") for part_name in ("head", "feed-forward", "layer"))
     at = None if part_effects is None else position
     options = {
-        "changes": changed.text, "kind": look.kind, "chosen": (look.layer, look.head), "names": names, "position": at,
+        "changes": changed.text,
+        "kind": look.kind,
+        "chosen": (look.layer, look.head),
+        "names": names,
+        "position": at,
         "second": look.second,
-    }  # fmt: skip
+    }
 
     def numbers() -> dict[str, Numbers]:
         size = look.attention.layers, look.attention.heads
@@ -45,9 +49,16 @@ def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects
         return effects | {"strength": strengths}
 
     drawing = Picture(
-        recipes.parts, (look,), options, "change", numbers, title="The parts of the model", part="parts",
-        takes=("model", "trace"), known={} if part_effects is None else {"effects": part_effects},
-    )  # fmt: skip
+        recipes.parts,
+        (look,),
+        options,
+        "change",
+        numbers,
+        title="The parts of the model",
+        part="parts",
+        takes=("model", "trace"),
+        known={} if part_effects is None else {"effects": part_effects},
+    )
     of_model = "" if look.model.info.queries else " no mean"
     above, below = draft.words(f"board{of_model}"), [draft.words(f"board more{of_model}")]
     if part_effects is not None:
@@ -90,9 +101,13 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
             draft.words("prediction number", **{name: number.replace("-", "−") for name, number in numbers_in_words.items()}),
         )
     options: dict[str, Any] = {
-        "changes": changed.text, "position": position, "count": BARS[look.level], "second": look.second, "simple": look.beginner,
+        "changes": changed.text,
+        "position": position,
+        "count": BARS[look.level],
+        "second": look.second,
+        "simple": look.beginner,
         "other": changed.other,
-    }  # fmt: skip
+    }
     shares = [look.model.chances(logits) for logits in (before, after)]
 
     def numbers() -> dict[str, Numbers]:
@@ -102,16 +117,25 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
         return {name: Numbers(values, (axis,), {axis: [look.model.outcome(id) for id in ids]}) for name, values in both.items()}
 
     drawing = Picture(
-        recipes.bars, (look,), options, "change", numbers, title="The prediction, before and after", part="bars",
-        takes=("model", "trace"), known={"logits": (before, after)},
-    )  # fmt: skip
+        recipes.bars,
+        (look,),
+        options,
+        "change",
+        numbers,
+        title="The prediction, before and after",
+        part="bars",
+        takes=("model", "trace"),
+        known={"logits": (before, after)},
+    )
     first, now = int(before.argmax()), int(after.argmax())
     spoken = in_hundred if look.beginner else percent  # as beside the bars
     facts = {
-        "token": named(look.outcome(first)).replace("*", r"\*"), "before": spoken(float(shares[0][first])),
-        "after": spoken(float(shares[1][first])), "nats": under(divergence(before, after, labels)),
+        "token": named(look.outcome(first)).replace("*", r"\*"),
+        "before": spoken(float(shares[0][first])),
+        "after": spoken(float(shares[1][first])),
+        "nats": under(divergence(before, after, labels)),
         "now": named(look.outcome(now)).replace("*", r"\*"),
-    }  # fmt: skip
+    }
     section = "unchanged" if not changed.fitting else "same" if first == now else "other"
     sentence = draft.words(draft.heading_for(f"prediction {section}", case(look)), **facts)
     return draft.picture(drawing, f"{sentence} {rank}".rstrip())
@@ -135,9 +159,12 @@ def edges(draft: Draft, position: int | None, effects: np.ndarray | None, everyw
         return []
     name = "all heads" if everywhere else look.head_name
     options = {
-        "kind": look.kind, "place": (None, None) if everywhere else (look.layer, look.head), "position": position,
-        "name": f"The effect of each line of {name}", "simple": look.beginner,
-    }  # fmt: skip
+        "kind": look.kind,
+        "place": (None, None) if everywhere else (look.layer, look.head),
+        "position": position,
+        "name": f"The effect of each line of {name}",
+        "simple": look.beginner,
+    }
 
     def numbers() -> dict[str, Numbers]:
         sides = {"from": look.attention.queries, "to": look.attention.keys}
@@ -148,9 +175,17 @@ def edges(draft: Draft, position: int | None, effects: np.ndarray | None, everyw
         }
 
     picture = Picture(
-        recipes.edges, (look,), options, "change", numbers, words=name, title="The effect of each line", part="edges",
-        takes=("model", "trace"), known={"effects": effects},
-    )  # fmt: skip
+        recipes.edges,
+        (look,),
+        options,
+        "change",
+        numbers,
+        words=name,
+        title="The effect of each line",
+        part="edges",
+        takes=("model", "trace"),
+        known={"effects": effects},
+    )
     query, key = divmod(int(np.nanargmin(effects)), effects.shape[1])
     sides = look.attention.queries[query], look.attention.keys[key]
     facts = dict(zip(("query", "key"), (named(token.text).replace("*", r"\*") for token in sides), strict=True))
@@ -167,10 +202,16 @@ def lines(draft: Draft, changed: ChangedText, name: str) -> Part:
     window: dict[str, Any] = {side: (count - LONG, count - 1) for side, count in sides.items() if count > LONG}
     after = name == "after"
     options: dict[str, Any] = {
-        "changes": changed.text if after else "", "kind": look.kind, "layer": look.layer, "head": look.head, "window": window,
-        "second": look.second, "simple": look.beginner, "other": changed.other if after else "",
+        "changes": changed.text if after else "",
+        "kind": look.kind,
+        "layer": look.layer,
+        "head": look.head,
+        "window": window,
+        "second": look.second,
+        "simple": look.beginner,
+        "other": changed.other if after else "",
         "cuts": changes.cuts(look, changed.fitting) if after else None,
-    }  # fmt: skip
+    }
     trace = changed.trace if after else look.trace
 
     def weights() -> dict[str, Numbers]:
@@ -179,10 +220,17 @@ def lines(draft: Draft, changed: ChangedText, name: str) -> Part:
         return {"weights": Numbers(seen[look.layer][look.head], ("from", "to"), tokens)}
 
     drawing = Picture(
-        recipes.lines, (look,), options, "change",
-        weights, words=look.head_name, title="Where it looks" if after else "Where it looked before", part=name,
-        takes=("model", "trace"), known={"changed": trace},
-    )  # fmt: skip
+        recipes.lines,
+        (look,),
+        options,
+        "change",
+        weights,
+        words=look.head_name,
+        title="Where it looks" if after else "Where it looked before",
+        part=name,
+        takes=("model", "trace"),
+        known={"changed": trace},
+    )
     below = [draft.words("upstream")] * (after and bool(changed.fitting) and is_untouched(look, changed))
     below += [draft.words("cut")] * (options["cuts"] is not None) + [draft.words("window", count=LONG)] * bool(window)
     return draft.picture(drawing, "", "\n\n".join(below), late=True)

@@ -25,12 +25,17 @@ from ui.show import picture
 from ui.words import heading_for
 
 PANELS = {
-    "Switch off": switching.panel, "Two texts": texts.panel, "What wrote it": wrote.panel, "Circuit": circuit.panel,
+    "Switch off": switching.panel,
+    "Two texts": texts.panel,
+    "What wrote it": wrote.panel,
+    "Circuit": circuit.panel,
     "Steer": steer.panel,
-}  # fmt: skip
+}
 OFFERED = {
-    "beginner": ("Switch off", "Two texts", "What wrote it", "Steer"), "intermediate": tuple(PANELS), "expert": tuple(PANELS),
-}  # fmt: skip
+    "beginner": ("Switch off", "Two texts", "What wrote it", "Steer"),
+    "intermediate": tuple(PANELS),
+    "expert": tuple(PANELS),
+}
 
 
 drawn: set[str] = set()  # experiments that have stood on this page: then the last board stays while the next is prepared

@@ -80,17 +80,24 @@ def pick(look: Look, trace: Trace, position: int, key: Key, title: str, best: li
         key.set(None if value == default else value if isinstance(value, str) else spell(value).strip() or spell(value))
 
     st.selectbox(
-        title, list(names), format_func=lambda id: names.get(id, str(id)), key=menu_key.name, on_change=choose,
-        accept_new_options=True, help="Choose a token, or type any word and press Enter.",
-    )  # fmt: skip
+        title,
+        list(names),
+        format_func=lambda id: names.get(id, str(id)),
+        key=menu_key.name,
+        on_change=choose,
+        accept_new_options=True,
+        help="Choose a token, or type any word and press Enter.",
+    )
     state.keep(key, key.get(), None)
     return chosen
 
 
 def token_of_text(look: Look, trace: Trace, position: int, text: str) -> int:
     """Return the token that a typed word is, or begins with: after a space or without one, whichever is likelier."""
-    readings = [[token for token in look.model.tokenize(form) if not (token.special and token.start == token.end)] for form in (
-        f" {text.strip()}", text)]  # fmt: skip
+    readings = [
+        [token for token in look.model.tokenize(form) if not (token.special and token.start == token.end)]
+        for form in (f" {text.strip()}", text)
+    ]
     readings_by_length = sorted((reading for reading in readings if reading), key=len)
     logits = trace.logits_at(position)
     assert logits is not None, "it predicts there"

@@ -122,9 +122,17 @@ def state_of(edit: Edit) -> tuple[float | None, str]:
 
 
 def parts(
-    model: LanguageModel, trace: Trace, *, changes: str, kind: str, chosen: tuple[int, int], names: tuple[str, str, str],
-    position: int | None, second: str, effects: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    changes: str,
+    kind: str,
+    chosen: tuple[int, int],
+    names: tuple[str, str, str],
+    position: int | None,
+    second: str,
+    effects: np.ndarray | None = None,
+) -> View:
     """Return the board: a cell for each head, and for each layer its feed-forward and the whole block. names: of a head, and of
     these two; position: where the effect of each is measured, None for none."""
     attention = trace.attention[kind]
@@ -134,11 +142,17 @@ def parts(
     head_names = [f"{names[0]} {head}" for head in range(heads)]
     short = [[word.split(" ")[0] + "+" if " and " in word else word for word in row] for row in words_of]
     texts: dict[str, Any] = {
-        "rows": [f"L{number}" for number in attention.numbers], "columns": [*(f"H{head}" for head in range(heads)), *names[1:]],
-        "row_names": layer_names, "column_names": [*head_names, *names[1:]], "texts": short, "chosen": chosen, "cell": (25, 58),
-        "height": 30, "notes": [[word and f"changed: {word}" for word in row] for row in words_of],
+        "rows": [f"L{number}" for number in attention.numbers],
+        "columns": [*(f"H{head}" for head in range(heads)), *names[1:]],
+        "row_names": layer_names,
+        "column_names": [*head_names, *names[1:]],
+        "texts": short,
+        "chosen": chosen,
+        "cell": (25, 58),
+        "height": 30,
+        "notes": [[word and f"changed: {word}" for word in row] for row in words_of],
         "blank": "this model does not allow skipping it",
-    }  # fmt: skip
+    }
     if position is None:
         shades = 0.75 * np.clip(strengths, 0, 2) / max(1.0, float(strengths.max()))
         return grid_view(strengths, **texts, shades=shades, ends=("off", "on"), label="The parts of the model")
@@ -156,9 +170,17 @@ def candidates(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:
 
 
 def bars(
-    model: LanguageModel, trace: Trace, *, changes: str, position: int, count: int, second: str, simple: bool, other: str,
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    changes: str,
+    position: int,
+    count: int,
+    second: str,
+    simple: bool,
+    other: str,
     logits: tuple[np.ndarray | None, np.ndarray | None] | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Return bars of the likeliest tokens at a position: an outline before the changes, a bar after them."""
     before, after = logits or (trace.scores_at(position), read(model, trace, changes, second, other).scores_at(position))
     if before is None or after is None:
@@ -171,10 +193,20 @@ def bars(
 
 
 def lines(
-    model: LanguageModel, trace: Trace, *, changes: str, kind: str, layer: int, head: int,
-    window: dict[str, Any], second: str, simple: bool, other: str, cuts: list[tuple[int, int, int]] | None,
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    changes: str,
+    kind: str,
+    layer: int,
+    head: int,
+    window: dict[str, Any],
+    second: str,
+    simple: bool,
+    other: str,
+    cuts: list[tuple[int, int, int]] | None,
     changed: Trace | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Return a view of where a head looks. window: of a long text, the first and the last of "queries" and "keys"; cuts: head,
     query and key of the lines that are cut, drawn broken; None where nothing can be cut."""
     changed = read(model, trace, changes, second, other) if changed is None else changed
@@ -183,9 +215,16 @@ def lines(
     queries, keys = (plain_signs(side.tokens, side.start == 0) if simple else side.tokens for side in sides)
     inside = None if cuts is None else [shift_cut(cut, seen.starts) for cut in cuts]
     return head_view(
-        queries, keys, seen[layer], layer=seen.attention.numbers[layer], heads=[head], starts=seen.starts, simple=simple,
-        link="looks", cuts=inside,
-    )  # fmt: skip
+        queries,
+        keys,
+        seen[layer],
+        layer=seen.attention.numbers[layer],
+        heads=[head],
+        starts=seen.starts,
+        simple=simple,
+        link="looks",
+        cuts=inside,
+    )
 
 
 def shift_cut(cut: Sequence[int], starts: tuple[int, int]) -> tuple[int, int, int]:
@@ -194,15 +233,30 @@ def shift_cut(cut: Sequence[int], starts: tuple[int, int]) -> tuple[int, int, in
 
 
 def edges(
-    model: LanguageModel, trace: Trace, *, kind: str, place: tuple[int | None, int | None], position: int, name: str,
-    simple: bool, effects: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    kind: str,
+    place: tuple[int | None, int | None],
+    position: int,
+    name: str,
+    simple: bool,
+    effects: np.ndarray | None = None,
+) -> View:
     """Return a grid of each line's effect on the prediction: query down, key across. place: layer and head, None for all."""
     effects = edge_effects(model, trace, position, *place, kind=kind) if effects is None else effects
     attention, most = trace.attention[kind], float(np.nanmax(np.abs(effects))) or 1.0
     queries, keys = (plain_signs(side) if simple else side for side in (attention.queries, attention.keys))
     rows, columns = ([label(token.text) for token in side] for side in (queries, keys))
     return grid_view(
-        effects, rows, columns, down="from (query)", across="to (key)", unit="nats", signed=True, scale=(-most, most),
-        cell=(14, 40), label=name,
-    )  # fmt: skip
+        effects,
+        rows,
+        columns,
+        down="from (query)",
+        across="to (key)",
+        unit="nats",
+        signed=True,
+        scale=(-most, most),
+        cell=(14, 40),
+        label=name,
+    )

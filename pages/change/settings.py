@@ -90,9 +90,13 @@ class Written:
     def options(self) -> dict[str, Any]:
         question, changed = self.question, self.changed
         return {
-            "position": question.position, "token": question.token, "against": question.against, "changes": changed.text,
-            "second": question.look.second, "other": changed.other,
-        }  # fmt: skip
+            "position": question.position,
+            "token": question.token,
+            "against": question.against,
+            "changes": changed.text,
+            "second": question.look.second,
+            "other": changed.other,
+        }
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -81,9 +81,13 @@ def pick(look: Look, place: int, key: state.Key, title: str, best: list[Predicti
         menu_key.set(value)
     free: dict[str, Any] = {"accept_new_options": True, "help": "Choose a token, or type any word and press Enter."}
     chosen: int | str = st.selectbox(
-        title, list(names), list(names).index(default), lambda id: names.get(id, str(id)), key=menu_key.name,
+        title,
+        list(names),
+        list(names).index(default),
+        lambda id: names.get(id, str(id)),
+        key=menu_key.name,
         **({} if labels else free),
-    )  # fmt: skip
+    )
     if isinstance(chosen, str):
         chosen = check_typed(model, chosen, find(chosen), itself, default)
     text = None if chosen == default else texts.get(chosen) or spell(model, chosen)

@@ -22,9 +22,16 @@ SHARES = ("attention × gradient", "rollout")  # in shares of attention; the oth
 
 
 def amounts(
-    model: LanguageModel, trace: Trace, scores: np.ndarray, groups: list[list[int]], *, method: str, position: int, token: int,
+    model: LanguageModel,
+    trace: Trace,
+    scores: np.ndarray,
+    groups: list[list[int]],
+    *,
+    method: str,
+    position: int,
+    token: int,
     simple: bool,
-) -> tuple[np.ndarray, str]:  # fmt: skip
+) -> tuple[np.ndarray, str]:
     """Return the number on screen for each token or word, and its unit. A word has the sum of its tokens' numbers."""
     group_scores = [scores[group] for group in groups]
     sums = np.array([np.nan if np.isnan(group).all() else np.nansum(group) for group in group_scores])
@@ -41,9 +48,19 @@ def amounts(
 
 
 def explained(
-    model: LanguageModel, trace: Trace, *, method: str, position: int, token: int, against: int | None, second: str,
-    scope_options: dict[str, Any], simple: bool, tokens_alone: bool = False, scores: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    method: str,
+    position: int,
+    token: int,
+    against: int | None,
+    second: str,
+    scope_options: dict[str, Any],
+    simple: bool,
+    tokens_alone: bool = False,
+    scores: np.ndarray | None = None,
+) -> View:
     """Return the text, coloured by what each token is worth to the prediction."""
     if scores is None:
         scores = explain(Question(model, trace, position, token, against), method, tokens_alone=tokens_alone).scores
@@ -54,9 +71,16 @@ def explained(
 
 
 def agreeing(
-    model: LanguageModel, trace: Trace, *, methods: Sequence[str], titles: Sequence[str], position: int, token: int,
-    against: int | None, explanations: Sequence[Explanation] | None = None,
-) -> go.Figure:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    methods: Sequence[str],
+    titles: Sequence[str],
+    position: int,
+    token: int,
+    against: int | None,
+    explanations: Sequence[Explanation] | None = None,
+) -> go.Figure:
     """Return a figure of how far each two methods put the tokens in the same order."""
     question = Question(model, trace, position, token, against)
     explanations = explanations or [explain(question, method) for method in methods]

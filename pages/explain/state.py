@@ -6,8 +6,15 @@ from ui.state import link
 
 EXPLAIN = link("explain", "The words", "Methods", "Which to believe")
 EXPLAIN_BY = link(
-    "explain-by", "leave-one-out", "gradient × input", "integrated gradients", "lime", "shap", "sampled shap",
-    "attention × gradient", "rollout",
-)  # fmt: skip
+    "explain-by",
+    "leave-one-out",
+    "gradient × input",
+    "integrated gradients",
+    "lime",
+    "shap",
+    "sampled shap",
+    "attention × gradient",
+    "rollout",
+)
 EXPLAIN_WORD, EXPLAIN_AGAINST = link("explain-word"), link("explain-against")
 EXPLAIN_TOKENS = link("explain-tokens", default=False)  # gradient × input of the token embedding alone

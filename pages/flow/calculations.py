@@ -46,10 +46,13 @@ def flow(request: Request, size: np.ndarray) -> np.ndarray | str | None:
         choices = [count for count in WINDOWS if count < tokens] + [0]
         labels = {0: f"all {tokens:,} tokens: about {seconds:,.0f} seconds"}
         chosen = st.selectbox(
-            "Attention flow between", choices, 1, lambda count: labels.get(count, f"the nearest {count} tokens"),
+            "Attention flow between",
+            choices,
+            1,
+            lambda count: labels.get(count, f"the nearest {count} tokens"),
             key=page_state.FLOW_WINDOW.name,
             help=f"Between all {tokens:,} tokens there are {pipe_count:,} pipes, which are looked at once a token.",
-        )  # fmt: skip
+        )
         most = chosen or None
     key = ("max-flow", *request.key, most)
     return jobs.result(key, lambda report: request.attribution.flow(most, report), titles()[FLOW])

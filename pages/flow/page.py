@@ -40,13 +40,21 @@ def controls() -> Settings:
         if state.level() != "expert":
             return Settings(choices=(("fusion", fusion),))
         discard = slider(
-            page_state.DISCARD, "Discard", 0.0, 0.95, 0.05,
+            page_state.DISCARD,
+            "Discard",
+            0.0,
+            0.95,
+            0.05,
             help="In rollout and flow, this share of the keys that a query sees counts as 0, the weakest ones.",
-        )  # fmt: skip
+        )
         residual = slider(
-            page_state.RESIDUAL, "Residual", 0.0, 1.0, 0.05,
+            page_state.RESIDUAL,
+            "Residual",
+            0.0,
+            1.0,
+            0.05,
             help="The share r of the residual connection in rollout and flow: r · I + (1 − r) · A.",
-        )  # fmt: skip
+        )
     return Settings(choices=(("fusion", fusion), ("discard", discard), ("residual", residual)))
 
 

@@ -39,24 +39,51 @@ def sum_shares(scores: np.ndarray, groups: list[list[int]], scope_options: dict[
 
 
 def method(
-    model: LanguageModel, trace: Trace, *, name: str, position: int, token: int | None, choices: tuple[tuple, ...],
-    between: int | None, second: str, scope_options: dict[str, Any], simple: bool, link: str, scores: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    name: str,
+    position: int,
+    token: int | None,
+    choices: tuple[tuple, ...],
+    between: int | None,
+    second: str,
+    scope_options: dict[str, Any],
+    simple: bool,
+    link: str,
+    scores: np.ndarray | None = None,
+) -> View:
     """Return the text shaded by what a method gives to each token. between: as many tokens as attention flow takes."""
     attribution = Attribution(model, trace, position, token, **dict(choices))
     if scores is None:
         scores = attribution.flow(between) if name == FLOW else attribution.scores(name)
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     return reading_view(
-        tokens, None, group_of(groups, attribution.ways.place(position)), False,
-        quantity=100 * sum_shares(scores, groups, scope_options), unit="%", second=start or None, link=link,
-    )  # fmt: skip
+        tokens,
+        None,
+        group_of(groups, attribution.ways.place(position)),
+        False,
+        quantity=100 * sum_shares(scores, groups, scope_options),
+        unit="%",
+        second=start or None,
+        link=link,
+    )
 
 
 def by_layer(
-    model: LanguageModel, trace: Trace, *, names: list[str], titles: list[str], position: int, token: int | None,
-    choices: tuple[tuple, ...], second: str, scope_options: dict[str, Any], simple: bool, values: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    names: list[str],
+    titles: list[str],
+    position: int,
+    token: int | None,
+    choices: tuple[tuple, ...],
+    second: str,
+    scope_options: dict[str, Any],
+    simple: bool,
+    values: np.ndarray | None = None,
+) -> View:
     """Return the text shaded by several methods, layer by layer. values: [layer, method, token]."""
     attribution = Attribution(model, trace, position, token, **dict(choices))
     if values is None:
@@ -68,9 +95,16 @@ def by_layer(
 
 
 def routes(
-    model: LanguageModel, trace: Trace, *, name: str, position: int, choices: tuple[tuple, ...], least: float, simple: bool,
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    name: str,
+    position: int,
+    choices: tuple[tuple, ...],
+    least: float,
+    simple: bool,
     strong: list[Stream] | None = None,
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """Return a figure of the streams that are at least a share `least` of all that arrives."""
     attribution = Attribution(model, trace, position, None, **dict(choices))
     strong = streams_of(attribution, name, least)[0] if strong is None else strong

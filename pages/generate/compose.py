@@ -22,7 +22,7 @@ from pages.generate.settings import (
     Settings,
     Tree,
     Unsearched,
-)  # fmt: skip
+)
 from ui.look import Look
 from ui.picture.board import Board, Draft
 

@@ -71,9 +71,14 @@ def attention_picture(recipe: Any, title: str, name: str, grown: Grown, look: Lo
     steps, more = steps_with_next(grown)
     kind = kind_of(steps[-1], look)
     options = {
-        "answer": replay(grown), "more": more, "kind": kind, "layer": look.layer, "head": look.head,
-        "chosen": chosen_row(grown, steps), "simple": look.beginner,
-    }  # fmt: skip
+        "answer": replay(grown),
+        "more": more,
+        "kind": kind,
+        "layer": look.layer,
+        "head": look.head,
+        "chosen": chosen_row(grown, steps),
+        "simple": look.beginner,
+    }
 
     def numbers() -> dict[str, Numbers]:
         rows = recipes.attention_rows(steps, kind, look.layer, look.head)

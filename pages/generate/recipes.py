@@ -42,9 +42,18 @@ def generate_again(model: LanguageModel, trace: Trace, answer: dict[str, Any], m
 
 
 def text(
-    model: LanguageModel, trace: Trace, *, answer: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
-    simple: bool, steps: Sequence[Step] | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    answer: dict[str, Any],
+    more: bool,
+    kind: str,
+    layer: int,
+    head: int,
+    chosen: int,
+    simple: bool,
+    steps: Sequence[Step] | None = None,
+) -> View:
     """Return the text with all tokens that were said, shaded by where a head looked when each was chosen."""
     steps = generate_again(model, trace, answer, more) if steps is None else steps
     source, decoder_tokens = encoder_and_decoder_tokens(steps, more, trace.text, answer["target"])
@@ -81,9 +90,18 @@ def encoder_and_decoder_tokens(steps: Sequence[Step], more: bool, text: str, tar
 
 
 def rows(
-    model: LanguageModel, trace: Trace, *, answer: dict[str, Any], more: bool, kind: str, layer: int, head: int, chosen: int,
-    simple: bool, steps: Sequence[Step] | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    answer: dict[str, Any],
+    more: bool,
+    kind: str,
+    layer: int,
+    head: int,
+    chosen: int,
+    simple: bool,
+    steps: Sequence[Step] | None = None,
+) -> View:
     """Return a grid of where a head looked: a row for each token that was chosen, in order. Of a long text it has the last rows,
     or those up to the chosen one, and the last tokens; the weights of all tokens before these are one column."""
     steps = generate_again(model, trace, answer, more) if steps is None else steps
@@ -103,10 +121,20 @@ def rows(
         columns = [f"{before:,} before", *columns[before:]]
     names = plain_signs(names, False) if simple else names
     return grid_view(
-        weights, [label(token.text) for token in names], columns, down="choosing", across="looks at", unit="%", scale=(0, 1),
-        row_names=row_names(names), column_names=[f"to {name}" for name in columns],
-        chosen=strongest_cell(weights, chosen - first), cell=(8, 34), height=20, label="Where it looked, a row for each token",
-    )  # fmt: skip
+        weights,
+        [label(token.text) for token in names],
+        columns,
+        down="choosing",
+        across="looks at",
+        unit="%",
+        scale=(0, 1),
+        row_names=row_names(names),
+        column_names=[f"to {name}" for name in columns],
+        chosen=strongest_cell(weights, chosen - first),
+        cell=(8, 34),
+        height=20,
+        label="Where it looked, a row for each token",
+    )
 
 
 def first_row(count: int, chosen: int) -> int:
@@ -156,9 +184,15 @@ def chances(steps: Sequence[Step]) -> np.ndarray:
 
 
 def bars(
-    model: LanguageModel, trace: Trace, *, answer: dict[str, Any], strategy: dict[str, Any], count: int, percent: bool,
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    answer: dict[str, Any],
+    strategy: dict[str, Any],
+    count: int,
+    percent: bool,
     step: Step | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Return bars of the likeliest next tokens, before and after the controls, with the one that is chosen."""
     step = generate_again(model, trace, answer)[-1] if step is None else step
     controls = Strategy(**strategy)

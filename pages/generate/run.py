@@ -34,9 +34,14 @@ def buttons(continuation: Continuation, strategy: Strategy, most: int, cancel: C
 
     label, icon = ("Stop", ":material/stop:") if busy else (run_label(continuation, beams), ":material/fast_forward:")
     st.button(
-        label, icon=icon, type="primary", key="generate-run", width=WIDTH,
-        on_click=stop if busy else lambda: continuation.begin(strategy, most), disabled=ended and not beams and not busy,
-    )  # fmt: skip
+        label,
+        icon=icon,
+        type="primary",
+        key="generate-run",
+        width=WIDTH,
+        on_click=stop if busy else lambda: continuation.begin(strategy, most),
+        disabled=ended and not beams and not busy,
+    )
     step_label = wording.step_label(loaded.info(continuation.beginning.name))
     row = [
         (step_label, ":material/arrow_forward:", "next", ended, lambda: step_forward(continuation, strategy, most)),

@@ -181,4 +181,4 @@ class Beam:
 
 Reading = (
     Grown | CannotGrow | Above | Branches | Looped | Cached | Cost | Measured | Unsearched | Searching | Tree | Answers | Beam
-)  # fmt: skip
+)

@@ -36,9 +36,15 @@ def offer(picture: Picture, continuation: Continuation, look: Look) -> None:
 def as_picture(continuation: Continuation, look: Look) -> Picture:
     """Return the table as a picture, which can be downloaded."""
     return Picture(
-        recipes.text, (look,), {"answer": replay(continuation)}, BOARD, lambda: columns(continuation.steps), title="Steps",
-        part="steps", takes=("model", "trace"),
-    )  # fmt: skip
+        recipes.text,
+        (look,),
+        {"answer": replay(continuation)},
+        BOARD,
+        lambda: columns(continuation.steps),
+        title="Steps",
+        part="steps",
+        takes=("model", "trace"),
+    )
 
 
 def columns(steps: list[Step]) -> dict[str, Numbers]:

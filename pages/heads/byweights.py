@@ -33,8 +33,9 @@ def panel(look: Look) -> list[Picture]:
         return []
     weights = jobs.result(
         ("head weights", look.model.info.name, look.model.condition, look.kind),
-        lambda report: head_weights(look.model, look.kind, report), "Comparing heads with earlier ones",
-    )  # fmt: skip
+        lambda report: head_weights(look.model, look.kind, report),
+        "Comparing heads with earlier ones",
+    )
     if weights is None:
         return []
     names = [look.named(layer, head) for layer, head in zip(weights.table["layer"], weights.table["head"], strict=True)]
@@ -50,9 +51,15 @@ def composition_square(look: Look, weights: HeadWeights, names: list[str]) -> Pi
     values = weights.composition[WAYS.index(way)]
     numbers = Numbers(values.astype(np.float32), ("head", "earlier head"), {"head": names, "earlier head": names})
     drawing = Picture(
-        recipes.composition, (look,), {"kind": look.kind, "way": way, "chosen": (look.layer, look.head)}, "heads-composed",
-        lambda: {"composition": numbers}, title="Which earlier heads a head reads", takes=("model",), known={"weights": weights},
-    )  # fmt: skip
+        recipes.composition,
+        (look,),
+        {"kind": look.kind, "way": way, "chosen": (look.layer, look.head)},
+        "heads-composed",
+        lambda: {"composition": numbers},
+        title="Which earlier heads a head reads",
+        takes=("model",),
+        known={"weights": weights},
+    )
     press(drawing, weights)
     if not np.isfinite(values).any():
         say(HERE, "composed one layer")
@@ -68,10 +75,15 @@ def summary(look: Look, weights: HeadWeights, names: list[str]) -> Picture:
     st.markdown("##### Copying, matching, ranks")
     columns = {name: weights.table[name].to_numpy(np.float32) for name in weights.table.columns[2:]}
     drawing = Picture(
-        recipes.by_weights, (look,), {"kind": look.kind, "columns": COLUMNS}, "heads-weights",
+        recipes.by_weights,
+        (look,),
+        {"kind": look.kind, "columns": COLUMNS},
+        "heads-weights",
         lambda: {name: Numbers(each, ("head",), {"head": names}) for name, each in columns.items()},
-        title="What heads are by their weights", takes=("model",), known={"weights": weights},
-    )  # fmt: skip
+        title="What heads are by their weights",
+        takes=("model",),
+        known={"weights": weights},
+    )
     press(drawing, weights)
     say(HERE, "weights")
     return drawing

@@ -86,10 +86,13 @@ def choose_corpus(look: Look, predicts: bool = True) -> Corpus | None:
     both = info.kind == "encoder-decoder"
     shipped = not predicts or not both or info.name == "translator"
     chosen = one_of(
-        page_state.HEADS_TEXT, page_state.HEADS_TEXT.values, "the texts", offered=(SAMPLE, OWN) if shipped else (OWN,),
+        page_state.HEADS_TEXT,
+        page_state.HEADS_TEXT.values,
+        "the texts",
+        offered=(SAMPLE, OWN) if shipped else (OWN,),
         label="Measured on",
         help="The texts that the model reads while every head is measured. Another text may show other heads at work.",
-    )  # fmt: skip
+    )
     state.keep(page_state.HEADS_TEXT, chosen, SAMPLE)
     if chosen == SAMPLE:
         return sample_corpus(look, predicts)

@@ -30,9 +30,11 @@ def measure_labels(corpus: Corpus) -> pd.DataFrame | None:
     """Return the labels of all heads on these texts; None while they are measured, and, with a sentence, where they cannot be."""
     look = corpus.look
     return corpus.result(
-        "head labels", 0,
-        lambda report: head_labels(look.model, look.kind, seeds_of(look), report, corpus.texts), "Reading test texts",
-    )  # fmt: skip
+        "head labels",
+        0,
+        lambda report: head_labels(look.model, look.kind, seeds_of(look), report, corpus.texts),
+        "Reading test texts",
+    )
 
 
 def seeds_of(look: Look) -> int:
@@ -59,9 +61,15 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
     state.keep(page_state.HEADS_LABEL, chosen_label, EVERY)
     options = {"name": NAMED.get(chosen_label, ""), "chosen": (look.layer, look.head)} | shared_options(corpus, names)
     drawing = Picture(
-        recipes.labels_board, (look,), options, "heads-board", partial(numbers_of, table, names),
-        title="What each head does", takes=("model",), known={"table": table},
-    )  # fmt: skip
+        recipes.labels_board,
+        (look,),
+        options,
+        "heads-board",
+        partial(numbers_of, table, names),
+        title="What each head does",
+        takes=("model",),
+        known={"table": table},
+    )
     show(drawing.drawn, "heads-board", chosen=lambda: heads.choose(*choice("heads-board")))
     st.caption(" ".join([words(HERE, "press"), corpus.fit_sentence()]))
     examples = why.draw(corpus, table, NAMED.get(chosen_label, ""))
@@ -89,9 +97,15 @@ def every_score(corpus: Corpus, table: pd.DataFrame, names: dict[str, str], only
         return []
     options = {"by": NAMED.get(by, ""), "only": only} | shared_options(corpus, names)
     drawing = Picture(
-        recipes.scores, (corpus.look,), options, "heads-scores", partial(scores_of, corpus.look, rows, names),
-        title="Every score of every head", takes=("model",), known={"table": table},
-    )  # fmt: skip
+        recipes.scores,
+        (corpus.look,),
+        options,
+        "heads-scores",
+        partial(scores_of, corpus.look, rows, names),
+        title="Every score of every head",
+        takes=("model",),
+        known={"table": table},
+    )
 
     def press() -> None:
         row = rows.iloc[choice("heads-scores")[0]]

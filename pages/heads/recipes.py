@@ -23,9 +23,16 @@ from viz.tokens import plain_signs
 
 
 def labels_board(
-    model: LanguageModel, *, kind: str, name: str, names: dict[str, str], chosen: tuple[int, int] | None,
-    seeds: int, texts: list | None, table: pd.DataFrame | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    *,
+    kind: str,
+    name: str,
+    names: dict[str, str],
+    chosen: tuple[int, int] | None,
+    seeds: int,
+    texts: list | None,
+    table: pd.DataFrame | None = None,
+) -> View:
     """Draw layers × heads, each with its labels. name: the score that colours a head, "" for that of its first label."""
     table = head_labels(model, kind, seeds, texts=texts) if table is None else table
     size = (int(table["layer"].max()) + 1, int(table["head"].max()) + 1)
@@ -41,28 +48,53 @@ def labels_board(
         for row, score_name in enumerate(score_names)
     ]
     return grid_view(
-        np.reshape(values, size), [f"L{number}" for number in numbers_of(model, kind)], [f"H{head}" for head in range(size[1])],
-        down="layer", across="head", unit="%", scale=(0, 1), chosen=chosen,
-        texts=np.reshape(np.array(head_texts, dtype=object), size).tolist(), cell=(76, 170), height=27,
-        notes=np.array(notes, dtype=object).reshape(size).tolist(), blank="no label", label="What each head does",
-    )  # fmt: skip
+        np.reshape(values, size),
+        [f"L{number}" for number in numbers_of(model, kind)],
+        [f"H{head}" for head in range(size[1])],
+        down="layer",
+        across="head",
+        unit="%",
+        scale=(0, 1),
+        chosen=chosen,
+        texts=np.reshape(np.array(head_texts, dtype=object), size).tolist(),
+        cell=(76, 170),
+        height=27,
+        notes=np.array(notes, dtype=object).reshape(size).tolist(),
+        blank="no label",
+        label="What each head does",
+    )
 
 
 def scores(
-    model: LanguageModel, *, kind: str, by: str, only: str, names: dict[str, str], seeds: int, texts: list | None,
+    model: LanguageModel,
+    *,
+    kind: str,
+    by: str,
+    only: str,
+    names: dict[str, str],
+    seeds: int,
+    texts: list | None,
     table: pd.DataFrame | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw every score of the heads, a row for each head, followed by its labels. by: the score that they are sorted by,
     the largest first; "" for their order. only: the label that they must have, "" for all heads."""
     table = filter_heads(head_labels(model, kind, seeds, texts=texts) if table is None else table, by, only)
     rows = names_of(model, kind, table)
     return grid_view(
-        table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="score", unit="%", scale=(0, 1),
+        table[list(names)].to_numpy(),
+        rows,
+        list(names.values()),
+        down="head",
+        across="score",
+        unit="%",
+        scale=(0, 1),
         texts=[[signed(row[name]) for name in names] for _, row in table.iterrows()],
         notes=[[against_chance(row, name) for name in names] for _, row in table.iterrows()],
         row_notes=[" + ".join(names[part] for part in label.split(", ") if part) for label in table["label"]],
-        cell=(72, 120), height=24, label="Every score of every head",
-    )  # fmt: skip
+        cell=(72, 120),
+        height=24,
+        label="Every score of every head",
+    )
 
 
 def filter_heads(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
@@ -79,9 +111,17 @@ def against_chance(row: pd.Series, name: str) -> str:
 
 
 def example(
-    model: LanguageModel, *, kind: str, layer: int, head: int, name: str, place: int, simple: bool,
-    texts: list | None, passage: Example | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    *,
+    kind: str,
+    layer: int,
+    head: int,
+    name: str,
+    place: int,
+    simple: bool,
+    texts: list | None,
+    passage: Example | None = None,
+) -> View:
     """Draw a text in which a head does what its label says, with the token at which it does."""
     passage = passage or head_examples(model, layer, head, name, kind, texts=texts)[place]
     keys = as_written(plain_signs(passage.keys) if simple else passage.keys, passage.text)
@@ -113,11 +153,21 @@ def worth_table(
     names = {"effect": "measured", "gradient": "by its slope"}
     most = max(float(np.nanmax(np.abs(table[list(names)].to_numpy()))), 1e-9)
     return grid_view(
-        table[list(names)].to_numpy(), rows, list(names.values()), down="head", across="worth", unit="nats a token",
-        scale=(-most, most), signed=True, texts=[[nats(row[name]) for name in names] for _, row in table.iterrows()],
+        table[list(names)].to_numpy(),
+        rows,
+        list(names.values()),
+        down="head",
+        across="worth",
+        unit="nats a token",
+        scale=(-most, most),
+        signed=True,
+        texts=[[nats(row[name]) for name in names] for _, row in table.iterrows()],
         notes=[[between(row, name) for name in names] for _, row in table.iterrows()],
-        row_notes=[labels[index] for index in table.index], cell=(84, 130), height=24, label="What each head is worth",
-    )  # fmt: skip
+        row_notes=[labels[index] for index in table.index],
+        cell=(84, 130),
+        height=24,
+        label="What each head is worth",
+    )
 
 
 def sorted_by(table: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -136,9 +186,14 @@ def between(row: pd.Series, name: str) -> str:
 
 
 def pruning(
-    model: LanguageModel, *, kind: str, texts: list | None, names: dict[str, str],
-    importance: Importance | None = None, left: Pruning | None = None,
-) -> go.Figure:  # fmt: skip
+    model: LanguageModel,
+    *,
+    kind: str,
+    texts: list | None,
+    names: dict[str, str],
+    importance: Importance | None = None,
+    left: Pruning | None = None,
+) -> go.Figure:
     """Draw the loss of the model as its heads are removed."""
     if left is None:
         left = prune(model, head_importance(model, texts, kind) if importance is None else importance, texts)
@@ -163,9 +218,14 @@ def alike(
 
 
 def together(
-    model: LanguageModel, *, kind: str, texts: list | None, chosen: tuple[int, int],
-    importance: Importance | None = None, lost: Together | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    *,
+    kind: str,
+    texts: list | None,
+    chosen: tuple[int, int],
+    importance: Importance | None = None,
+    lost: Together | None = None,
+) -> View:
     """Draw heads by heads: what is lost without both, beyond the sum of what is lost without each."""
     importance = head_importance(model, texts, kind) if importance is None else importance
     lost = lost_together(model, importance, texts) if lost is None else lost
@@ -192,17 +252,33 @@ def composition(
 
 
 def square(
-    values: np.ndarray, names: list[str], chosen: str, scale: tuple[float, float] | None = None, unit: str = "",
-    notes: list[list[str]] | None = None, across: str = "other head", blank: str = "nothing to compare",
-) -> View:  # fmt: skip
+    values: np.ndarray,
+    names: list[str],
+    chosen: str,
+    scale: tuple[float, float] | None = None,
+    unit: str = "",
+    notes: list[list[str]] | None = None,
+    across: str = "other head",
+    blank: str = "nothing to compare",
+) -> View:
     """Draw heads by heads, from the scale's least to its most; from blue below 0 to red above it where there are both."""
     most = float(np.nanmax(np.abs(values), initial=1e-9))
     here = names.index(chosen) if chosen in names else None
     return grid_view(
-        values, names, names, down="head", across=across, unit=unit, scale=scale or (-most, most),
-        signed=scale is None or scale[0] < 0, notes=notes, chosen=None if here is None else (here, here), cell=(9, 26),
-        blank=blank, label="Heads by heads",
-    )  # fmt: skip
+        values,
+        names,
+        names,
+        down="head",
+        across=across,
+        unit=unit,
+        scale=scale or (-most, most),
+        signed=scale is None or scale[0] < 0,
+        notes=notes,
+        chosen=None if here is None else (here, here),
+        cell=(9, 26),
+        blank=blank,
+        label="Heads by heads",
+    )
 
 
 def by_weights(model: LanguageModel, *, kind: str, columns: dict[str, str], weights: HeadWeights | None = None) -> View:
@@ -215,12 +291,20 @@ def by_weights(model: LanguageModel, *, kind: str, columns: dict[str, str], weig
         for _, row in table.iterrows()
     ]
     return grid_view(
-        table[present].to_numpy(), names_of(model, kind, table), [columns[name] for name in present], down="head",
+        table[present].to_numpy(),
+        names_of(model, kind, table),
+        [columns[name] for name in present],
+        down="head",
         across="by its weights",
-        signed=True, shades=np.stack(shades, 1), ends=("−1", "1"), notes=notes, cell=(84, 130), height=24,
+        signed=True,
+        shades=np.stack(shades, 1),
+        ends=("−1", "1"),
+        notes=notes,
+        cell=(84, 130),
+        height=24,
         texts=[[f"{row[name]:.2f}".replace("-", "−") for name in present] for _, row in table.iterrows()],
         label="What heads are by their weights",
-    )  # fmt: skip
+    )
 
 
 def numbers_of(model: LanguageModel, kind: str) -> tuple[int, ...]:

@@ -89,9 +89,15 @@ def square(
     name = "beyond_the_sum_nats" if recipe is recipes.together else "likeness"
     numbers = Numbers(values.astype(np.float32), ("head", "other head"), {"head": names, "other head": names})
     drawing = Picture(
-        recipe, (look,), shared | options, "heads-square", lambda: {name: numbers},
-        title="Which heads could stand in for each other", takes=("model",), known=known,
-    )  # fmt: skip
+        recipe,
+        (look,),
+        shared | options,
+        "heads-square",
+        lambda: {name: numbers},
+        title="Which heads could stand in for each other",
+        takes=("model",),
+        known=known,
+    )
 
     def press() -> None:
         heads.choose(*divmod(int(which[choice("heads-square")[0]]), look.attention.heads))
@@ -134,9 +140,12 @@ def of_all_pairs(lost: Together) -> dict[str, str]:
     low, high = np.percentile(lost.mean[pairs], (25, 75))
     same = float((np.abs(np.sign(each).sum(0)) == len(each)).mean())
     return {
-        "pairs": f"{each.shape[1]:,}", "low": number(low, 3), "high": number(high, 3), "same": percent(same),
+        "pairs": f"{each.shape[1]:,}",
+        "low": number(low, 3),
+        "high": number(high, 3),
+        "same": percent(same),
         "chance": percent(2.0 ** (1 - len(each))),
-    }  # fmt: skip
+    }
 
 
 def number(value: float, digits: int = 2) -> str:

@@ -5,9 +5,18 @@ from __future__ import annotations
 from ui.state import Key, link
 
 HEADS_LABEL = link(
-    "heads-label", "every label", "token before", "itself", "token after", "first token", "separators", "earlier copies",
-    "induction", "earlier names", "along the source",
-)  # fmt: skip
+    "heads-label",
+    "every label",
+    "token before",
+    "itself",
+    "token after",
+    "first token",
+    "separators",
+    "earlier copies",
+    "induction",
+    "earlier names",
+    "along the source",
+)
 HEADS_BY = link("heads-by", "layer", *HEADS_LABEL.values[1:], "positions")
 HEADS_PART = link("heads-part", "Labels", "Importance", "Stand-ins", "Weights")
 HEADS_TEXT = link("heads-text", "sample texts", "your text")

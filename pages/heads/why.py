@@ -61,15 +61,21 @@ def draw(corpus: Corpus, table: pd.DataFrame, wanted: str = "") -> list[Picture]
     drawings = examples(corpus, [(look.layer, look.head, wanted or name)], COUNT)
     with st.container(horizontal=True, gap="small"):
         st.button(
-            f"Open {look.head_name} in Attention", icon=":material/visibility:", key="heads-open-head",
-            on_click=open_head, args=(look.layer, look.head, "Head"),
-        )  # fmt: skip
+            f"Open {look.head_name} in Attention",
+            icon=":material/visibility:",
+            key="heads-open-head",
+            on_click=open_head,
+            args=(look.layer, look.head, "Head"),
+        )
         with st.popover("Open it elsewhere"):
             for where in (*state.VIEW.values[1:], *ELSEWHERE):
                 st.button(
-                    f"Page {where}" if where in ELSEWHERE else f"{where} view", key=f"heads-open-{where}", type="tertiary",
-                    on_click=open_head, args=(look.layer, look.head, where),
-                )  # fmt: skip
+                    f"Page {where}" if where in ELSEWHERE else f"{where} view",
+                    key=f"heads-open-{where}",
+                    type="tertiary",
+                    on_click=open_head,
+                    args=(look.layer, look.head, where),
+                )
     return drawings
 
 
@@ -134,13 +140,24 @@ def sentence(look: Look, passage: Example, name: str, place: int) -> str:
 def picture_of(corpus: Corpus, which: tuple[int, int, str, int], passage: Example) -> Picture:
     look, (layer, head, name, place) = corpus.look, which
     options = {
-        "kind": look.kind, "layer": layer, "head": head, "name": name, "place": place, "simple": look.beginner,
+        "kind": look.kind,
+        "layer": layer,
+        "head": head,
+        "name": name,
+        "place": place,
+        "simple": look.beginner,
         "texts": corpus.texts and list(corpus.texts),
-    }  # fmt: skip
+    }
     texts = {"from": [token.text for token in passage.tokens], "to": [token.text for token in passage.keys]}
     return Picture(
-        recipes.example, (look,), options, "examples", lambda: {"weight": Numbers(passage.weights, ("from", "to"), texts)},
+        recipes.example,
+        (look,),
+        options,
+        "examples",
+        lambda: {"weight": Numbers(passage.weights, ("from", "to"), texts)},
         words=f"{WRITTEN[name]}, from token {passage.query} to token {passage.key} of a text",
         title=f"{look.named(layer, head)}, example {place + 1}",
-        part=f"{look.named(layer, head)} example {place + 1}", takes=("model",), known={"passage": passage},
-    )  # fmt: skip
+        part=f"{look.named(layer, head)} example {place + 1}",
+        takes=("model",),
+        known={"passage": passage},
+    )

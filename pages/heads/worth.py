@@ -36,19 +36,26 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
     look = corpus.look
     heads_in_all = sum(look.attention.counts)
     importance = corpus.result(
-        "head importance", heads_in_all + 3,
-        lambda report: head_importance(look.model, corpus.texts, look.kind, report), "Switching heads off",
-    )  # fmt: skip
+        "head importance",
+        heads_in_all + 3,
+        lambda report: head_importance(look.model, corpus.texts, look.kind, report),
+        "Switching heads off",
+    )
     if importance is None:
         return []
     say(HERE, "worth", **facts(importance, corpus))
     labels = [" + ".join(WRITTEN[name] for name in label.split(", ") if name) for label in table["label"]]
     options = {"kind": look.kind, "texts": corpus.texts and list(corpus.texts), "labels": labels}
     chart = Picture(
-        recipes.worth, (look,), options | {"chosen": look.layer * look.attention.heads + look.head}, "heads-importance",
-        partial(numbers_of, look, importance.table), title="What each head is worth", takes=("model",),
+        recipes.worth,
+        (look,),
+        options | {"chosen": look.layer * look.attention.heads + look.head},
+        "heads-importance",
+        partial(numbers_of, look, importance.table),
+        title="What each head is worth",
+        takes=("model",),
         known={"importance": importance},
-    )  # fmt: skip
+    )
     show_chart(chart.drawn, "heads-importance")
     say(HERE, "worth reading", **facts(importance, corpus))
     pictures = [chart, in_numbers(look, importance, options)]
@@ -62,11 +69,14 @@ def facts(importance: Importance, corpus: Corpus) -> dict[str, str]:
     best = importance.table.iloc[int(np.nanargmax(importance.table["effect"]))]
     ranks = float(importance.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
     return {
-        "texts": corpus.description, "tokens": f"{importance.tokens:,}", "loss": f"{importance.loss:.2f}",
+        "texts": corpus.description,
+        "tokens": f"{importance.tokens:,}",
+        "loss": f"{importance.loss:.2f}",
         "known": percent(1 - importance.unknown),
-        "best": corpus.look.named(int(best["layer"]), int(best["head"])), "most": f"{best['effect']:.3f}",
+        "best": corpus.look.named(int(best["layer"]), int(best["head"])),
+        "most": f"{best['effect']:.3f}",
         "agreement": f"{ranks:.2f}".replace("-", "−") if np.isfinite(ranks) else "–",
-    }  # fmt: skip
+    }
 
 
 def in_numbers(look: Look, importance: Importance, options: dict) -> Picture:
@@ -77,9 +87,15 @@ def in_numbers(look: Look, importance: Importance, options: dict) -> Picture:
     name = {title: column for column, title in BY.items()}[by]
     order = recipes.sorted_by(importance.table, name)
     drawing = Picture(
-        recipes.worth_table, (look,), options | {"by": name}, "heads-importance-table", partial(numbers_of, look, order),
-        title="What each head is worth, in numbers", takes=("model",), known={"importance": importance},
-    )  # fmt: skip
+        recipes.worth_table,
+        (look,),
+        options | {"by": name},
+        "heads-importance-table",
+        partial(numbers_of, look, order),
+        title="What each head is worth, in numbers",
+        takes=("model",),
+        known={"importance": importance},
+    )
 
     def press() -> None:
         row = order.iloc[choice("heads-importance-table")[0]]
@@ -94,16 +110,24 @@ def draw_pruning(look: Look, corpus: Corpus, importance: Importance) -> list[Pic
     """Draw the loss as heads are removed, in the order of either measure and at random."""
     st.markdown("##### Taking heads away")
     left = corpus.result(
-        "head pruning", (ORDERS + 2) * (POINTS + 1),
-        lambda report: prune(look.model, importance, corpus.texts, report=report), "Taking heads away",
-    )  # fmt: skip
+        "head pruning",
+        (ORDERS + 2) * (POINTS + 1),
+        lambda report: prune(look.model, importance, corpus.texts, report=report),
+        "Taking heads away",
+    )
     if left is None:
         return []
     options = {"kind": look.kind, "texts": corpus.texts and list(corpus.texts), "names": COLUMNS}
     drawing = Picture(
-        recipes.pruning, (look,), options, "heads-pruned", partial(curves_of, left), title="The loss as heads are taken away",
-        takes=("model",), known={"importance": importance, "left": left},
-    )  # fmt: skip
+        recipes.pruning,
+        (look,),
+        options,
+        "heads-pruned",
+        partial(curves_of, left),
+        title="The loss as heads are taken away",
+        takes=("model",),
+        known={"importance": importance, "left": left},
+    )
     show_chart(drawing.drawn, "heads-pruned")
     numbers = count_spare_heads(left)
     say(HERE, "pruned" if corpus.texts is None else "pruned own", **numbers)
@@ -123,10 +147,16 @@ def count_spare_heads(left: Pruning, within: float = 0.1) -> dict[str, str]:
     saved = left.saved["effect"][first[0]]
     share = f"{count(int(saved))} ({percent(saved / left.parameters)})" if np.isfinite(saved) else words(HERE, "saved unknown")
     return {
-        "ours": str(left.counts[first[0]]), "random": str(left.counts[first[1]]),
-        "low": str(left.counts[min(random)]), "high": str(left.counts[max(random)]), "all": str(left.counts[-1]),
-        "within": f"{within:g}", "saved": share, "orders": str(len(left.random)), "step": str(np.diff(left.counts).max()),
-    }  # fmt: skip
+        "ours": str(left.counts[first[0]]),
+        "random": str(left.counts[first[1]]),
+        "low": str(left.counts[min(random)]),
+        "high": str(left.counts[max(random)]),
+        "all": str(left.counts[-1]),
+        "within": f"{within:g}",
+        "saved": share,
+        "orders": str(len(left.random)),
+        "step": str(np.diff(left.counts).max()),
+    }
 
 
 def numbers_of(look: Look, table: pd.DataFrame) -> dict[str, Numbers]:

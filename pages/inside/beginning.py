@@ -42,9 +42,13 @@ def of_text(draft: Draft) -> dict[str, object]:
     counted = quantity(len(places) if text else 0, "token")  # of no text only signs are left
     signs = draft.words("signs", signs=" and ".join(f"“{sign}”" for sign in added)) + " " if added else ""
     return {
-        "characters": f"{len(text):,}", "bytes": f"{len(text.encode('utf-8', 'replace')):,}", "tokens": counted,
-        "model": plain(look.model.info.name), "each": f"{len(text[look.trace.cut :]) / max(1, len(places)):.1f}", "signs": signs,
-    }  # fmt: skip
+        "characters": f"{len(text):,}",
+        "bytes": f"{len(text.encode('utf-8', 'replace')):,}",
+        "tokens": counted,
+        "model": plain(look.model.info.name),
+        "each": f"{len(text[look.trace.cut :]) / max(1, len(places)):.1f}",
+        "signs": signs,
+    }
 
 
 def chips(look: Look, way: inside.Way) -> Picture:

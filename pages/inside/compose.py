@@ -23,7 +23,7 @@ from pages.inside.settings import (
     Stages,
     Tokenizer,
     Unmovable,
-)  # fmt: skip
+)
 from ui.escaping import plain
 from ui.look import Look
 from ui.picture.board import Board, Draft, Note

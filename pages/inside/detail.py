@@ -72,18 +72,30 @@ def drawings(draft: Draft, here: OpenStage) -> dict[str, Picture]:
     near = (here.rows.index(row) if row in here.rows else -1, here.columns.index(column) if column in here.columns else -1)
     cells = here.cell
     matrix_options = {
-        "head": here.head, "rows": here.rows, "columns": here.columns, "row_names": row_names, "column_names": column_names,
-        "down": down, "across": across, "chosen": near,
-    }  # fmt: skip
+        "head": here.head,
+        "rows": here.rows,
+        "columns": here.columns,
+        "row_names": row_names,
+        "column_names": column_names,
+        "down": down,
+        "across": across,
+        "chosen": near,
+    }
     row_options = {
-        "head": here.head, "at": row, "columns": here.columns, "name": naming.rows(look, stage, [row])[0],
-        "column_names": column_names, "chosen": near[1],
-    }  # fmt: skip
+        "head": here.head,
+        "at": row,
+        "columns": here.columns,
+        "name": naming.rows(look, stage, [row])[0],
+        "column_names": column_names,
+        "chosen": near[1],
+    }
     cell_options = {
-        "index": here.index, "name": naming.spot(draft, here.way, here.spot), "factors": formulas.factors(draft, stage),
+        "index": here.index,
+        "name": naming.spot(draft, here.way, here.spot),
+        "factors": formulas.factors(draft, stage),
         "labels": [naming.term(draft, here.way, stage, term) for term in recipes.largest(cells)[0]],
         "trail": [naming.spot(draft, here.way, spot) for spot in here.trail],
-    }  # fmt: skip
+    }
     names = {down: row_names, across: column_names}
 
     def values() -> dict[str, Numbers]:
@@ -100,9 +112,17 @@ def drawings(draft: Draft, here: OpenStage) -> dict[str, Picture]:
     def picture(part: str, recipe: Callable, title: str, options: dict[str, Any], numbers: Callable) -> Picture:
         of = f"{formulas.name(draft, stage)} in {look.head_name}"
         return Picture(
-            recipe, (look,), here.base | options, KEY, numbers, words=of, title=title, part=part,
-            takes=("model", "trace"), known={"way": here.way},
-        )  # fmt: skip
+            recipe,
+            (look,),
+            here.base | options,
+            KEY,
+            numbers,
+            words=of,
+            title=title,
+            part=part,
+            takes=("model", "trace"),
+            known={"way": here.way},
+        )
 
     return {
         "matrix": picture("matrix", recipes.matrix, "The numbers", matrix_options, values),

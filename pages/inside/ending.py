@@ -36,18 +36,27 @@ def add(draft: Draft, here: OpenStage) -> None:
         return {name: Numbers(np.array(values, dtype=np.float32), ("place",), names) for name, values in each.items()}
 
     drawing = Picture(
-        recipes.choice, (look,), options, KEY, numbers, words="of the text" if labels else f"at token {at}",
-        title="The choice", part="bars", takes=("model", "trace"),
-    )  # fmt: skip
+        recipes.choice,
+        (look,),
+        options,
+        KEY,
+        numbers,
+        words="of the text" if labels else f"at token {at}",
+        title="The choice",
+        part="bars",
+        takes=("model", "trace"),
+    )
     kind = model.info.kind
     where = "at a mask" if at in model.places(look.trace) and kind == "encoder" else "elsewhere" if kind == "encoder" else "next"
     where = formulas.case(here.stage) or where
     facts = {
         "token": starred(f"“{named(look.spell_tokens(look.trace.read)[at].text)}”"),
         "best": starred(named(look.outcome(best[0].id))),
-        "share": (in_hundred if look.beginner else percent)(best[0].probability), "vocabulary": f"{model.info.vocabulary:,}",
+        "share": (in_hundred if look.beginner else percent)(best[0].probability),
+        "vocabulary": f"{model.info.vocabulary:,}",
         "labels": f"{len(logits):,}",
         "place": draft.words("place here" if kind == "encoder" else "place next"),
-        "rest": percent(1 - float(np.sort(model.chances(logits))[-TOP[look.level] :].sum())), "top": TOP[look.level],
-    }  # fmt: skip
+        "rest": percent(1 - float(np.sort(model.chances(logits))[-TOP[look.level] :].sum())),
+        "top": TOP[look.level],
+    }
     add_end(draft, here, drawing, facts, draft.words(f"choice {where}", **facts))

@@ -14,9 +14,16 @@ from viz.tokens import label, named
 
 TOKENS = ("token", "query", "key", "source")  # axes that run over tokens
 WORDS = {
-    "token": "token", "query": "from", "key": "to", "source": "token", "vocabulary": "candidate", "label": "label",
-    "head": "head", "d_model": "dimension", "d_head": "dimension",
-}  # fmt: skip
+    "token": "token",
+    "query": "from",
+    "key": "to",
+    "source": "token",
+    "vocabulary": "candidate",
+    "label": "label",
+    "head": "head",
+    "d_model": "dimension",
+    "d_head": "dimension",
+}
 SIMPLY = {"source": "token", "vocabulary": "candidate", "d_model": "number", "d_head": "number"}
 SYMBOLS = {"token": "n", "query": "n", "key": "n", "source": "n", "vocabulary": "V", "label": "labels", "head": "heads"}
 
@@ -119,11 +126,19 @@ def facts(look: Look, stage: inside.Stage, index: tuple[int, ...]) -> dict[str, 
     info, whole = look.model.info, sizes(look, stage)
     inner = index[recipes.stacked(stage) :]
     texts = {
-        "token": along(look, stage, row_axis(stage), inner[0]), "other": along(look, stage, stage.axes[-1], inner[-1]),
-        "head": look.head_name, "layer": look.layer_name, "value": recipes.written(stage.at(index)), "model": info.name,
-        "size": f"{info.d_model:,}", "width": f"{whole[-1]:,}", "vocabulary": f"{info.vocabulary:,}",
-        "labels": f"{len(info.labels.names) if info.labels else 0:,}", "tokens": f"{whole[0]:,}", "shape": shape(look, stage),
-    }  # fmt: skip
+        "token": along(look, stage, row_axis(stage), inner[0]),
+        "other": along(look, stage, stage.axes[-1], inner[-1]),
+        "head": look.head_name,
+        "layer": look.layer_name,
+        "value": recipes.written(stage.at(index)),
+        "model": info.name,
+        "size": f"{info.d_model:,}",
+        "width": f"{whole[-1]:,}",
+        "vocabulary": f"{info.vocabulary:,}",
+        "labels": f"{len(info.labels.names) if info.labels else 0:,}",
+        "tokens": f"{whole[0]:,}",
+        "shape": shape(look, stage),
+    }
     return {name: starred(text) for name, text in texts.items()}
 
 

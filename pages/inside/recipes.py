@@ -28,9 +28,17 @@ def way_of(model: LanguageModel, trace: Trace, stack: str, layer: int, around: i
 
 
 def strip(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, head: int, stops: list[list[str]], chosen: str,
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    head: int,
+    stops: list[list[str]],
+    chosen: str,
     way: inside.Way | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw all stages at a glance. stops: key, name and group of each; around: the token whose numbers
     the strips of colour show."""
     stages = {stage.name: stage for stage in (way or way_of(model, trace, stack, layer, around, [around])).stages}
@@ -71,10 +79,23 @@ def nearest(stage: inside.Stage, token: int) -> int:
 
 
 def matrix(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, head: int, stage: str, rows: list[int],
-    columns: list[int], row_names: list[str], column_names: list[str], down: str, across: str, chosen: tuple[int, int],
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    head: int,
+    stage: str,
+    rows: list[int],
+    columns: list[int],
+    row_names: list[str],
+    column_names: list[str],
+    down: str,
+    across: str,
+    chosen: tuple[int, int],
     way: inside.Way | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw a stage's numbers as colours. rows: positions in the text; columns: which of the numbers of each are shown."""
     values = plane(stage_of(way or way_of(model, trace, stack, layer, around), stage), rows, head)[:, columns]
     finite = np.abs(values[np.isfinite(values)])
@@ -86,32 +107,72 @@ def matrix(
         f"{'≥ ' if beyond else ''}{written(limit)}",
     )
     return grid_view(
-        np.where(np.isfinite(values), values, np.nan), row_names, column_names, down=down, across=across,
-        scale=(-limit if signed else 0.0, limit), ends=(low, high), signed=signed, chosen=chosen, cell=(3, 46), height=20,
+        np.where(np.isfinite(values), values, np.nan),
+        row_names,
+        column_names,
+        down=down,
+        across=across,
+        scale=(-limit if signed else 0.0, limit),
+        ends=(low, high),
+        signed=signed,
+        chosen=chosen,
+        cell=(3, 46),
+        height=20,
         texts=[[written(value) for value in line] for line in values] if len(columns) <= FEW else None,
-        row_names=[f"{down} {name}," for name in row_names], column_names=[f"{across} {name}" for name in column_names],
+        row_names=[f"{down} {name}," for name in row_names],
+        column_names=[f"{across} {name}" for name in column_names],
         label=f"{stage}: {len(rows)} × {len(columns)} numbers",
-    )  # fmt: skip
+    )
 
 
 def numbers(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, head: int, stage: str, at: int,
-    columns: list[int], name: str, column_names: list[str], chosen: int, way: inside.Way | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    head: int,
+    stage: str,
+    at: int,
+    columns: list[int],
+    name: str,
+    column_names: list[str],
+    chosen: int,
+    way: inside.Way | None = None,
+) -> View:
     """Draw a row of a stage, number by number."""
     values = plane(stage_of(way or way_of(model, trace, stack, layer, around), stage), [at], head)[:, columns]
     limit, signed = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0, bool((values < 0).any())
     return grid_view(
-        np.where(np.isfinite(values), values, np.nan), [name], column_names, scale=(-limit if signed else 0.0, limit),
-        signed=signed, texts=[[written(value) for value in values[0]]], chosen=(0, chosen), cell=(52, 64), height=26,
+        np.where(np.isfinite(values), values, np.nan),
+        [name],
+        column_names,
+        scale=(-limit if signed else 0.0, limit),
+        signed=signed,
+        texts=[[written(value) for value in values[0]]],
+        chosen=(0, chosen),
+        cell=(52, 64),
+        height=26,
         label=f"{stage}: the row of {name}",
-    )  # fmt: skip
+    )
 
 
 def products(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, stage: str, index: tuple[int, ...],
-    name: str, labels: list[str], factors: tuple[str, str], trail: list[str], way: inside.Way | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    stage: str,
+    index: tuple[int, ...],
+    name: str,
+    labels: list[str],
+    factors: tuple[str, str],
+    trail: list[str],
+    way: inside.Way | None = None,
+) -> View:
     """Draw the sum behind a number: the largest terms first, the others in one line. labels: of the terms that are shown."""
     cell = (way or way_of(model, trace, stack, layer, around)).explain(stage, index)
     terms, others = largest(cell)
@@ -155,9 +216,12 @@ def choice(model: LanguageModel, trace: Trace, *, token: int, top: int, plainly:
     ids = [prediction.id for prediction in best]
     return prediction_bars(
         [plain_sign(prediction.text) if plainly else prediction.text for prediction in best],
-        [prediction.probability for prediction in best], ids=ids,
-        logits=None if plainly else [float(logits[id]) for id in ids], percent=not plainly, marked=0,
-    )  # fmt: skip
+        [prediction.probability for prediction in best],
+        ids=ids,
+        logits=None if plainly else [float(logits[id]) for id in ids],
+        percent=not plainly,
+        marked=0,
+    )
 
 
 def written(value: float) -> str:

@@ -138,6 +138,18 @@ class Orders:
 
 
 Reading = (
-    Stages | Below | Explained | Hidden | Opened | Neurons | NoNeurons | Firings | Experts | Cuts | Tokenizer | Unmovable | Chips
+    Stages
+    | Below
+    | Explained
+    | Hidden
+    | Opened
+    | Neurons
+    | NoNeurons
+    | Firings
+    | Experts
+    | Cuts
+    | Tokenizer
+    | Unmovable
+    | Chips
     | Orders
-)  # fmt: skip
+)

@@ -160,10 +160,13 @@ def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:
     """Return the picture of all stages at a glance. open_stage: the name of the open one, "" for none."""
     look = draft.look
     options = {
-        "stack": way.stack, "layer": way.layer, "head": look.head, "chosen": open_stage,
+        "stack": way.stack,
+        "layer": way.layer,
+        "head": look.head,
+        "chosen": open_stage,
         "around": recipes.nearest(way.stages[0], look.token),
         "stops": [[key_of(stage), formulas.name(draft, stage), where] for stage, where in listed_stages(look, way)],
-    }  # fmt: skip
+    }
 
     def strips() -> dict[str, Numbers]:
         heads = look.trace.attention[way.stack].heads
@@ -171,6 +174,13 @@ def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:
         return {name: Numbers(np.asarray(values), (f"number of {name}",)) for name, values in each.items() if values is not None}
 
     return Picture(
-        recipes.strip, (look,), options, STRIP, strips, words=look.head_name, title="All stages",
-        takes=("model", "trace"), known={"way": way},
-    )  # fmt: skip
+        recipes.strip,
+        (look,),
+        options,
+        STRIP,
+        strips,
+        words=look.head_name,
+        title="All stages",
+        takes=("model", "trace"),
+        known={"way": way},
+    )

@@ -102,7 +102,12 @@ def _window(positions: list[int]) -> list[int]:
     if len(positions) <= WINDOW:
         return positions
     last = st.slider(
-        "Positions up to", WINDOW, len(positions), len(positions), key=page_state.LENS_WINDOW.name, persist_state="session",
+        "Positions up to",
+        WINDOW,
+        len(positions),
+        len(positions),
+        key=page_state.LENS_WINDOW.name,
+        persist_state="session",
         help=f"{WINDOW} positions are shown at a time.",
-    )  # fmt: skip
+    )
     return positions[last - WINDOW : last]

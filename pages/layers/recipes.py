@@ -51,9 +51,15 @@ def pair_ranks(trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pai
 
 
 def movie(
-    trace: Trace, seen: Scope, *, head: int | None, chosen: tuple[int, int], name: str, simple: bool = False,
+    trace: Trace,
+    seen: Scope,
+    *,
+    head: int | None,
+    chosen: tuple[int, int],
+    name: str,
+    simple: bool = False,
     drawn: np.ndarray | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw the map of a head, or of the mean of all, layer by layer."""
     drawn = maps(seen.attention, head) if drawn is None else drawn
     return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name, seen.attention.numbers, simple)
@@ -63,9 +69,16 @@ def movie(
 
 
 def statistic(
-    trace: Trace, seen: Scope, *, name: str, title: str, unit: str, scale: tuple[float, float] | None,
-    chosen: tuple[int, int] | None, values: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    trace: Trace,
+    seen: Scope,
+    *,
+    name: str,
+    title: str,
+    unit: str,
+    scale: tuple[float, float] | None,
+    chosen: tuple[int, int] | None,
+    values: np.ndarray | None = None,
+) -> View:
     """Draw a number of every head, [layer, head]."""
     if values is None:
         values = head_statistics(seen.attention)[name].to_numpy().reshape(seen.attention.layers, seen.attention.heads)
@@ -86,9 +99,16 @@ def divergences(trace: Trace, seen: Scope, *, divergence: np.ndarray | None = No
     divergence = head_divergence(seen.attention) if divergence is None else divergence
     names = head_names(seen.attention)
     return grid_view(
-        divergence, names, names, down="head", across="head", unit="bits",
-        row_names=[f"{name} and" for name in names], cell=(2, 12), label="Divergence of every two heads",
-    )  # fmt: skip
+        divergence,
+        names,
+        names,
+        down="head",
+        across="head",
+        unit="bits",
+        row_names=[f"{name} and" for name in names],
+        cell=(2, 12),
+        label="Divergence of every two heads",
+    )
 
 
 def head_names(attention: Attention) -> list[str]:
@@ -99,9 +119,17 @@ def head_names(attention: Attention) -> list[str]:
 
 
 def lens_cells(
-    model: LanguageModel, trace: Trace, *, positions: list[int], tokens: list[str], tuned: bool, colour: str,
-    chosen: tuple[int, int], simple: bool, predictions: Lens | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    positions: list[int],
+    tokens: list[str],
+    tuned: bool,
+    colour: str,
+    chosen: tuple[int, int],
+    simple: bool,
+    predictions: Lens | None = None,
+) -> View:
     """Draw what each layer would predict at each position."""
     predictions = predictions or through(model, trace, positions, tuned)
     spell = plain_sign if simple else str
@@ -132,9 +160,16 @@ def lens_cells(
 
 
 def lens_position(
-    model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
-    simple: bool, predictions: Lens | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    positions: list[int],
+    tuned: bool,
+    column: int,
+    layer: int,
+    simple: bool,
+    predictions: Lens | None = None,
+) -> View:
     """Draw the likeliest tokens of every layer at one position."""
     predictions = predictions or through(model, trace, positions, tuned)
     ids, shares = predictions.ids[:, column], predictions.probabilities[:, column]
@@ -143,9 +178,16 @@ def lens_position(
 
 
 def lens_answer(
-    model: LanguageModel, trace: Trace, *, positions: list[int], tuned: bool, column: int, layer: int,
-    simple: bool, predictions: Lens | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    positions: list[int],
+    tuned: bool,
+    column: int,
+    layer: int,
+    simple: bool,
+    predictions: Lens | None = None,
+) -> View:
     """Draw how the answer of the last layer rises through the layers at one position."""
     predictions = predictions or through(model, trace, positions, tuned)
     answer = model.token_text(int(predictions.answer[column]))

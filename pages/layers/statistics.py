@@ -50,9 +50,12 @@ def _alike(look: Look, settings: Settings, subject: tuple) -> Sequence[Picture]:
     left, right = st.columns([6, 5])
     with left:
         show_chart(
-            board.pictures[0].drawn, MAP, on_select=lambda: _picked(attention.heads), selection_mode="points",
+            board.pictures[0].drawn,
+            MAP,
+            on_select=lambda: _picked(attention.heads),
+            selection_mode="points",
             config={"displayModeBar": False, "scrollZoom": False},
-        )  # fmt: skip
+        )
     with right:
         write_beside(board)
         if ALIKE in board.contents:

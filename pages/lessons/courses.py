@@ -40,20 +40,27 @@ def draw(each: Course, lessons: Mapping[str, Lesson], language: str, first: bool
 def start_button(each: Course, lesson: Lesson, label: str, first: bool) -> None:
     """Draw the button that begins a course, or goes on with it: at the first lesson that is not finished."""
     st.button(
-        label, key=f"start-{each.name}", type="primary" if first else "secondary", icon=":material/play_arrow:",
-        on_click=begin_of, args=(each, lesson), help=f"Begin with “{plain(lesson.title)}”",
-    )  # fmt: skip
+        label,
+        key=f"start-{each.name}",
+        type="primary" if first else "secondary",
+        icon=":material/play_arrow:",
+        on_click=begin_of,
+        args=(each, lesson),
+        help=f"Begin with “{plain(lesson.title)}”",
+    )
 
 
 def lesson_button(each: Course, number: int, lesson: Lesson, comes_next: bool) -> None:
     """Draw the button of a lesson in a course. comes_next: whether it is the first unfinished lesson of a course in progress."""
     title, finished = f"{number}. {plain(lesson.title)}", course.is_finished(lesson)
     st.button(
-        f"Next: {title}" if comes_next else title, key=f"course-{each.name}-{lesson.name.rpartition('/')[2]}",
+        f"Next: {title}" if comes_next else title,
+        key=f"course-{each.name}-{lesson.name.rpartition('/')[2]}",
         icon=":material/check:" if finished else None,
         help="Finished. Press it to read it again." if finished else None,
-        on_click=begin_of, args=(each, lesson),
-    )  # fmt: skip
+        on_click=begin_of,
+        args=(each, lesson),
+    )
 
 
 def begin_of(each: Course, lesson: Lesson) -> None:

@@ -97,10 +97,14 @@ def line(lesson: Lesson, taught: bool) -> None:
         go_on = f"Continue with step {at}" if at and at > 1 else ""
         label = go_on or ("Again" if finished else "Start")
         right.button(
-            label, key=f"begin-{lesson.name}", width="stretch",
-            icon=":material/check:" if finished else ":material/play_arrow:", on_click=course.begin, args=(lesson, at or 1),
+            label,
+            key=f"begin-{lesson.name}",
+            width="stretch",
+            icon=":material/check:" if finished else ":material/play_arrow:",
+            on_click=course.begin,
+            args=(lesson, at or 1),
             help=f"Begin the lesson “{plain(lesson.title)}”",
-        )  # fmt: skip
+        )
         if lesson.teacher and not taught:
             with st.expander(words(HERE, "for the teacher")):
                 st.markdown(lesson.teacher)

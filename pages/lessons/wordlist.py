@@ -22,9 +22,14 @@ def draw(language: str) -> None:
     """Draw the search box and the list of words. language: of the sentences, "" for that of the pages."""
     say(HERE, "words")
     sought = st.text_input(
-        words(HERE, "look for"), key=page_state.WORD_SOUGHT.name, bind="query-params", live="80ms", icon=":material/search:",
-        width=320, max_chars=LONGEST,
-    )  # fmt: skip
+        words(HERE, "look for"),
+        key=page_state.WORD_SOUGHT.name,
+        bind="query-params",
+        live="80ms",
+        icon=":material/search:",
+        width=320,
+        max_chars=LONGEST,
+    )
     state.keep(page_state.WORD_SOUGHT, sought, "")
     try:
         entries = files.entries(language or files.FIRST)

@@ -36,15 +36,27 @@ def picture(draft: Draft) -> Picture:
     trace, at = look.trace, position_of(look)
     lanes, predicts = 2 if trace.target else 1, predicts_at(look, at)
     options = {
-        "kind": look.kind, **chosen_heads(look), "position": at,
+        "kind": look.kind,
+        **chosen_heads(look),
+        "position": at,
         "rows": NARROW[lanes] if look.narrow else OF_TWO if lanes == 2 else ROWS[look.level],
-        "count": BARS[look.level], "predicts": predicts, "simple": look.beginner, "words": stations.words(draft, predicts),
-        "leads": not look.beginner, "links": stations.links(look),
-    }  # fmt: skip
+        "count": BARS[look.level],
+        "predicts": predicts,
+        "simple": look.beginner,
+        "words": stations.words(draft, predicts),
+        "leads": not look.beginner,
+        "links": stations.links(look),
+    }
     return Picture(
-        recipes.whole_way, (look,), options, KEY, lambda: numbers(look, at, predicts), title="Overview",
-        words=f"through {look.head_name}", takes=("trace",),
-    )  # fmt: skip
+        recipes.whole_way,
+        (look,),
+        options,
+        KEY,
+        lambda: numbers(look, at, predicts),
+        title="Overview",
+        words=f"through {look.head_name}",
+        takes=("trace",),
+    )
 
 
 def position_of(look: Look) -> int:

@@ -26,10 +26,20 @@ MOST = 2**21  # weights of all layers: of a longer text only the chosen layer is
 
 
 def whole_way(
-    trace: Trace, *, kind: str, layers: dict[str, int], heads: dict[str, int], position: int, rows: int,
-    count: int, predicts: bool, simple: bool, words: dict[str, dict[str, str]] | None = None, leads: bool = False,
+    trace: Trace,
+    *,
+    kind: str,
+    layers: dict[str, int],
+    heads: dict[str, int],
+    position: int,
+    rows: int,
+    count: int,
+    predicts: bool,
+    simple: bool,
+    words: dict[str, dict[str, str]] | None = None,
+    leads: bool = False,
     links: dict[str, str] | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw the way of a text. layers, heads: which are chosen, by the kind of attention; position: of the token in `trace.read`
     whose way is shown; rows: how many tokens of a lane are shown; count: how many predictions; predicts: whether the model
     predicts something at that position; simple: with the tokens' signs as beginners read them."""
@@ -59,9 +69,17 @@ def whole_way(
     others = f"all others together: {percent(left)}" if outcomes and left > 1e-4 and not model.info.labels else ""
     row = next(i for i, group in enumerate(sides[stacks[-1]][1]) if position in group)
     return stations_view(
-        lanes, row, guessed, outcomes, bridge=bridge, words=Words(**(words or {})), others=others, links=links, leads=leads,
+        lanes,
+        row,
+        guessed,
+        outcomes,
+        bridge=bridge,
+        words=Words(**(words or {})),
+        others=others,
+        links=links,
+        leads=leads,
         label=f"The way of a text through {model.info.name}",
-    )  # fmt: skip
+    )
 
 
 def select_rows(

@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 STATIONS = ("tokens", "vectors", "look", "bridge", "mix", "forward", "layers", "chances")
 PARTS = {"mix": {"stage": "mixed values"}, "forward": {"stage": "feed-forward"}, "layers": {"part": "Lens"}}
 PAGES = {
-    "tokens": "type", "vectors": "space", "look": "attention", "bridge": "attention", "mix": "inside", "forward": "inside",
+    "tokens": "type",
+    "vectors": "space",
+    "look": "attention",
+    "bridge": "attention",
+    "mix": "inside",
+    "forward": "inside",
     "layers": "layers",
-}  # fmt: skip
+}
 
 
 def words(draft: Draft, predicts: bool) -> dict[str, dict[str, str]]:

@@ -32,10 +32,12 @@ def show(folder: Path, mine: Seat) -> None:
     if question:
         with st.container(horizontal=True, gap="small"):
             st.button(
-                "Hide the counts" if question.counts_visible else "Show the counts to all", key="room-show",
+                "Hide the counts" if question.counts_visible else "Show the counts to all",
+                key="room-show",
                 icon=":material/visibility_off:" if question.counts_visible else ":material/visibility:",
-                on_click=mine.room.show, args=(not question.counts_visible,),
-            )  # fmt: skip
+                on_click=mine.room.show,
+                args=(not question.counts_visible,),
+            )
             st.button("End the question", key="room-stop", icon=":material/stop:", on_click=mine.room.stop)
         return
     place = notes.place_of(mine)

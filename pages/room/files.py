@@ -32,6 +32,11 @@ def table(room: Room) -> bytes:
 def button(room: Room) -> None:
     if room.questions:
         st.download_button(
-            "Take the answers home", lambda: table(room), f"room-{room.code}.csv", "text/csv", key="room-answers",
-            icon=":material/download:", on_click="ignore",
-        )  # fmt: skip
+            "Take the answers home",
+            lambda: table(room),
+            f"room-{room.code}.csv",
+            "text/csv",
+            key="room-answers",
+            icon=":material/download:",
+            on_click="ignore",
+        )

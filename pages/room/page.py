@@ -97,9 +97,16 @@ def choose_pages(mine: Seat) -> None:
     page_state.ROOM_PAGES.set([name for name in names if name not in hidden])
     say(HERE, "pages")
     st.pills(
-        "Pages in the menu of the class", names, selection_mode="multi", format_func=TITLES.__getitem__, wrap=True,
-        key=page_state.ROOM_PAGES.name, label_visibility="collapsed", on_change=hide, args=(mine, names),
-    )  # fmt: skip
+        "Pages in the menu of the class",
+        names,
+        selection_mode="multi",
+        format_func=TITLES.__getitem__,
+        wrap=True,
+        key=page_state.ROOM_PAGES.name,
+        label_visibility="collapsed",
+        on_change=hide,
+        args=(mine, names),
+    )
 
 
 def hide(mine: Seat, names: list[str]) -> None:

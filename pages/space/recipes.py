@@ -32,9 +32,18 @@ BY = {"cosine": "by cosine", "scaled": "by distance", "raw": "by distance"}  # h
 
 
 def tokens(
-    model: LanguageModel, trace: Trace, *, stack: str, places: list[int], colour: str, arranging: dict[str, Any], simple: bool,
-    chosen: int | None, arrangement: Projection | None = None, near: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    places: list[int],
+    colour: str,
+    arranging: dict[str, Any],
+    simple: bool,
+    chosen: int | None,
+    arrangement: Projection | None = None,
+    near: np.ndarray | None = None,
+) -> View:
     """Draw the hidden states of the tokens at these places, in all layers. arranging: as `analysis.projection` takes it."""
     hidden = trace.hidden[stack][:, places]
     every = trace.target if stack == "decoder" else trace.tokens
@@ -46,9 +55,16 @@ def tokens(
 
 
 def points(
-    name: str, names: Sequence[str], hidden: np.ndarray, arranging: dict[str, Any], simple: bool, chosen: int | None,
-    arrangement: Projection | None, near: np.ndarray | None, **options: Any,
-) -> View:  # fmt: skip
+    name: str,
+    names: Sequence[str],
+    hidden: np.ndarray,
+    arranging: dict[str, Any],
+    simple: bool,
+    chosen: int | None,
+    arrangement: Projection | None,
+    near: np.ndarray | None,
+    **options: Any,
+) -> View:
     """Draw hidden states [layers + 1, point, d_model] as points; near: the nearest of each point in all dimensions,
     by the same measure."""
     arrangement = arrangement or projection(hidden, **arranging)
@@ -99,9 +115,16 @@ def word_parts(tokens: list[Token]) -> list[str]:
 
 
 def contexts(
-    *traces: Trace, stack: str, word: str, others: list[tuple[int, int]], arranging: dict[str, Any], simple: bool,
-    chosen: int | None, arrangement: Projection | None = None, near: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    *traces: Trace,
+    stack: str,
+    word: str,
+    others: list[tuple[int, int]],
+    arranging: dict[str, Any],
+    simple: bool,
+    chosen: int | None,
+    arrangement: Projection | None = None,
+    near: np.ndarray | None = None,
+) -> View:
     """Draw a word at each of its places, and other tokens, each given by the number of its text and its position."""
     names, texts, states = word_points(traces, stack, word, others)
     count = len(names) - len(others)
@@ -138,9 +161,16 @@ def snippet(trace: Trace, positions: tuple[int, ...]) -> str:
 
 
 def vocabulary(
-    model: LanguageModel, *, words: list[str], centred: bool, arranging: dict[str, Any], simple: bool, chosen: int | None,
-    arrangement: Projection | None = None, near: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    *,
+    words: list[str],
+    centred: bool,
+    arranging: dict[str, Any],
+    simple: bool,
+    chosen: int | None,
+    arrangement: Projection | None = None,
+    near: np.ndarray | None = None,
+) -> View:
     """Draw the embeddings of words; centred: with the mean of the whole vocabulary subtracted."""
     readings = [word(model, text) for text in words]
     notes = ["one token" if len(reading.ids) == 1 else "mean of " + ", ".join(map(label, reading.pieces)) for reading in readings]

@@ -41,20 +41,41 @@ class Points(Picture):
 
 
 def picture(
-    key: str, title: str, recipe: Callable[..., View], looks: tuple[Look, ...], options: dict[str, Any], settings: Settings,
-    arranged: Arrangement, *, takes: tuple[str, ...], names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence],
+    key: str,
+    title: str,
+    recipe: Callable[..., View],
+    looks: tuple[Look, ...],
+    options: dict[str, Any],
+    settings: Settings,
+    arranged: Arrangement,
+    *,
+    takes: tuple[str, ...],
+    names: Sequence[str],
+    hidden: np.ndarray,
+    columns: Mapping[str, Sequence],
     values: Any = None,
-) -> Points:  # fmt: skip
+) -> Points:
     """Return a picture of points."""
     chosen = settings.chosen
     layers = looks[0].trace.attention[options["stack"]].numbers if "stack" in options else ()
     options = options | {"arranging": asdict(chosen), "simple": looks[0].beginner, "chosen": settings.followed}
     return Points(
-        recipe, looks, options, key, lambda: numbers(names, hidden, columns, arranged, layers), title=title,
-        words=f"{NAMES[chosen.method]} in {chosen.dimensions} dimensions, {BY[chosen.measure]}", takes=takes,
-        known={"arrangement": arranged.projection, "near": arranged.near}, names=names, values=values, columns=columns,
-        hidden=hidden, arranged=arranged, layers=layers,
-    )  # fmt: skip
+        recipe,
+        looks,
+        options,
+        key,
+        lambda: numbers(names, hidden, columns, arranged, layers),
+        title=title,
+        words=f"{NAMES[chosen.method]} in {chosen.dimensions} dimensions, {BY[chosen.measure]}",
+        takes=takes,
+        known={"arrangement": arranged.projection, "near": arranged.near},
+        names=names,
+        values=values,
+        columns=columns,
+        hidden=hidden,
+        arranged=arranged,
+        layers=layers,
+    )
 
 
 def numbers(
@@ -89,10 +110,13 @@ def faith(draft: Draft, arranged: Arrangement, chosen: Choice) -> list[Note]:
         few = f"{fewer} nearest" if fewer > 1 else "nearest"
         near = f"Of each token’s {few} in the last layer alone, {percent(arrangement.within[-1])} are kept. "
         facts = {
-            "neighbours": arrangement.neighbours, "kept": f"{arrangement.neighbours_kept * arrangement.neighbours:.1f}",
-            "share": percent(arrangement.neighbours_kept), "trust": f"{arrangement.trustworthiness:.3f}",
-            "alone": near if fewer else "", "step": f"{arrangement.step:.2f}",
-        }  # fmt: skip
+            "neighbours": arrangement.neighbours,
+            "kept": f"{arrangement.neighbours_kept * arrangement.neighbours:.1f}",
+            "share": percent(arrangement.neighbours_kept),
+            "trust": f"{arrangement.trustworthiness:.3f}",
+            "alone": near if fewer else "",
+            "step": f"{arrangement.step:.2f}",
+        }
         sentences.append(draft.words(f"kept{single}", **facts))
     limits = {"perplexity": f"{arrangement.perplexity or 0:.3g}", "seed": chosen.seed}
     sentences.append(draft.words(f"limits {arrangement.method}", **limits))

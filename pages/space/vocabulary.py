@@ -85,8 +85,9 @@ def neighbours(look: Look, settings: Settings) -> Sequence[Picture]:
     mount_list(board, NEAREST)
     chance = jobs.result(
         ("nearest by chance", *subject(look), text, *choices),
-        lambda report: chance_of_nearest(look.model, text, *choices), "Drawing words at random",
-    )  # fmt: skip
+        lambda report: chance_of_nearest(look.model, text, *choices),
+        "Drawing words at random",
+    )
     if chance and len(chance.highest):
         cosines = board.pictures[0].drawn["cosine"].to_numpy()
         mount_all(composed(compose, look, settings, NearestByChance(text, cosines, chance)))
@@ -109,8 +110,9 @@ def relation(look: Look, settings: Settings) -> Sequence[Picture]:
     mount_list(board, ANALOGY)
     chance = jobs.result(
         ("analogy by chance", *subject(look), *choices),
-        lambda report: chance_of_analogy(look.model, *choices), "Drawing words at random",
-    )  # fmt: skip
+        lambda report: chance_of_analogy(look.model, *choices),
+        "Drawing words at random",
+    )
     if chance is not None and len(chance):
         cosines = board.pictures[0].drawn["cosine"].to_numpy()
         mount_all(composed(compose, look, settings, AnalogyByChance(cosines, chance)))

@@ -116,9 +116,16 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
         default: Any = DEFAULTS.get(name, getattr(Budget, name, None))
         with columns[i % len(columns)]:
             chosen[name] = number(
-                page_state.train_key(name), setting.title, setting.least, setting.most, default, setting.step, disabled=disabled,
-                help=setting.help, format="%g" if name == "rate" else None,
-            )  # fmt: skip
+                page_state.train_key(name),
+                setting.title,
+                setting.least,
+                setting.most,
+                default,
+                setting.step,
+                disabled=disabled,
+                help=setting.help,
+                format="%g" if name == "rate" else None,
+            )
         state.keep(page_state.train_key(name), chosen[name], default)
     return chosen
 

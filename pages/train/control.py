@@ -29,9 +29,15 @@ def log_switch() -> bool:
 def begin(plan: Plan | None, log: bool) -> None:
     """Draw the button that starts the planned training; say what is wrong where it cannot be trained."""
     st.button(
-        "Start", icon=":material/play_arrow:", type="primary", disabled=plan is None, width="stretch", key="train-start",
-        on_click=page_state.TRAIN_STARTED.set, args=(True,),  # a run that is cut off before this leaves that to the next
-    )  # fmt: skip
+        "Start",
+        icon=":material/play_arrow:",
+        type="primary",
+        disabled=plan is None,
+        width="stretch",
+        key="train-start",
+        on_click=page_state.TRAIN_STARTED.set,
+        args=(True,),  # a run that is cut off before this leaves that to the next
+    )
     if not page_state.TRAIN_STARTED.get() or plan is None:
         return
     from models.training.live import Training

@@ -129,7 +129,7 @@ def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
             series = {
                 "examples it learns from": (steps, training.curves.loss[:done]),
                 fresh: (seen, [snapshot.loss for snapshot in snapshots]),
-            }  # fmt: skip
+            }
             return series, {"up": "how wrong its guesses are (loss)" if simple else "loss, nats"}
         case "Entropy":
             series = {f"layer {i}": (seen, [snapshot.entropy[i].mean() for snapshot in snapshots]) for i in range(layers)}
@@ -166,15 +166,25 @@ def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
     maps, texts, of = snapshot.attention.astype(np.float32), signs(training.read), f"step {snapshot.step}, {describe(training)}"
     name, sides = f"L{layer} H{head}", {"from": texts, "to": texts}
     small = Picture(
-        recipes.thumbnails, (), {"chosen": (layer, head), "notes": notes, "simple": beginner}, "trained-heads",
+        recipes.thumbnails,
+        (),
+        {"chosen": (layer, head), "notes": notes, "simple": beginner},
+        "trained-heads",
         lambda: {"weights": Numbers(maps, ("layer", "head", "from", "to"), sides)},
-        words=of, title="All heads", data={"weights": maps},
-    )  # fmt: skip
+        words=of,
+        title="All heads",
+        data={"weights": maps},
+    )
     large = Picture(
-        recipes.large, (), {"label": f"Attention of {name}", "texts": texts, "simple": beginner}, "trained-map",
+        recipes.large,
+        (),
+        {"label": f"Attention of {name}", "texts": texts, "simple": beginner},
+        "trained-map",
         lambda: {"weights": Numbers(maps[layer][head], ("from", "to"), sides)},
-        words=of, title=f"Attention of {name}", data={"weights": maps[layer][head]},
-    )  # fmt: skip
+        words=of,
+        title=f"Attention of {name}",
+        data={"weights": maps[layer][head]},
+    )
     left, right = st.columns([4, 8], gap="medium")
     with left:
         show(small.drawn, "trained-heads", react)

@@ -53,19 +53,33 @@ def place(here: Path, name: str, training: Training) -> None:
         if st.button(label, icon=":material/visibility:", on_click=open_head, key="train-open-head"):
             st.rerun()
         st.download_button(
-            "Weights (safetensors)", lambda: (trainings.write_model(name, training).folder / "model.safetensors").read_bytes(),
-            f"{file}.safetensors", "application/octet-stream", key="train-weights", on_click="ignore",
+            "Weights (safetensors)",
+            lambda: (trainings.write_model(name, training).folder / "model.safetensors").read_bytes(),
+            f"{file}.safetensors",
+            "application/octet-stream",
+            key="train-weights",
+            on_click="ignore",
             icon=":material/download:",
-        )  # fmt: skip
+        )
         st.download_button(
-            "Folder (zip)", lambda: zip_folder(trainings.write_model(name, training).folder), f"{file}.zip", "application/zip",
-            key="train-folder", on_click="ignore", icon=":material/folder_zip:",
-        )  # fmt: skip
+            "Folder (zip)",
+            lambda: zip_folder(trainings.write_model(name, training).folder),
+            f"{file}.zip",
+            "application/zip",
+            key="train-folder",
+            on_click="ignore",
+            icon=":material/folder_zip:",
+        )
         if (logs := trainings.logs(name)).is_dir():
             st.download_button(
-                "TensorBoard log (zip)", lambda: zip_folder(logs), f"{file}-log.zip", "application/zip",
-                key="train-log-zip", on_click="ignore", icon=":material/monitoring:",
-            )  # fmt: skip
+                "TensorBoard log (zip)",
+                lambda: zip_folder(logs),
+                f"{file}-log.zip",
+                "application/zip",
+                key="train-log-zip",
+                on_click="ignore",
+                icon=":material/monitoring:",
+            )
     if logs.is_dir() and allowed.sits_here():  # a path of the server is of no use elsewhere
         say(here, "log")
         st.code(

@@ -20,13 +20,25 @@ def where_it_looks(draft: Draft) -> Part:
     weights = seen.apply(attention[layer][head])
     whole = weights.sum(-1).min(initial=1.0) > 0.999
     options = {
-        "kind": kind, "layer": layer, "head": head, "chosen": seen.queries.index(look.token), "causal": look.causal,
-        "target": look.second, "link": "" if trace.target or not (seen.whole or look.beginner) else "text",
-    }  # fmt: skip
+        "kind": kind,
+        "layer": layer,
+        "head": head,
+        "chosen": seen.queries.index(look.token),
+        "causal": look.causal,
+        "target": look.second,
+        "link": "" if trace.target or not (seen.whole or look.beginner) else "text",
+    }
     drawing = Picture(
-        recipes.reading, (look,), options, "board", lambda: {"weights": Numbers(weights, ("from", "to"))},
-        words=look.head_name, title="Where it looks", part="reading", known={"weights": weights},
-    )  # fmt: skip
+        recipes.reading,
+        (look,),
+        options,
+        "board",
+        lambda: {"weights": Numbers(weights, ("from", "to"))},
+        words=look.head_name,
+        title="Where it looks",
+        part="reading",
+        known={"weights": weights},
+    )
     facts = {"layer": look.number(layer), "index": layer, "head": head, "kind": kind}
     facts["name"] = loadable_name(look.model.info.name).replace("*", r"\*")
     facts["formula"] = attention.formula(layer).replace("*", r"\*")
@@ -45,8 +57,13 @@ def all_heads(draft: Draft) -> Part:
         section += "" if first.score > CLEAR else " unclear"
         return Part("heads", None, draft.words(draft.heading_for(section), share=percent(max(0.0, first.score))))
     drawing = Picture(
-        recipes.all_heads, (look,), {"layer": look.layer, "head": look.head}, "board", lambda: {"weights": look.scope},
-        title="All heads", part="heads",
-    )  # fmt: skip
+        recipes.all_heads,
+        (look,),
+        {"layer": look.layer, "head": look.head},
+        "board",
+        lambda: {"weights": look.scope},
+        title="All heads",
+        part="heads",
+    )
     size = {"layers": look.attention.layers, "heads": look.attention.heads, "first_layer": look.attention.numbers[0]}
     return draft.picture(drawing, draft.words("heads", **size), late=True)

@@ -73,18 +73,26 @@ def picture(
 
     def numbers() -> dict[str, Numbers]:
         each = {
-            "probability": [prediction.probability for prediction in best], "token": [prediction.text for prediction in best],
-            "id": [prediction.id for prediction in best], "logit": [logits[prediction.id] for prediction in best],
-        }  # fmt: skip
+            "probability": [prediction.probability for prediction in best],
+            "token": [prediction.text for prediction in best],
+            "id": [prediction.id for prediction in best],
+            "logit": [logits[prediction.id] for prediction in best],
+        }
         return {name: Numbers(np.array(values), ("place",), {"place": range(1, len(best) + 1)}) for name, values in each.items()}
 
     of = "in place of" if look.model.info.kind == "encoder" else "after"
     return Picture(
-        recipes.bars, (look,), options, "board", numbers, words=f"{of} “{label(look.trace.read[position].text)}”",
+        recipes.bars,
+        (look,),
+        options,
+        "board",
+        numbers,
+        words=f"{of} “{label(look.trace.read[position].text)}”",
         title="Predictions" if number is None else f"Predictions for gap {number + 1}",
-        part="bars" if number is None else f"bars {number}", takes=("model", "trace"),
+        part="bars" if number is None else f"bars {number}",
+        takes=("model", "trace"),
         known={"best": best, "logits": logits},
-    )  # fmt: skip
+    )
 
 
 def predictions(draft: Draft, earlier: int | None, temperature: float, bars: int) -> list[Part]:

@@ -18,9 +18,17 @@ from viz.views.prediction_bars import value_bars
 
 
 def chips(
-    trace: Trace, *, target: bool, special: bool, simple: bool, chosen: int | None, ids: bool, positions: bool, surprising: bool,
+    trace: Trace,
+    *,
+    target: bool,
+    special: bool,
+    simple: bool,
+    chosen: int | None,
+    ids: bool,
+    positions: bool,
+    surprising: bool,
     link: str,
-) -> View:  # fmt: skip
+) -> View:
     """Draw the tokens of the text, or of the target; special: with special tokens; simple: a character is one chip, which says in
     the text how many bytes it has; chosen: among the tokens that are shown."""
     tokens = trace.target if target else trace.tokens
@@ -35,9 +43,16 @@ def chips(
 
 
 def bars(
-    model: LanguageModel, trace: Trace, *, position: int, count: int, temperature: float, scores: bool,
-    best: list[Prediction] | None = None, logits: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    position: int,
+    count: int,
+    temperature: float,
+    scores: bool,
+    best: list[Prediction] | None = None,
+    logits: np.ndarray | None = None,
+) -> View:
     """Draw what is likeliest at a position; scores: with the logits that the probabilities come from."""
     logits = trace.scores_at(position) if logits is None else logits
     if logits is None:
@@ -62,9 +77,18 @@ def numbers(model: LanguageModel, trace: Trace, *, position: int, count: int, he
 
 
 def reading(
-    trace: Trace, seen: Scope, *, kind: str, layer: int, head: int, chosen: int | None, causal: bool, target: str, link: str,
+    trace: Trace,
+    seen: Scope,
+    *,
+    kind: str,
+    layer: int,
+    head: int,
+    chosen: int | None,
+    causal: bool,
+    target: str,
+    link: str,
     weights: np.ndarray | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw the text as typed, shaded by a head; in cross-attention the target below its source. weights: [query, key]."""
     weights = seen[layer][head] if weights is None else weights
     tokens, weights, start = paragraph(trace, kind, seen, weights, target)

@@ -25,10 +25,15 @@ def chips(draft: Draft, name: str, tokens: Sequence[Token], chosen: int | None) 
     model, trace, level, seen = look.model, look.trace, look.level, look.select(tokens)
     left_to_right = trace.unembed is not None and model.info.kind != "encoder" and tokens is trace.read
     options = {
-        "target": name == "target", "special": look.options.get("special", True), "simple": look.beginner,
-        "chosen": seen.index(chosen), "ids": level != "beginner", "positions": level == "expert",
-        "surprising": level == "expert" and left_to_right, "link": "" if trace.target else "text",
-    }  # fmt: skip
+        "target": name == "target",
+        "special": look.options.get("special", True),
+        "simple": look.beginner,
+        "chosen": seen.index(chosen),
+        "ids": level != "beginner",
+        "positions": level == "expert",
+        "surprising": level == "expert" and left_to_right,
+        "link": "" if trace.target else "text",
+    }
 
     def numbers() -> dict[str, Numbers]:
         texts = {"token": [token.text for token in seen.tokens]}
@@ -37,9 +42,15 @@ def chips(draft: Draft, name: str, tokens: Sequence[Token], chosen: int | None) 
         return of_token | bits
 
     drawing = Picture(
-        recipes.chips, (look,), options, "board", numbers, title="Target tokens" if name == "target" else "Tokens", part=name,
+        recipes.chips,
+        (look,),
+        options,
+        "board",
+        numbers,
+        title="Target tokens" if name == "target" else "Tokens",
+        part=name,
         takes=("trace",),
-    )  # fmt: skip
+    )
     above = "cover" if model.info.mask and trace.unembed else ""
     if trace.target:
         above = {"chips": "source", "target": "read again" if model.info.labels else "target"}[name]

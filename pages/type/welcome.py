@@ -22,9 +22,14 @@ def offer() -> None:
     with st.container(key="welcome", horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(words(HERE, "new here"), width="content")
         st.button(
-            "Lesson 1", key="welcome-lesson", type="tertiary", icon=":material/school:", on_click=choose, args=(True,),
+            "Lesson 1",
+            key="welcome-lesson",
+            type="tertiary",
+            icon=":material/school:",
+            on_click=choose,
+            args=(True,),
             help=plain(lesson.title),
-        )  # fmt: skip
+        )
         st.button(
             "Look around", key="welcome-around", type="tertiary", icon=":material/visibility:", on_click=choose, args=(False,)
         )

@@ -205,7 +205,7 @@ def result_with(gaps: dict[str, float], chance: np.ndarray) -> Faithfulness:
     counts, no_measures = np.arange(3), (0.0, 0.0, None)
     methods = {
         name: Curves(np.arange(2), counts, np.zeros(3), np.array([0, gap, 0.0]), *no_measures) for name, gap in gaps.items()
-    }  # fmt: skip
+    }
     return Faithfulness(1.0, 0.0, [0, 1], counts, np.zeros(2), methods, [], chance)
 
 

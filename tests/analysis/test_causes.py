@@ -129,8 +129,20 @@ def test_pairs_that_cannot_be_patched_are_told_why(writer):
             patching(writer, HER, **options)
 
 
-SUMS = ("writer", "filler", "translator", "GPT-2", "Llama, grouped-query", "Mistral, sliding window", "GPT-OSS, sinks", "Mixtral",
-        "GPT-NeoX", "BLOOM", "Falcon", "T5")  # fmt: skip
+SUMS = (
+    "writer",
+    "filler",
+    "translator",
+    "GPT-2",
+    "Llama, grouped-query",
+    "Mistral, sliding window",
+    "GPT-OSS, sinks",
+    "Mixtral",
+    "GPT-NeoX",
+    "BLOOM",
+    "Falcon",
+    "T5",
+)
 
 
 @pytest.mark.parametrize("name", SUMS)

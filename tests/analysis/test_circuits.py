@@ -17,7 +17,7 @@ from analysis import (
     head_means,
     head_sources,
     logit_attribution,
-)  # fmt: skip
+)
 from analysis.behaviour import FILLS, Node
 from analysis.circuits import other_sets
 from analysis.effects import log_softmax
@@ -154,8 +154,10 @@ def test_a_slope_is_what_a_small_change_does(name):
     outputs, slope = slopes(net, trace, at, lambda logits: logits[0].log_softmax(0)[token])
     kind, little = stack(name), 0.02
     for edit, key in ((E.Head(1, 2, 1 + little, kind=kind), (kind, 1)), (E.Head(0, 1, 1 - little, kind=kind), (kind, 0))):
-        logs = [log_softmax(net.traces([TEXT], [[changed]], target(name))[0].logits_at([at]))[0, token] for changed in (
-            E.Head(edit.layer, edit.head, 1.0, kind=kind), edit)]  # fmt: skip
+        logs = [
+            log_softmax(net.traces([TEXT], [[changed]], target(name))[0].logits_at([at]))[0, token]
+            for changed in (E.Head(edit.layer, edit.head, 1.0, kind=kind), edit)
+        ]
         by_slope = (edit.scale - 1) * float((outputs.heads[key][0, edit.head] * slope.heads[key][0, edit.head]).sum())
         assert logs[1] - logs[0] == pytest.approx(by_slope, abs=3e-4)
     again = hear(net, trace, [[E.Head(1, 2, kind=kind)]], at)

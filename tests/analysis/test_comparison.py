@@ -115,10 +115,22 @@ def test_two_texts_keep_their_order_and_what_is_the_same_stands_alone(a, b):
 
 def test_pieces_of_words_against_bytes():
     text = " unhappy dogs 🌳"
-    pieces = [sign("[CLS]"), Token(1, "un", 1, 3), Token(2, "##happy", 3, 8), Token(3, "dog", 9, 12), Token(4, "##s", 12, 13),
-              Token(5, "[UNK]", 14, 15, special=True), sign("[SEP]", 15)]  # fmt: skip
-    bytes_ = [Token(1, " unh", 0, 4), Token(2, "appy", 4, 8), Token(3, " dogs", 8, 13), Token(4, " ", 13, 14),
-              *(Token(5, f"<0x{b:02X}>", 14, 15, fragment=True) for b in "🌳".encode())]  # fmt: skip
+    pieces = [
+        sign("[CLS]"),
+        Token(1, "un", 1, 3),
+        Token(2, "##happy", 3, 8),
+        Token(3, "dog", 9, 12),
+        Token(4, "##s", 12, 13),
+        Token(5, "[UNK]", 14, 15, special=True),
+        sign("[SEP]", 15),
+    ]
+    bytes_ = [
+        Token(1, " unh", 0, 4),
+        Token(2, "appy", 4, 8),
+        Token(3, " dogs", 8, 13),
+        Token(4, " ", 13, 14),
+        *(Token(5, f"<0x{b:02X}>", 14, 15, fragment=True) for b in "🌳".encode()),
+    ]
     assert len(text) == 15
     assert align(pieces, bytes_) == ([[1, 2], [3, 4], [5]], [[0, 1], [2], [3, 4, 5, 6, 7]])
 

@@ -24,9 +24,19 @@ from tests.models.networks import network
 MASKED = "The dog ran into the <mask> with a bone."
 TEXTS = {"filler": MASKED.replace("<mask>", "<|mask|>"), "BERT": MASKED, "ALBERT": MASKED}
 THEIRS = (
-    "GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Gemma 2, soft-capped", "Mixtral", "GPT-NeoX", "BLOOM", "Falcon",
-    "BERT", "ALBERT", "T5", "BART",
-)  # fmt: skip
+    "GPT-2",
+    "Llama, grouped-query",
+    "Mistral, sliding window",
+    "Gemma 2, soft-capped",
+    "Mixtral",
+    "GPT-NeoX",
+    "BLOOM",
+    "Falcon",
+    "BERT",
+    "ALBERT",
+    "T5",
+    "BART",
+)
 ASKED = ("writer", "filler", "translator", *THEIRS)
 HEADLESS = "BERT without a head"
 every_model = pytest.mark.parametrize("name", ASKED)

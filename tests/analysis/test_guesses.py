@@ -11,9 +11,14 @@ from tests.models.huggingface.folders import save
 from tests.models.networks import TEXTS, network
 
 
-@pytest.mark.parametrize("name, text, target", [
-    ("writer", TEXTS[0], ""), ("filler", "The [MASK] sat", ""), ("translator", "The cat sleeps.", "Le chat"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, text, target",
+    [
+        ("writer", TEXTS[0], ""),
+        ("filler", "The [MASK] sat", ""),
+        ("translator", "The cat sleeps.", "Le chat"),
+    ],
+)
 def test_a_guess_is_what_the_lens_sees(name, text, target):
     model = models.load(name)
     trace = model.trace(text, target)

@@ -17,9 +17,18 @@ from tests.analysis.walking import walk
 from tests.models.networks import SIZE, tokenizer
 
 PROMISED = (
-    *seen.OWN, "GPT-2", "Llama, grouped-query", "Qwen3", "Gemma 2, soft-capped", "Mixtral", "Falcon", "BERT", "ModernBERT", "T5",
+    *seen.OWN,
+    "GPT-2",
+    "Llama, grouped-query",
+    "Qwen3",
+    "Gemma 2, soft-capped",
+    "Mixtral",
+    "Falcon",
+    "BERT",
+    "ModernBERT",
+    "T5",
     "BART",
-)  # fmt: skip
+)
 LONGER = "The cat sat on the mat, and the dog looked at the cat and sat on the mat."
 Known = dict[tuple[str, int | None, str], np.ndarray]  # by stack, layer and name
 

@@ -21,11 +21,23 @@ from tests.models.networks import TEXTS, network, tokenizer
 # What is odd on the way from the last layer to the logits: a soft cap, a projection, a norm after each block or in the head,
 # a scale, an interface of its own, a decoder with cross-attention.
 ODD = {
-    "GPT-2": "decoder", "Llama, grouped-query": "decoder", "Gemma 2, soft-capped": "decoder", "OPT": "decoder",
-    "GPT-J": "decoder", "BLOOM": "decoder", "MPT": "decoder", "Phi": "decoder", "GPT-OSS, sinks": "decoder",
-    "BERT": "encoder", "ELECTRA": "encoder", "ALBERT": "encoder", "ModernBERT": "encoder", "DeBERTa-v2": "encoder",
-    "T5": "encoder-decoder", "BART": "encoder-decoder",
-}  # fmt: skip
+    "GPT-2": "decoder",
+    "Llama, grouped-query": "decoder",
+    "Gemma 2, soft-capped": "decoder",
+    "OPT": "decoder",
+    "GPT-J": "decoder",
+    "BLOOM": "decoder",
+    "MPT": "decoder",
+    "Phi": "decoder",
+    "GPT-OSS, sinks": "decoder",
+    "BERT": "encoder",
+    "ELECTRA": "encoder",
+    "ALBERT": "encoder",
+    "ModernBERT": "encoder",
+    "DeBERTa-v2": "encoder",
+    "T5": "encoder-decoder",
+    "BART": "encoder-decoder",
+}
 
 
 @pytest.mark.parametrize("name", ODD)

@@ -69,8 +69,11 @@ def test_a_verdict_needs_both_measures_above_every_random_push_and_a_tie_is_no_m
 
     weak = (move(0.1, 1.0), move(0.2, 0.5))
     for push_move, verdict in (
-        (move(0.3, 2.0), "more"), (move(0.2, 2.0), "unclear"), (move(0.3, 1.0), "unclear"), (move(0.2, 1.0), "no more")
-    ):  # fmt: skip
+        (move(0.3, 2.0), "more"),
+        (move(0.2, 2.0), "unclear"),
+        (move(0.3, 1.0), "unclear"),
+        (move(0.2, 1.0), "no more"),
+    ):
         assert Moves(push_move, weak).verdict == verdict
     assert Moves(move(0.2, 0.7), weak).rise_rank == Moves(move(0.2, 0.7), weak).nats_rank == 2
 

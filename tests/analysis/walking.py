@@ -10,8 +10,18 @@ from analysis import inside
 
 # Formulas whose factors are the very numbers of other stages, and nothing that was made of them.
 HANDED_ON = {
-    "add", "same", "linear", "dot product", "weighted sum", "gate", "scale", "rotary", "mask", "position bias", "soft cap",
-}  # fmt: skip
+    "add",
+    "same",
+    "linear",
+    "dot product",
+    "weighted sum",
+    "gate",
+    "scale",
+    "rotary",
+    "mask",
+    "position bias",
+    "soft cap",
+}
 
 
 def formula(way: inside.Way, place: inside.Place) -> str:

@@ -14,9 +14,21 @@ from tests.models.networks import NETWORKS, network, tokenizer
 
 OURS = ("writer", "filler", "translator")
 THEIRS = (
-    "GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Gemma 2, soft-capped", "GPT-OSS, sinks", "Mixtral", "GPT-NeoX",
-    "BLOOM", "Falcon", "BERT", "ALBERT", "XLNet", "T5", "BART",
-)  # fmt: skip
+    "GPT-2",
+    "Llama, grouped-query",
+    "Mistral, sliding window",
+    "Gemma 2, soft-capped",
+    "GPT-OSS, sinks",
+    "Mixtral",
+    "GPT-NeoX",
+    "BLOOM",
+    "Falcon",
+    "BERT",
+    "ALBERT",
+    "XLNet",
+    "T5",
+    "BART",
+)
 NAMES = (*OURS, *THEIRS)
 OTHER, TEXT, TARGET = "The dog ran to the garden", "The cat sat on the mat", "Le chat"
 

@@ -87,10 +87,13 @@ def test_a_character_of_bytes_is_one_piece_in_the_text_and_in_the_answer():
 
 
 LINKS = {  # each page with a menu of tokens: where the model hesitates among bytes, or of a text that has some
-    "explain": f"target={BEGUN}", "flow": f"target={BEGUN}", "change": f"experiment=What+wrote+it&target={BEGUN}",
-    "attention": "view=Query-key&attention=Decoder&target=Müller", "change, a row": "attention=Decoder&target=Müller",
+    "explain": f"target={BEGUN}",
+    "flow": f"target={BEGUN}",
+    "change": f"experiment=What+wrote+it&target={BEGUN}",
+    "attention": "view=Query-key&attention=Decoder&target=Müller",
+    "change, a row": "attention=Decoder&target=Müller",
     "change, two texts": "experiment=Two+texts&other-text=My+name+is+Anna.&target=Müller",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LINKS)

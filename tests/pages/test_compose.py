@@ -249,9 +249,12 @@ def test_layers_compose_what_a_run_mounts(folders, traces, kind, level, part, re
 
 
 FEW = {
-    ("decoder", "expert", "Switch off"), ("encoder-decoder", "beginner", "Switch off"), ("encoder", "intermediate", "Two texts"),
-    ("decoder", "beginner", "What wrote it"), ("encoder", "intermediate", "Steer"),
-}  # fmt: skip
+    ("decoder", "expert", "Switch off"),
+    ("encoder-decoder", "beginner", "Switch off"),
+    ("encoder", "intermediate", "Two texts"),
+    ("decoder", "beginner", "What wrote it"),
+    ("encoder", "intermediate", "Steer"),
+}
 
 
 def grid(parts: Collection[str], few: Collection[tuple[str, str, str]]) -> list:
@@ -305,9 +308,12 @@ def test_change_says_why_nothing_can_be_asked(folders, traces):
 
 
 OPENED = {
-    ("decoder", "expert", "weights"), ("encoder", "intermediate", "feed-forward"), ("encoder-decoder", "beginner", "choice"),
-    ("our own", "beginner", "pieces"), ("decoder", "intermediate", "order"),
-}  # fmt: skip
+    ("decoder", "expert", "weights"),
+    ("encoder", "intermediate", "feed-forward"),
+    ("encoder-decoder", "beginner", "choice"),
+    ("our own", "beginner", "pieces"),
+    ("decoder", "intermediate", "order"),
+}
 
 
 @pytest.mark.parametrize(("kind", "level", "stage"), grid(STAGES, OPENED))
@@ -321,9 +327,11 @@ def test_inside_composes_what_a_run_mounts(folders, traces, kind, level, stage):
 
 
 FOLLOWED = {
-    ("decoder", "expert", "Side by side"), ("encoder", "intermediate", "Streams"),
-    ("encoder-decoder", "beginner", "Layer by layer"), ("our own", "beginner", "Side by side"),
-}  # fmt: skip
+    ("decoder", "expert", "Side by side"),
+    ("encoder", "intermediate", "Streams"),
+    ("encoder-decoder", "beginner", "Layer by layer"),
+    ("our own", "beginner", "Side by side"),
+}
 
 
 @pytest.mark.parametrize(("kind", "level", "view"), grid(FLOWS, FOLLOWED))
@@ -368,9 +376,11 @@ def test_flow_of_a_single_token_has_nothing_to_go_back_to(folders, traces):
 
 
 SPREAD = {
-    ("decoder", "intermediate", "Tokens"), ("encoder-decoder", "beginner", "Tokens"), ("encoder", "expert", "One word"),
+    ("decoder", "intermediate", "Tokens"),
+    ("encoder-decoder", "beginner", "Tokens"),
+    ("encoder", "expert", "One word"),
     ("our own", "expert", "Vocabulary"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("kind", "level", "part"), grid(SPACES, SPREAD))

@@ -282,10 +282,12 @@ FREE = {
     "sought",
 }  # any text, and names that are tried and told of
 WRONG = {  # where each choice is offered; nonsense is told of wherever a link asks for it
-    "level": ("type", ""), "attention": ("type", f"{FRENCH}&level=expert"),
+    "level": ("type", ""),
+    "attention": ("type", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["layer", "head", "special", "whole-words", "temperature", "bars"], ("type", EXPERT)),
     "renormalised": ("type", f"{EXPERT}&special=false"),
-    "view": ("attention", EXPERT), "shade": ("attention", f"{EXPERT}&view=Reading"),
+    "view": ("attention", EXPERT),
+    "shade": ("attention", f"{EXPERT}&view=Reading"),
     **dict.fromkeys(["order", "only"], ("attention", f"{EXPERT}&view=Model")),
     **dict.fromkeys(["heat", "compare"], ("attention", f"{EXPERT}&view=Heatmap")),
     **dict.fromkeys(["other-layer", "other-head"], ("attention", f"{EXPERT}&view=Heatmap&compare=head")),
@@ -294,7 +296,10 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     **dict.fromkeys(["show", "fusion", "discard", "residual"], ("flow", EXPERT)),
     **dict.fromkeys(["explain", "explain-by"], ("explain", EXPERT)),
     **dict.fromkeys(["space", "projection", "dimensions", "measure", "colour"], ("space", EXPERT)),
-    "token": ("type", TEXT), "stage": ("inside", TEXT), "block": ("inside", TEXT), "inside-text": ("inside", FRENCH),
+    "token": ("type", TEXT),
+    "stage": ("inside", TEXT),
+    "block": ("inside", TEXT),
+    "inside-text": ("inside", FRENCH),
     "word": ("inside", f"{TEXT}&stage=pieces"),
     "neuron": ("inside", f"{TEXT}&stage=feed-forward"),
     **dict.fromkeys(["word-order", "order-seed"], ("inside", f"{EXPERT}&stage=order")),
@@ -317,9 +322,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "all-heads": ("change", f"{EXPERT}&try-lines=true"),
     "wrote-cell": ("change", f"{EXPERT}&experiment=What+wrote+it"),
     **dict.fromkeys(["circuit-keep", "circuit-fill"], ("change", f"{EXPERT}&experiment=Circuit")),
-    **dict.fromkeys(
-        ["texts-part", "texts-into", "texts-measure", "texts-cell"], ("change", TWO_TEXTS)
-    ),
+    **dict.fromkeys(["texts-part", "texts-into", "texts-measure", "texts-cell"], ("change", TWO_TEXTS)),
     **dict.fromkeys(["texts-kind", "texts-place"], ("change", f"{FRENCH}&{TWO_TEXTS}")),
     "texts-all": ("change", TWO_TEXTS.replace("expert", "beginner")),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
@@ -328,8 +331,11 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "heads-alike": ("heads", f"{EXPERT}&heads-part=Stand-ins&heads-text=your+text"),
     "heads-way": ("heads", f"{EXPERT}&heads-part=Weights"),
     "heads-worth": ("heads", f"{EXPERT}&heads-part=Importance&heads-text=your+text"),
-    "learn": ("lessons", ""), "lesson": ("type", ""), "step": ("type", "lesson=tokens"), "room": ("type", ""),
-}  # fmt: skip
+    "learn": ("lessons", ""),
+    "lesson": ("type", ""),
+    "step": ("type", "lesson=tokens"),
+    "room": ("type", ""),
+}
 
 
 @pytest.mark.parametrize("name", WRONG)

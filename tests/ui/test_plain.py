@@ -50,8 +50,19 @@ def marked(app: AppTest) -> list[str]:
     return [one for one in words + labels if re.search(r"(?<!\\)(!\[x\]|:red\[|\]\(http://evil|<img)", code.sub("", one))]
 
 
-@pytest.mark.parametrize(("page", "name"), [("type", "text"), ("type", "level"), ("attention", "view"), ("attention", "head"),
-    ("lessons", "lesson"), ("room", "room"), ("type", "model"), ("attention", "other-model")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        ("type", "text"),
+        ("type", "level"),
+        ("attention", "view"),
+        ("attention", "head"),
+        ("lessons", "lesson"),
+        ("room", "room"),
+        ("type", "model"),
+        ("attention", "other-model"),
+    ],
+)
 def test_whatever_a_link_holds_is_text_on_the_page(page, name):
     app = open_link(page, urlencode({name: EVIL, "two-texts": "true", "level": "expert"} | {name: EVIL}))
     assert not app.exception and marked(app) == []

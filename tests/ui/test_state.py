@@ -50,11 +50,16 @@ def script() -> None:
     from ui import state
 
     st.session_state["found"] = {
-        "level": state.LEVEL.get(), "asked": state.LEVEL.in_address, "layer": state.LAYER.get_or("none"),
-        "held": state.LAYER.is_set, "twice": state.VIEW.in_address, "empty": state.TEXT.in_address,
-        "missing": state.HEAD.in_address, "popped": state.HEAD.pop(),
+        "level": state.LEVEL.get(),
+        "asked": state.LEVEL.in_address,
+        "layer": state.LAYER.get_or("none"),
+        "held": state.LAYER.is_set,
+        "twice": state.VIEW.in_address,
+        "empty": state.TEXT.in_address,
+        "missing": state.HEAD.in_address,
+        "popped": state.HEAD.pop(),
         "chosen": state.chosen(),
-    }  # fmt: skip
+    }
     st.session_state["own"] = {name: st.session_state[name] for name in ("level", "layer", "bars") if name in st.session_state}
 
 
@@ -117,10 +122,11 @@ def test_keys_and_families_are_declared_in_state_files_alone():
     files = [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
     declared = [
         f"{file.relative_to(ROOT)}:{node.lineno}"
-        for file in files if file.name != "state.py"
+        for file in files
+        if file.name != "state.py"
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix("state.") in ("Key", "Family", "link", "Key[Any]")
-    ]  # fmt: skip
+    ]
     assert declared == []
 
 

@@ -163,10 +163,13 @@ def test_beginners_read_the_same_name_of_the_end_in_a_text_and_among_the_guesses
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("<0xC3>", "part of a character (byte C3)"), (" <0xE2><0x80>", "·part of a character (bytes E2 80)"), (" dog", "·dog"),
-        ("é<0xC3>", "épart of a character (byte C3)"), ("<0x>", "<0x>"),
+        ("<0xC3>", "part of a character (byte C3)"),
+        (" <0xE2><0x80>", "·part of a character (bytes E2 80)"),
+        (" dog", "·dog"),
+        ("é<0xC3>", "épart of a character (byte C3)"),
+        ("<0x>", "<0x>"),
     ],
-)  # fmt: skip
+)
 def test_a_menu_names_bytes_in_words(text, said):
     assert listed(text) == said
     assert listed(text, fragment=False) == label(text)

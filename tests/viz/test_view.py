@@ -101,18 +101,36 @@ def test_a_share_that_is_sent_as_float16_is_written_as_it_is_beside_the_picture(
 
 @pytest.mark.parametrize(
     ("p", "text"),
-    [(1, "100 %"), (0.99996, "over 99.9 %"), (0.99941, "99.9 %"), (1 - 1e-9, "100 %"), (0.07944, "7.94 %"), (0.09996, "10.0 %"),
-     (0.000123, "0.0123 %"), (1e-5, "0.00100 %"), (1e-9, "under 0.001 %"), (0, "0 %"), (float("nan"), "–")],
-)  # fmt: skip
+    [
+        (1, "100 %"),
+        (0.99996, "over 99.9 %"),
+        (0.99941, "99.9 %"),
+        (1 - 1e-9, "100 %"),
+        (0.07944, "7.94 %"),
+        (0.09996, "10.0 %"),
+        (0.000123, "0.0123 %"),
+        (1e-5, "0.00100 %"),
+        (1e-9, "under 0.001 %"),
+        (0, "0 %"),
+        (float("nan"), "–"),
+    ],
+)
 def test_a_probability_is_said_in_three_digits(p, text):
     assert percent(p) == text.replace(" %", "\u00a0%")
 
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.5, "50.0 %"), (0, "0 %"), (-0.0118, "−1.18 %"), (-1.5, "−150 %"), (-0.99996, "−99.9 %"), (-1e-9, "over −0.001 %"),
-     (float("nan"), "–")],
-)  # fmt: skip
+    [
+        (0.5, "50.0 %"),
+        (0, "0 %"),
+        (-0.0118, "−1.18 %"),
+        (-1.5, "−150 %"),
+        (-0.99996, "−99.9 %"),
+        (-1e-9, "over −0.001 %"),
+        (float("nan"), "–"),
+    ],
+)
 def test_a_share_below_0_has_a_minus(share, text):
     assert signed(share) == text.replace(" %", "\u00a0%")
 

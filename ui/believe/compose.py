@@ -52,19 +52,26 @@ def grid(evidence: Faithfulness) -> dict[str, object]:
     """Which steps were measured, in numbers."""
     gaps = np.diff(evidence.counts)
     return {
-        "points": len(gaps), "units": len(evidence.units), "widest": gaps.max(),
+        "points": len(gaps),
+        "units": len(evidence.units),
+        "widest": gaps.max(),
         "dense": int(np.argmax(gaps > 1)) or len(gaps),
-    }  # fmt: skip
+    }
 
 
 def chart(draft: Draft, trial: Trial, evidence: Faithfulness, chosen: str, coming: bool) -> Picture:
     """What the chance of the prediction is while tokens leave the text, or come."""
     titles, simple = titles_of(trial, evidence), draft.look.beginner
     options = {
-        "name": chosen, "others": [] if simple else [name for name in titles if name != chosen], "titles": titles,
-        "methods": list(trial.scores), "coming": coming, "exact": evidence.exact,
-        "title": "" if simple else "Insertion" if coming else "Deletion", "across": draft.words("come" if coming else "gone"),
-    }  # fmt: skip
+        "name": chosen,
+        "others": [] if simple else [name for name in titles if name != chosen],
+        "titles": titles,
+        "methods": list(trial.scores),
+        "coming": coming,
+        "exact": evidence.exact,
+        "title": "" if simple else "Insertion" if coming else "Deletion",
+        "across": draft.words("come" if coming else "gone"),
+    }
 
     def numbers() -> dict[str, Numbers]:
         each = {titles[name]: evidence.methods[name] for name in ([chosen] if simple else titles)}
@@ -73,6 +80,10 @@ def chart(draft: Draft, trial: Trial, evidence: Faithfulness, chosen: str, comin
         return {"probability": Numbers(chances, ("order", "tokens"), {"order": list(each), "tokens": evidence.counts.tolist()})}
 
     return trial.picture(
-        falling.falling, COME if coming else LEAVE, f"Tokens {'come' if coming else 'leave'} by {titles[chosen]}",
-        options | trial.options, numbers=numbers, known={"evidence": evidence},
-    )  # fmt: skip
+        falling.falling,
+        COME if coming else LEAVE,
+        f"Tokens {'come' if coming else 'leave'} by {titles[chosen]}",
+        options | trial.options,
+        numbers=numbers,
+        known={"evidence": evidence},
+    )

@@ -44,8 +44,9 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.D
     if not simple:
         ranks = [evidence.methods[name].correlation for name in titles]
         frame["Rank correlation with leave-one-out"] = [
-            *("–" if rank is None else f"{rank:.2f}".replace("-", "−") for rank in ranks), "0 on average",
-        ]  # fmt: skip
+            *("–" if rank is None else f"{rank:.2f}".replace("-", "−") for rank in ranks),
+            "0 on average",
+        ]
     return frame
 
 

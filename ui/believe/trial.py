@@ -49,14 +49,24 @@ class Trial:
         tokens = [*self.look.trace.tokens, *self.look.trace.target]
         first_tokens = ["“" + label(tokens[evidence.units[i]].text.strip(" ") or " ") + "”" for i in ours.order[:5]]
         values = {
-            "method": self.titles[chosen], "first": plain(", ".join(first_tokens)), "full": percent(evidence.full),
-            "empty": percent(evidence.empty), "left": percent(ours.deletion_area), "orders": len(areas),
-            "median": percent(np.median(areas)), "least": percent(min(areas)), "most": percent(max(areas)),
-            "beaten": evidence.beaten(chosen), "ahead": evidence.ahead(chosen), "tries": len(evidence.gaps),
+            "method": self.titles[chosen],
+            "first": plain(", ".join(first_tokens)),
+            "full": percent(evidence.full),
+            "empty": percent(evidence.empty),
+            "left": percent(ours.deletion_area),
+            "orders": len(areas),
+            "median": percent(np.median(areas)),
+            "least": percent(min(areas)),
+            "most": percent(max(areas)),
+            "beaten": evidence.beaten(chosen),
+            "ahead": evidence.ahead(chosen),
+            "tries": len(evidence.gaps),
             "far": evidence.as_far(chosen),
             "methods": "one method" if len(evidence.methods) == 1 else f"{len(evidence.methods)} methods",
-            "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"), "luck": f"{evidence.corrected[chosen]:.3f}", "beside": "",
-        }  # fmt: skip
+            "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"),
+            "luck": f"{evidence.corrected[chosen]:.3f}",
+            "beside": "",
+        }
         if more := len(evidence.gaps) - len(areas):  # of which the curves are not read, and which count for the verdict
             values["beside"] = " " + reader(HERE, "beside", orders=len(areas), more=more)
         headings = ["no verdict" if evidence.verdict(chosen) == "none" else evidence.verdict(chosen)]

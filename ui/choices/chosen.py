@@ -24,10 +24,17 @@ def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
 def choices() -> Choices:
     """Return all that is chosen now; `ui.picture.mount.composed` adds which words of the field are marked."""
     return Choices(
-        state.level(), _attention(), state.LAYER.get(), state.HEAD.get(), state.TOKEN.get(),
-        bool(state.SPECIAL.get()), bool(state.RENORMALISED.get()), bool(state.WHOLE_WORDS.get()),
-        is_touched(), is_phone(),
-    )  # fmt: skip
+        state.level(),
+        _attention(),
+        state.LAYER.get(),
+        state.HEAD.get(),
+        state.TOKEN.get(),
+        bool(state.SPECIAL.get()),
+        bool(state.RENORMALISED.get()),
+        bool(state.WHOLE_WORDS.get()),
+        is_touched(),
+        is_phone(),
+    )
 
 
 def chosen_kind(info: ModelInfo) -> str:

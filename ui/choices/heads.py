@@ -25,10 +25,15 @@ def side_bar(name: str) -> None:
     info = model.info
     if info.kind == "encoder-decoder":
         one_of(
-            state.ATTENTION, state.ATTENTION.values, "the attention", place=st.sidebar, width="stretch", wrap=False,
+            state.ATTENTION,
+            state.ATTENTION.values,
+            "the attention",
+            place=st.sidebar,
+            width="stretch",
+            wrap=False,
             help="Cross: from the target to the source. Encoder: within the source. Decoder: within the target.",
             on_change=lambda: keep(None),
-        )  # fmt: skip
+        )
     kind = chosen_kind(info)
     first = favourite(model, kind)
     for key in state.FAVOURITES_NEXT.pop():

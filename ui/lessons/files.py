@@ -32,9 +32,20 @@ QUESTION = {"ask": str, "answer": str, "given": dict, "expect": object, "hint": 
 PUBLISHED = {"source": str, "numbers": list, "differ": str}
 NUMBER = {"of": str, "number": object, "unit": str, "answer": str, "given": dict}
 PAGES = (
-    "overview", "type", "attention", "layers", "flow", "space", "inside", "generate", "explain", "change", "heads", "build",
+    "overview",
+    "type",
+    "attention",
+    "layers",
+    "flow",
+    "space",
+    "inside",
+    "generate",
+    "explain",
+    "change",
+    "heads",
+    "build",
     "train",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,12 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         st.caption(f"{plain(lesson.title)} · step\u00a0{number}\u00a0of\u00a0{len(lesson.steps)}", width="stretch")
         folded = state.LESSON_FOLDED.get()
         st.button(
-            "Show the lesson" if folded else "Hide the lesson", key="lesson-fold", type="tertiary", on_click=fold,
+            "Show the lesson" if folded else "Hide the lesson",
+            key="lesson-fold",
+            type="tertiary",
+            on_click=fold,
             icon=":material/expand_less:" if folded else ":material/expand_more:",
-        )  # fmt: skip
+        )
         st.button("Close the lesson", key="lesson-close", icon=":material/close:", type="tertiary", on_click=course.leave)
     if folded:
         return
@@ -98,15 +101,22 @@ def ways(lesson: Lesson, number: int) -> None:
     """To the step before and to the next."""
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-ways"):
         st.button(
-            "Back", key="lesson-back", icon=":material/arrow_back:", disabled=number == 1,
-            on_click=course.begin, args=(lesson, number - 1),
-        )  # fmt: skip
+            "Back",
+            key="lesson-back",
+            icon=":material/arrow_back:",
+            disabled=number == 1,
+            on_click=course.begin,
+            args=(lesson, number - 1),
+        )
         last = number == len(lesson.steps)
         st.button(
-            "Finish" if last else "Next", key="lesson-next-step", type="primary",
+            "Finish" if last else "Next",
+            key="lesson-next-step",
+            type="primary",
             icon=":material/check:" if last else ":material/arrow_forward:",
-            on_click=course.finish if last else course.begin, args=(lesson,) if last else (lesson, number + 1),
-        )  # fmt: skip
+            on_click=course.finish if last else course.begin,
+            args=(lesson,) if last else (lesson, number + 1),
+        )
 
 
 def fold() -> None:

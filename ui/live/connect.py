@@ -100,9 +100,15 @@ def connect(page: str, live: Live | None) -> None:
     data: dict[str, Any] = {"key": ""}
     if answers_here:
         data = {
-            "key": visit.key, "run": visit.run, "page": page, "model": visit.model, "texts": texts,
-            "said": (state.SAID.get() or "").replace("\n", BREAK), "longest": state.LINKED, "parts": live.parts,
+            "key": visit.key,
+            "run": visit.run,
+            "page": page,
+            "model": visit.model,
+            "texts": texts,
+            "said": (state.SAID.get() or "").replace("\n", BREAK),
+            "longest": state.LINKED,
+            "parts": live.parts,
             "values": dict(live.values),
             "choices": asdict(replace(choices(), explained=before)),
-        }  # fmt: skip
+        }
     _component()(key=KEY, data=json.dumps(data).encode())

@@ -55,9 +55,16 @@ def read(message: str) -> Request:
         own = values.get("values", {})
         check(isinstance(own, dict), "“values” has the page’s own choices by their names.")
         return Request(
-            number, count_of(values, "run"), text_of(values, "page", NAMED), text_of(values, "model"),
-            typed(values, "text"), typed(values, "target"), choices_of(values.get("choices")), own, values.get("click"),
-        )  # fmt: skip
+            number,
+            count_of(values, "run"),
+            text_of(values, "page", NAMED),
+            text_of(values, "model"),
+            typed(values, "text"),
+            typed(values, "target"),
+            choices_of(values.get("choices")),
+            own,
+            values.get("click"),
+        )
     except ValueError as error:
         raise RequestError(str(error), number) from None
 
@@ -72,11 +79,16 @@ def choices_of(values: object) -> Choices:
     return Choices(
         level=option_of(values, "level", state.LEVELS, Choices.level),
         attention=option_of(values, "attention", attentions, Choices.attention),
-        layer=place_of(values, "layer"), head=place_of(values, "head"), token=place_of(values, "token"),
-        special=switch_of(values, "special"), renormalised=switch_of(values, "renormalised"),
-        whole_words=switch_of(values, "whole_words"), touched=switch_of(values, "touched"), narrow=switch_of(values, "narrow"),
+        layer=place_of(values, "layer"),
+        head=place_of(values, "head"),
+        token=place_of(values, "token"),
+        special=switch_of(values, "special"),
+        renormalised=switch_of(values, "renormalised"),
+        whole_words=switch_of(values, "whole_words"),
+        touched=switch_of(values, "touched"),
+        narrow=switch_of(values, "narrow"),
         explained=explained_of(values.get("explained")),
-    )  # fmt: skip
+    )
 
 
 def explained_of(words: object) -> dict[str, str] | None:

@@ -41,10 +41,24 @@ def select_tokens(
 
 
 def falling(
-    model: LanguageModel, trace: Trace, *, name: str, others: Sequence[str], titles: dict[str, str], methods: Sequence[str],
-    position: int, token: int, against: int | None = None, choices: tuple[tuple, ...] = (), between: int | None = None,
-    coming: bool, exact: bool, title: str, across: str, evidence: Faithfulness | None = None,
-) -> go.Figure:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    name: str,
+    others: Sequence[str],
+    titles: dict[str, str],
+    methods: Sequence[str],
+    position: int,
+    token: int,
+    against: int | None = None,
+    choices: tuple[tuple, ...] = (),
+    between: int | None = None,
+    coming: bool,
+    exact: bool,
+    title: str,
+    across: str,
+    evidence: Faithfulness | None = None,
+) -> go.Figure:
     """How the chance of a prediction changes while tokens leave the text, or come, in the order of a method.
 
     choices: of `Attribution`; between: of attention flow, as many tokens as `flow` takes.

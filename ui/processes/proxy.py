@@ -69,11 +69,15 @@ def settings(host: str, port: int, servers: Sequence[int], secret: str, allowed:
     """
     balance = {
         "selection_policy": {
-            "policy": "cookie", "name": COOKIE, "secret": secret, "max_age": MONTH, "fallback": {"policy": "least_conn"},
+            "policy": "cookie",
+            "name": COOKIE,
+            "secret": secret,
+            "max_age": MONTH,
+            "fallback": {"policy": "least_conn"},
         },
         "try_duration": "20s",
         "try_interval": "100ms",
-    }  # fmt: skip
+    }
     checks = {
         "active": {"uri": "/ready", "interval": "2s", "timeout": "10s", "fails": 3},
         "passive": {"fail_duration": "2s", "max_fails": 1},

@@ -323,9 +323,8 @@ class Rooms:
         count = Counter(room.network for room in self.rooms.values())
         now = self.clock()
         empty = [
-            room for room in held
-            if room.code in self.rooms and room.is_empty and (room in own or now - room.seen > JUST_OPENED)
-        ]  # fmt: skip
+            room for room in held if room.code in self.rooms and room.is_empty and (room in own or now - room.seen > JUST_OPENED)
+        ]
         if not empty:
             return False
         room = min(empty, key=lambda room: (-count[room.network], room.seen))

@@ -23,13 +23,21 @@ def activation_curve(
     called = escape_plotly(name)
     figure = go.Figure()
     figure.add_scatter(
-        x=x, y=function(x), mode="lines", line={"color": GREY, "width": 2}, name=called,
+        x=x,
+        y=function(x),
+        mode="lines",
+        line={"color": GREY, "width": 2},
+        name=called,
         hovertemplate=f"{called}: %{{y:.3f}} of %{{x:.3f}}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.add_scatter(
-        x=[point], y=y, mode="markers", marker={"color": _POINT, "size": 11}, name="here",
+        x=[point],
+        y=y,
+        mode="markers",
+        marker={"color": _POINT, "size": 11},
+        name="here",
         hovertemplate="here: %{y:.3f} of %{x:.3f}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_layout(
         **CLEAR,
         height=240,

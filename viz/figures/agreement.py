@@ -23,10 +23,20 @@ def agreeing(names: Sequence[str], ranks: np.ndarray) -> go.Figure:
     labels = [escape_plotly(name) for name in names]
     figure = go.Figure(
         go.Heatmap(
-            x=labels, y=labels, z=np.round(ranks, 4), zmin=-1, zmax=1, colorscale=DIVERGING, text=texts, texttemplate="%{text}",
-            hovertemplate="%{y} and %{x}: %{text}<extra></extra>", xgap=2, ygap=2, showscale=False,
+            x=labels,
+            y=labels,
+            z=np.round(ranks, 4),
+            zmin=-1,
+            zmax=1,
+            colorscale=DIVERGING,
+            text=texts,
+            texttemplate="%{text}",
+            hovertemplate="%{y} and %{x}: %{text}<extra></extra>",
+            xgap=2,
+            ygap=2,
+            showscale=False,
         )
-    )  # fmt: skip
+    )
     figure.update_layout(**CLEAR, height=130 + 40 * count, margin={"l": 8, "r": 8, "t": 8, "b": 8}, font={"color": GREY})
     figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False, ticks="")
     figure.update_xaxes(automargin=True, showgrid=False, ticks="", tickangle=-45)

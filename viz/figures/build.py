@@ -23,9 +23,13 @@ def encoding_heatmap(values: np.ndarray, title: str, across: str = "dimension", 
     hover = f"{down} %{{y}}, {across} %{{x}}: %{{z:.3f}}<extra></extra>"
     figure = go.Figure(go.Heatmap(z=values, zmin=-most, zmax=most, colorscale=DIVERGING, hovertemplate=hover))
     figure.update_layout(
-        **CLEAR, height=360, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
-        xaxis={"title": across}, yaxis={"title": down, "autorange": "reversed"},
-    )  # fmt: skip
+        **CLEAR,
+        height=360,
+        title=title,
+        margin={"l": 10, "r": 10, "t": 46, "b": 10},
+        xaxis={"title": across},
+        yaxis={"title": down, "autorange": "reversed"},
+    )
     return figure
 
 
@@ -38,11 +42,15 @@ def lines(
         line = {"color": LINES[number % len(LINES)], "dash": DASHES[number % len(DASHES)]}
         figure.add_trace(go.Scatter(x=x, y=y, name=name, line=line, mode="lines+markers" if len(x) < 30 else "lines"))
     figure.update_layout(
-        **CLEAR, height=340, title=title, margin={"l": 10, "r": 10, "t": 46, "b": 10},
+        **CLEAR,
+        height=340,
+        title=title,
+        margin={"l": 10, "r": 10, "t": 46, "b": 10},
         xaxis={"title": across} | (_powers(x) if log_x else {}),
         yaxis={"title": up} | (_powers(np.concatenate(list(series.values()))) if log_y else {}),
-        legend={"orientation": "h", "y": -0.4, "yanchor": "top"}, showlegend=len(series) > 1,
-    )  # fmt: skip
+        legend={"orientation": "h", "y": -0.4, "yanchor": "top"},
+        showlegend=len(series) > 1,
+    )
     return figure
 
 

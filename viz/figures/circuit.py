@@ -33,9 +33,7 @@ class Spot:
     lost: float = 0.0
 
 
-def circuit(
-    spots: Sequence[Spot], target: str, edges: np.ndarray | None = None, direct: np.ndarray | None = None
-) -> go.Figure:  # fmt: skip
+def circuit(spots: Sequence[Spot], target: str, edges: np.ndarray | None = None, direct: np.ndarray | None = None) -> go.Figure:
     """The parts of a circuit, drawn with Plotly; those without a label are squares.
 
     target: what the parts lead to, at the top. edges [from, to], direct [from]: the share of the behaviour that goes from one to
@@ -52,36 +50,56 @@ def circuit(
     figure = go.Figure()
     _draw_lines(figure, places, names, edges, direct)
     figure.add_scatter(
-        x=[x for x, _ in places[:-1]], y=[y for _, y in places[:-1]], mode="markers",
+        x=[x for x, _ in places[:-1]],
+        y=[y for _, y in places[:-1]],
+        mode="markers",
         hovertemplate="%{customdata}<extra></extra>",
         customdata=[f"{name}: without it {signed(spot.lost)} goes" for name, spot in zip(names, spots, strict=False)],
         marker={"size": 14, "color": GREY, "symbol": ["circle" if spot.label else "square" for spot in spots]},
-    )  # fmt: skip
+    )
     figure.add_scatter(
-        x=[0.5], y=[len(heights)], mode="markers+text", text=[names[-1]], textposition="top center", hoverinfo="skip",
-        marker={"size": 13, "symbol": "diamond", "color": ON_ANY_PAGE}, textfont={"size": 13},
-    )  # fmt: skip
+        x=[0.5],
+        y=[len(heights)],
+        mode="markers+text",
+        text=[names[-1]],
+        textposition="top center",
+        hoverinfo="skip",
+        marker={"size": 13, "symbol": "diamond", "color": ON_ANY_PAGE},
+        textfont={"size": 13},
+    )
     for (x, y), spot in zip(places, spots, strict=False):  # a ground of their own keeps lines from crossing them
         if spot.label:
             figure.add_annotation(
-                x=x, y=y, xshift=11, text=escape_plotly(spot.label), showarrow=False, xanchor="left", borderpad=1,
+                x=x,
+                y=y,
+                xshift=11,
+                text=escape_plotly(spot.label),
+                showarrow=False,
+                xanchor="left",
+                borderpad=1,
                 **PLATE,
-            )  # fmt: skip
+            )
     bare = {"showgrid": False, "zeroline": False, "title": None, "fixedrange": True, "ticks": ""}
     rows = {heights[spot.height]: escape_plotly(spot.row) for spot in spots}
     figure.update_layout(
-        height=_AROUND + _ROW * (len(heights) + 1), margin={"l": 8, "r": 8, "t": 30, "b": 10}, showlegend=False, **CLEAR,
+        height=_AROUND + _ROW * (len(heights) + 1),
+        margin={"l": 8, "r": 8, "t": 30, "b": 10},
+        showlegend=False,
+        **CLEAR,
         xaxis=bare | {"showticklabels": False, "range": [-0.05, 1.1]},
-        yaxis=bare | {"tickvals": list(rows), "ticktext": list(rows.values()), "automargin": True,
-                      "range": [-0.5, len(heights) + 0.5]},
-    )  # fmt: skip
+        yaxis=bare
+        | {"tickvals": list(rows), "ticktext": list(rows.values()), "automargin": True, "range": [-0.5, len(heights) + 0.5]},
+    )
     return figure
 
 
 def _draw_lines(
-    figure: go.Figure, places: Sequence[tuple[float, int]], names: Sequence[str], edges: np.ndarray | None,
+    figure: go.Figure,
+    places: Sequence[tuple[float, int]],
+    names: Sequence[str],
+    edges: np.ndarray | None,
     direct: np.ndarray | None,
-) -> None:  # fmt: skip
+) -> None:
     last = len(places) - 1
     lines = [(start, to, float(edges[start, to])) for start, to in np.ndindex(last, last)] if edges is not None else []
     lines += [(start, last, float(share)) for start, share in enumerate(() if direct is None else direct)]
@@ -92,9 +110,13 @@ def _draw_lines(
         line = {"width": 0.8 + _WIDEST * abs(share / lines[0][2]), "color": ON_ANY_PAGE if share > 0 else LINES[1]}
         figure.add_scatter(x=[a, x, c], y=[b, y, d], mode="lines", line=line | {"shape": "spline"}, opacity=0.5, hoverinfo="skip")
         figure.add_scatter(  # what is pointed at
-            x=[a + 0.8 * (x - a)], y=[b + 0.8 * (y - b)], mode="markers", marker={"size": 12, "opacity": 0},
-            text=[f"{names[start]} to {names[to]}: {signed(share)}"], hovertemplate="%{text}<extra></extra>",
-        )  # fmt: skip
+            x=[a + 0.8 * (x - a)],
+            y=[b + 0.8 * (y - b)],
+            mode="markers",
+            marker={"size": 12, "opacity": 0},
+            text=[f"{names[start]} to {names[to]}: {signed(share)}"],
+            hovertemplate="%{text}<extra></extra>",
+        )
 
 
 def middle(places: Sequence[tuple[float, int]], start: int, to: int) -> tuple[float, float]:

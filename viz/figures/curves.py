@@ -39,24 +39,22 @@ def curves(
     places = [f"{count} of {counts[-1]}" for count in counts]
     figure = go.Figure()
     if len(random):
-        by_luck = 100 * np.asarray(random, dtype=np.float64)
-        low, high = by_luck.min(0), by_luck.max(0)
-        name_of = f"median of {len(by_luck)} random orders"
-        quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-        figure.add_scatter(x=x, y=low, showlegend=False, **quiet)
-        figure.add_scatter(x=x, y=high, name="their range", fill="tonexty", fillcolor=_RANGE, **quiet)
-        dashed = {"color": GREY, "width": 2, "dash": "dash"}
-        figure.add_scatter(
-            x=x, y=np.median(by_luck, 0), name=name_of, text=places, mode="lines", line=dashed, hovertemplate=_hover(name_of)
-        )
+        _draw_random(figure, x, 100 * np.asarray(random, dtype=np.float64), places)
     thin = {"color": GREY, "width": 1}
     if others:  # one line of the legend for all of them
         figure.add_scatter(x=[None], y=[None], name="other methods", mode="lines", line=thin)
     for other, each in (others or {}).items():
         figure.add_scatter(
-            x=x, y=100 * np.asarray(each), name=escape_plotly(other), text=places, mode="lines", line=thin, opacity=0.75,
-            hovertemplate=_hover(other), showlegend=False,
-        )  # fmt: skip
+            x=x,
+            y=100 * np.asarray(each),
+            name=escape_plotly(other),
+            text=places,
+            mode="lines",
+            line=thin,
+            opacity=0.75,
+            hovertemplate=_hover(other),
+            showlegend=False,
+        )
     figure.add_scatter(
         x=x,
         y=100 * np.asarray(values, dtype=np.float64),
@@ -78,6 +76,19 @@ def curves(
         yaxis={"title": {"text": "probability"}, "ticksuffix": " %", "rangemode": "tozero", "automargin": True},
     )
     return figure
+
+
+def _draw_random(figure: go.Figure, x: np.ndarray, by_luck: np.ndarray, places: list[str]) -> None:
+    """Draw the median and the range of random orders [order, point], in per cent."""
+    low, high = by_luck.min(0), by_luck.max(0)
+    name_of = f"median of {len(by_luck)} random orders"
+    quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    figure.add_scatter(x=x, y=low, showlegend=False, **quiet)
+    figure.add_scatter(x=x, y=high, name="their range", fill="tonexty", fillcolor=_RANGE, **quiet)
+    dashed = {"color": GREY, "width": 2, "dash": "dash"}
+    figure.add_scatter(
+        x=x, y=np.median(by_luck, 0), name=name_of, text=places, mode="lines", line=dashed, hovertemplate=_hover(name_of)
+    )
 
 
 def _hover(name: str, more: str = "") -> str:

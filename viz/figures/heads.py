@@ -17,9 +17,15 @@ _POINT = 8  # pixels from the middle of a point to its name, and in which no oth
 _NAMED = 100  # of more points, the loneliest have names
 _LETTER, _TEXT = 6.2, 13  # pixels of a letter's width, and of a name's height
 _AROUND = {  # where a name can stand, in Plotly's words, and as steps to the right and up
-    "top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0),
-    "top right": (1, 1), "top left": (-1, 1), "bottom right": (1, -1), "bottom left": (-1, -1),
-}  # fmt: skip
+    "top center": (0, 1),
+    "bottom center": (0, -1),
+    "middle right": (1, 0),
+    "middle left": (-1, 0),
+    "top right": (1, 1),
+    "top left": (-1, 1),
+    "bottom right": (1, -1),
+    "bottom left": (-1, -1),
+}
 
 
 def head_scatter(

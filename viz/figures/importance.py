@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,9 +16,14 @@ _NAMED = 8  # points that are named: those that stand out most
 
 
 def importance_scatter(
-    names: Sequence[str], measured: np.ndarray, ends: np.ndarray, slopes: np.ndarray, layers: Sequence[int],
-    notes: Sequence[str], chosen: int | None = None,
-) -> go.Figure:  # fmt: skip
+    names: Sequence[str],
+    measured: np.ndarray,
+    ends: np.ndarray,
+    slopes: np.ndarray,
+    layers: Sequence[int],
+    notes: Sequence[str],
+    chosen: int | None = None,
+) -> go.Figure:
     """Plot each head as a point: the estimate from its gradient across, the measured effect up, both in nats a token.
 
     measured, slopes: [head]; ends: [2, head], the range of what was measured, NaN where there is none; layers: of each, its
@@ -33,35 +39,50 @@ def importance_scatter(
     hover = "%{hovertext}: %{y:.4f} measured (%{customdata[0]}), %{x:.4f} by its slope<br>%{customdata[1]}<extra></extra>"
     figure = go.Figure(
         go.Scatter(
-            x=slopes, y=measured, mode="markers+text", cliponaxis=False, hovertext=[escape_plotly(name) for name in names],
-            text=["\u00a0" * 3 + name if i in far else "" for i, name in enumerate(names)], textposition="middle right",
+            x=slopes,
+            y=measured,
+            mode="markers+text",
+            cliponaxis=False,
+            hovertext=[escape_plotly(name) for name in names],
+            text=["\u00a0" * 3 + name if i in far else "" for i, name in enumerate(names)],
+            textposition="middle right",
             textfont={"size": 10},
             customdata=[[ends_text, escape_plotly(note)] for ends_text, note in zip(ranges, notes, strict=True)],
             error_y={
-                "type": "data", "symmetric": False, "array": bars[1], "arrayminus": bars[0], "color": GREY, "thickness": 1,
+                "type": "data",
+                "symmetric": False,
+                "array": bars[1],
+                "arrayminus": bars[0],
+                "color": GREY,
+                "thickness": 1,
                 "width": 0,
             },
-            marker={
-                "size": 9, "color": list(layers), "colorscale": DEPTH, "line": {"width": 1, "color": "rgba(128,128,128,.8)"},
-                "colorbar": {
-                    "title": {"text": "layer", "side": "top"}, "orientation": "h", "x": 0, "xanchor": "left", "y": 1.02,
-                    "yanchor": "bottom", "len": 180, "lenmode": "pixels", "thickness": 10, "outlinewidth": 0,
-                    "dtick": max(1, (max(layers) + 1) // 6),
-                },
-            },
+            marker=_marker(layers),
             hovertemplate=hover,
         )
-    )  # fmt: skip
+    )
     if chosen is not None:
         ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"width": 2.5, "color": "#d9660f"}}
         figure.add_scatter(x=[slopes[chosen]], y=[measured[chosen]], mode="markers", marker=ring, hoverinfo="skip")
     figure.add_hline(y=0, line={"color": GREY, "width": 1})
     figure.update_layout(
-        **CLEAR, height=400, margin={"l": 8, "r": 44, "t": 58, "b": 8}, showlegend=False,
+        **CLEAR,
+        height=400,
+        margin={"l": 8, "r": 44, "t": 58, "b": 8},
+        showlegend=False,
         xaxis={"title": {"text": "by its slope (nats a token)"}, "automargin": True, "zeroline": False},
         yaxis={"title": {"text": "rise of the loss without it (nats a token)"}, "automargin": True, "zeroline": False},
-    )  # fmt: skip
+    )
     return figure
+
+
+def _marker(layers: Sequence[int]) -> dict[str, Any]:
+    """Return the look of the points: each in the colour of its layer, with the scale above the chart."""
+    scale = {"x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom", "len": 180, "lenmode": "pixels", "thickness": 10}
+    title = {"title": {"text": "layer", "side": "top"}, "orientation": "h", "outlinewidth": 0}
+    edge = {"width": 1, "color": "rgba(128,128,128,.8)"}
+    colorbar = scale | title | {"dtick": max(1, (max(layers) + 1) // 6)}
+    return {"size": 9, "color": list(layers), "colorscale": DEPTH, "line": edge, "colorbar": colorbar}
 
 
 def pruning_curves(
@@ -81,20 +102,31 @@ def pruning_curves(
         figure.add_scatter(x=x, y=random.min(0), showlegend=False, **quiet)
         figure.add_scatter(x=x, y=random.max(0), name="their range", fill="tonexty", fillcolor=_RANGE, **quiet)
         figure.add_scatter(
-            x=x, y=np.median(random, 0), name=name, mode="lines", line={"color": GREY, "width": 2, "dash": "dash"},
+            x=x,
+            y=np.median(random, 0),
+            name=name,
+            mode="lines",
+            line={"color": GREY, "width": 2, "dash": "dash"},
             hovertemplate=f"{name}: %{{y:.3f}} nats a token without %{{x}} heads<extra></extra>",
-        )  # fmt: skip
+        )
     for (name, values), colour, dash in zip(orders.items(), ("#d0661a", "#1f77a4"), ("solid", "dot"), strict=False):
         label = escape_plotly(name)
         figure.add_scatter(
-            x=x, y=values, name=label, mode="lines+markers", line={"color": colour, "width": 2.5, "dash": dash},
-            marker={"size": 6}, customdata=[escape_plotly(text) for text in saved.get(name, [""] * len(x))],
+            x=x,
+            y=values,
+            name=label,
+            mode="lines+markers",
+            line={"color": colour, "width": 2.5, "dash": dash},
+            marker={"size": 6},
+            customdata=[escape_plotly(text) for text in saved.get(name, [""] * len(x))],
             hovertemplate=f"{label}: %{{y:.3f}} nats a token without %{{x}} heads; %{{customdata}}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_layout(
-        **CLEAR, height=340, margin={"l": 8, "r": 8, "t": 10, "b": 8},
+        **CLEAR,
+        height=340,
+        margin={"l": 8, "r": 8, "t": 10, "b": 8},
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "reversed"},
         xaxis={"title": {"text": "heads off"}, "automargin": True},
         yaxis={"title": {"text": "loss (nats a token)"}, "automargin": True},
-    )  # fmt: skip
+    )
     return figure

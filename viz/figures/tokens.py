@@ -21,10 +21,16 @@ def token_counts(texts: Sequence[str], counts: Mapping[str, Sequence[int]]) -> g
     figure = go.Figure()
     for (name, each), colour in zip(counts.items(), _COLOURS, strict=False):
         figure.add_bar(
-            x=list(each), y=[escape_plotly(text) for text in texts], name=escape_plotly(name), orientation="h",
-            text=[str(value) for value in each], textposition="outside", cliponaxis=False, marker={"color": colour},
+            x=list(each),
+            y=[escape_plotly(text) for text in texts],
+            name=escape_plotly(name),
+            orientation="h",
+            text=[str(value) for value in each],
+            textposition="outside",
+            cliponaxis=False,
+            marker={"color": colour},
             hovertemplate=f"%{{y}}: %{{x}} tokens by {escape_plotly(name)}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_layout(
         **CLEAR,
         height=_LINE * len(texts) + _REST,

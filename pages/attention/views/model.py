@@ -9,8 +9,12 @@ from ui.picture.board import Draft
 from ui.picture.picture import Picture
 
 FILTERS = {
-    "all": "", "token before": "previous", "first token": "first", "itself": "current", "earlier copies": "duplicate",
-}  # fmt: skip
+    "all": "",
+    "token before": "previous",
+    "first token": "first",
+    "itself": "current",
+    "earlier copies": "duplicate",
+}
 CLEAR = 0.3  # the share of a head's attention with which it passes a filter
 
 

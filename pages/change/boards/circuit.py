@@ -43,11 +43,15 @@ def say_size(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
     circuit = wiring.circuit
     heads = sum(node.head is not None for node in circuit.members)
     facts = {
-        "kept": len(circuit.members), "all": len(circuit.nodes), "heads": heads, "others": len(circuit.members) - heads,
-        "share": signed(circuit.share), "left": signed(circuit.left),
+        "kept": len(circuit.members),
+        "all": len(circuit.nodes),
+        "heads": heads,
+        "others": len(circuit.members) - heads,
+        "share": signed(circuit.share),
+        "left": signed(circuit.left),
         "gain": "log-probability" if circuit.against is None else "the difference of the two logits",
         "nats": decimal(circuit.whole - circuit.nothing),
-    }  # fmt: skip
+    }
     draft.say("circuit found", **facts)
     say_enough(draft, settings, circuit)
     if settings.question.against is None:
@@ -64,9 +68,12 @@ def say_enough(draft: Draft, settings: Settings, circuit: Circuit) -> None:
     assert whole is not None, "it predicts there"
     (best,), chances = model.top(circuit.alone, position, 1), model.chances(circuit.alone)
     facts = {
-        "word": plain(f"“{question.spell(circuit.token)}”"), "before": percent(float(model.chances(whole)[circuit.token])),
-        "after": percent(float(chances[circuit.token])), "best": plain(named(best.text)), "chance": percent(best.probability),
-    }  # fmt: skip
+        "word": plain(f"“{question.spell(circuit.token)}”"),
+        "before": percent(float(model.chances(whole)[circuit.token])),
+        "after": percent(float(chances[circuit.token])),
+        "best": plain(named(best.text)),
+        "chance": percent(best.probability),
+    }
     if circuit.against is None:
         draft.say("circuit enough" if circuit.wins else "circuit not enough", **facts)
     else:
@@ -81,9 +88,10 @@ def verdict(draft: Draft, circuit: Circuit) -> str:
     both = {(True, True): "better", (True, False): "faithful alone", (False, True): "complete alone"}
     facts = {"count": count, "all": count + 1, "share_rank": circuit.share_rank, "left_rank": circuit.left_rank}
     names = (
-        "all others" if circuit.every_set else "drawn others", "ranks",
+        "all others" if circuit.every_set else "drawn others",
+        "ranks",
         both.get((circuit.faithful, circuit.complete), "no verdict"),
-    )  # fmt: skip
+    )
     return draft.paragraph(*(f"circuit {name}" for name in names), **facts)
 
 

@@ -79,16 +79,28 @@ def text_part(draft: Draft, reading: Steered, position: int | None) -> Part:
     if position is None or pieces is None:
         return Part("texts", None, draft.words("nothing written" if position is None else "writing"))
     options = options_of(push) | {
-        "second": look.second, "names": list(NAMES), "method": push.method, "seed": push.seed, "most": TOKENS[look.level]
-    }  # fmt: skip
+        "second": look.second,
+        "names": list(NAMES),
+        "method": push.method,
+        "seed": push.seed,
+        "most": TOKENS[look.level],
+    }
 
     def numbers() -> dict[str, Numbers]:
         return {"added": Numbers(reading.added[:3], ("version", "dimension"), {"version": NAMES})}
 
     drawing = Picture(
-        recipes.texts, (look,), options, KEY, numbers, words=push.name, title="The text without and with a direction",
-        part="texts", takes=("model", "trace"), known={"pieces": pieces},
-    )  # fmt: skip
+        recipes.texts,
+        (look,),
+        options,
+        KEY,
+        numbers,
+        words=push.name,
+        title="The text without and with a direction",
+        part="texts",
+        takes=("model", "trace"),
+        known={"pieces": pieces},
+    )
     fills_masks = look.model.info.kind == "encoder"
     return draft.picture(drawing, "", draft.words("filled" if fills_masks else push.method))
 
@@ -109,20 +121,39 @@ def prediction(draft: Draft, reading: Steered, position: int | None) -> Part:
         return {name: Numbers(values[ids], ("token",), names) for name, values in arrays.items()}
 
     drawing = Picture(
-        recipes.bars, (look,), options, KEY, numbers, words=push.name, title="The prediction without and with a direction",
-        part="bars", takes=("model", "trace"), known={"logits": logits},
-    )  # fmt: skip
+        recipes.bars,
+        (look,),
+        options,
+        KEY,
+        numbers,
+        words=push.name,
+        title="The prediction without and with a direction",
+        part="bars",
+        takes=("model", "trace"),
+        known={"logits": logits},
+    )
     first, now = (int(scores.argmax()) for scores in logits[:2])
     moved, chance = moves(logits), in_hundred if look.beginner else percent  # as beside the bars
     push_move, rival, nats = moved.push, moved.strongest, [move.nats for move in moved.random]
     facts = {
-        "token": token_name(look, first), "before": chance(float(shares[0][first])), "after": chance(float(shares[1][first])),
-        "now": token_name(look, now), "nats": under(push_move.nats), "least": under(min(nats)), "most": under(max(nats)),
-        "risen": token_name(look, push_move.token), "risen_before": chance(push_move.before),
-        "risen_after": chance(push_move.after), "count": len(nats), "rival": token_name(look, rival.token),
+        "token": token_name(look, first),
+        "before": chance(float(shares[0][first])),
+        "after": chance(float(shares[1][first])),
+        "now": token_name(look, now),
+        "nats": under(push_move.nats),
+        "least": under(min(nats)),
+        "most": under(max(nats)),
+        "risen": token_name(look, push_move.token),
+        "risen_before": chance(push_move.before),
+        "risen_after": chance(push_move.after),
+        "count": len(nats),
+        "rival": token_name(look, rival.token),
         "rival_before": chance(rival.before),
-        "rival_after": chance(rival.after), "rise_rank": moved.rise_rank, "nats_rank": moved.nats_rank, "all": len(nats) + 1,
-    }  # fmt: skip
+        "rival_after": chance(rival.after),
+        "rise_rank": moved.rise_rank,
+        "nats_rank": moved.nats_rank,
+        "all": len(nats) + 1,
+    }
     headings = ["prediction plain"] if not push.strength else [*["now"] * (first != now), "prediction", moved.verdict]
     return draft.picture(drawing, draft.paragraph(*headings, **facts))
 

@@ -16,9 +16,22 @@ from viz import Card, Part, percent
 
 KEY = "wrote"
 NAMES = (
-    "embedding", "head", "cross", "feedforward", "rest", "bias", "others", "parts", "unit", "column", "cross column",
-    "feedforward column", "rest column", "start", "end",
-)  # fmt: skip
+    "embedding",
+    "head",
+    "cross",
+    "feedforward",
+    "rest",
+    "bias",
+    "others",
+    "parts",
+    "unit",
+    "column",
+    "cross column",
+    "feedforward column",
+    "rest column",
+    "start",
+    "end",
+)
 
 
 def add(draft: Draft, settings: Settings, reading: Written) -> None:
@@ -116,15 +129,21 @@ def source_part(draft: Draft, reading: Written, names: dict[str, str], cell: tup
         return {"logits": Numbers(amounts, ("token",), axis_names), "attention": Numbers(shares, ("token",), axis_names)}
 
     options = {
-        **reading.options, "kind": kind, "layer": layer, "head": head, "unit": names["unit"],
+        **reading.options,
+        "kind": kind,
+        "layer": layer,
+        "head": head,
+        "unit": names["unit"],
         "simple": question.look.beginner,
-    }  # fmt: skip
+    }
     drawing = picture(reading, recipes.sources, options, "What a head wrote", "sources", numbers, changed=question.trace)
     best = int(np.abs(amounts).argmax())
     facts = {
-        "value": recipes.written(float(value)), "best": tokens[best].text.strip().replace("*", r"\*") or "space",
-        "share": percent(float(shares[best])), "brought": recipes.written(float(amounts[best])),
-    }  # fmt: skip
+        "value": recipes.written(float(value)),
+        "best": tokens[best].text.strip().replace("*", r"\*") or "space",
+        "share": percent(float(shares[best])),
+        "brought": recipes.written(float(amounts[best])),
+    }
     return draft.picture(drawing, say(draft, reading, "head", **facts))
 
 
@@ -133,6 +152,14 @@ def picture(
 ) -> Picture:
     about = f"towards {reading.question.description}"
     return Picture(
-        recipe, (reading.question.look,), options, KEY, numbers, words=about, title=title, part=name,
-        takes=("model", "trace"), known=known,
-    )  # fmt: skip
+        recipe,
+        (reading.question.look,),
+        options,
+        KEY,
+        numbers,
+        words=about,
+        title=title,
+        part=name,
+        takes=("model", "trace"),
+        known=known,
+    )

@@ -29,9 +29,14 @@ def ask_circuit(look: Look) -> Settings | None:
     names = tuple(FILLS) if look.model.info.queries else ("zeros",)
     with left:
         fill = one_of(
-            page_state.CIRCUIT_FILL, tuple(FILLS), "what takes the place of a part", offered=names, menu=True,
-            label=words(HERE, "circuit fill"), on_change=begin,
-        )  # fmt: skip
+            page_state.CIRCUIT_FILL,
+            tuple(FILLS),
+            "what takes the place of a part",
+            offered=names,
+            menu=True,
+            label=words(HERE, "circuit fill"),
+            on_change=begin,
+        )
         state.keep(page_state.CIRCUIT_FILL, fill, names[0])
     with right:
         keep = slider(page_state.CIRCUIT_KEEP, words(HERE, "circuit keep"), 50, 95, 5, format="%d %%")
@@ -64,6 +69,7 @@ def search(settings: Settings) -> recipes.Wiring | None:
         effort.offer(f"Look for the circuit ({effort.format_duration(time)})", settings.key)
         return None
     return jobs.result(
-        settings.key, lambda report: recipes.find(look.model, look.trace, **settings.options, report=report),
+        settings.key,
+        lambda report: recipes.find(look.model, look.trace, **settings.options, report=report),
         f"Looking for the circuit: {cost}",
-    )  # fmt: skip
+    )

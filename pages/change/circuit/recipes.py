@@ -28,9 +28,17 @@ class Wiring:
 
 
 def find(
-    model: LanguageModel, trace: Trace, position: int, token: int, against: int | None, keep: float, fill: str, other: str,
-    second: str, report: Callable[[float, str], None] | None = None,
-) -> Wiring:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    position: int,
+    token: int,
+    against: int | None,
+    keep: float,
+    fill: str,
+    other: str,
+    second: str,
+    report: Callable[[float, str], None] | None = None,
+) -> Wiring:
     """Find the circuit, and measure its wiring."""
 
     def part(start: float, end: float) -> Callable[[float, str], None] | None:
@@ -44,9 +52,19 @@ def find(
 
 
 def graph(
-    model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, keep: float, fill: str, other: str,
-    second: str, called: str, wiring: Wiring | None = None,
-) -> go.Figure:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    position: int,
+    token: int,
+    against: int | None,
+    keep: float,
+    fill: str,
+    other: str,
+    second: str,
+    called: str,
+    wiring: Wiring | None = None,
+) -> go.Figure:
     """Return a figure of the circuit's parts, layers upward, and of what each passes to which."""
     wiring = wiring or find(model, trace, position, token, against, keep, fill, other, second)
     heads = max(attention.heads for attention in trace.attention.values())
@@ -65,9 +83,19 @@ def spot(node: Node, heads: int, share: float) -> Spot:
 
 
 def losses(
-    model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, keep: float, fill: str, other: str,
-    second: str, heads: tuple[str, str], wiring: Wiring | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    position: int,
+    token: int,
+    against: int | None,
+    keep: float,
+    fill: str,
+    other: str,
+    second: str,
+    heads: tuple[str, str],
+    wiring: Wiring | None = None,
+) -> View:
     """Return bars of the share of the behaviour that is lost with each part of the circuit, the largest first, in per cent."""
     wiring = wiring or find(model, trace, position, token, against, keep, fill, other, second)
     shares = wiring.circuit.share - wiring.circuit.without

@@ -27,9 +27,14 @@ class Settings:
     def options(self) -> dict[str, Any]:
         question = self.question
         return {
-            "position": question.position, "token": question.token, "against": question.against, "keep": self.keep,
-            "fill": self.fill, "other": self.other, "second": question.look.second,
-        }  # fmt: skip
+            "position": question.position,
+            "token": question.token,
+            "against": question.against,
+            "keep": self.keep,
+            "fill": self.fill,
+            "other": self.other,
+            "second": question.look.second,
+        }
 
     @property
     def key(self) -> tuple:
@@ -43,10 +48,22 @@ class Settings:
         return TIMES * layers * (heads + 1) + MORE
 
     def picture(
-        self, recipe: Callable, key: str, title: str, options: dict[str, Any], numbers: Callable[[], dict[str, Numbers]],
+        self,
+        recipe: Callable,
+        key: str,
+        title: str,
+        options: dict[str, Any],
+        numbers: Callable[[], dict[str, Numbers]],
         wiring: recipes.Wiring,
-    ) -> Picture:  # fmt: skip
+    ) -> Picture:
         return Picture(
-            recipe, (self.question.look,), {**self.options, **options}, key, numbers, title=title,
-            words=f"for {self.question.description}", takes=("model", "trace"), known={"wiring": wiring},
-        )  # fmt: skip
+            recipe,
+            (self.question.look,),
+            {**self.options, **options},
+            key,
+            numbers,
+            title=title,
+            words=f"for {self.question.description}",
+            takes=("model", "trace"),
+            known={"wiring": wiring},
+        )

@@ -39,9 +39,17 @@ def with_random(addition: np.ndarray) -> np.ndarray:
 
 
 def bars(
-    model: LanguageModel, trace: Trace, *, pairs: Sequence[Sequence[str]], layer: int, strength: float, position: int,
-    count: int, simple: bool, logits: np.ndarray | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    pairs: Sequence[Sequence[str]],
+    layer: int,
+    strength: float,
+    position: int,
+    count: int,
+    simple: bool,
+    logits: np.ndarray | None = None,
+) -> View:
     """Return bars of the likeliest tokens at a position: an outline without the direction, a bar with it."""
     if logits is None:
         logits = push(model, trace, pushes(model, pairs, layer, strength), layer, position)  # as the page reads them
@@ -60,9 +68,19 @@ def candidates(logits: np.ndarray, count: int) -> list[int]:
 
 
 def texts(
-    model: LanguageModel, trace: Trace, *, pairs: Sequence[Sequence[str]], layer: int, strength: float, second: str,
-    names: Sequence[str], method: str, seed: int, most: int, pieces: list[list[str]] | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    pairs: Sequence[Sequence[str]],
+    layer: int,
+    strength: float,
+    second: str,
+    names: Sequence[str],
+    method: str,
+    seed: int,
+    most: int,
+    pieces: list[list[str]] | None = None,
+) -> View:
     """Return what the model writes, or puts in place of masks, without the direction, with it, and with a random one."""
     if pieces is None:
         added = pushes(model, pairs, layer, strength)[:3]
@@ -75,9 +93,15 @@ def strategy_of(method: str, seed: int) -> Strategy:
 
 
 def write(
-    model: LanguageModel, trace: Trace, added: np.ndarray, layer: int, second: str, strategy: Strategy, most: int,
+    model: LanguageModel,
+    trace: Trace,
+    added: np.ndarray,
+    layer: int,
+    second: str,
+    strategy: Strategy,
+    most: int,
     report: Callable[[float, str], None] = lambda share, words: None,
-) -> list[list[str]]:  # fmt: skip
+) -> list[list[str]]:
     """Return for each vector that is added the text in pieces: the text itself and what the model wrote, in turns."""
     versions_written = []
     for number, addition in enumerate(added):

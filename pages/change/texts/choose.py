@@ -64,9 +64,15 @@ def ask(look: Look, other: Look) -> Comparison:
 def menu(key: state.Key, meaning: str, title: str, values: tuple[str, ...]) -> str:
     """Place a menu of the values of a key that fit here, and return the chosen one."""
     value = widgets.one_of(
-        key, key.values, meaning, label=title, offered=values, menu=True, width=WIDE,
+        key,
+        key.values,
+        meaning,
+        label=title,
+        offered=values,
+        menu=True,
+        width=WIDE,
         help=words(HERE, f"texts help {meaning.removeprefix('the ')}") or None,
-    )  # fmt: skip
+    )
     state.keep(key, value, key.default)
     return value
 
@@ -145,9 +151,16 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
         return f"{listed(model.token_text(option))} ({percent(float(np.exp(logs[option])))})"
 
     chosen = st.selectbox(
-        title, options, 0, format_option, key=menu_key.name, accept_new_options=True, on_change=pairs.forget, width=WIDE,
+        title,
+        options,
+        0,
+        format_option,
+        key=menu_key.name,
+        accept_new_options=True,
+        on_change=pairs.forget,
+        width=WIDE,
         help=words(HERE, "texts help answer" if itself is None else "texts help against"),
-    )  # fmt: skip
+    )
     token = token_of(model, chosen, offered) if isinstance(chosen, str) else chosen
     if token is None or token == itself:
         why = "is no single token of this model" if token is None else "cannot be held against itself"

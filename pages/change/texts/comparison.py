@@ -52,11 +52,24 @@ class Comparison:
         """Return a picture of this comparison. fields: further fields of `Picture`."""
         first, second = (self.look.model.token_text(token) for token in self.answers)
         arguments = {
-            "part": self.part, "direction": self.direction, "kind": self.kind, "position": self.position,
-            "answers": self.answers, "cell": self.cell, "simple": self.look.beginner, **options,
-        }  # fmt: skip
+            "part": self.part,
+            "direction": self.direction,
+            "kind": self.kind,
+            "position": self.position,
+            "answers": self.answers,
+            "cell": self.cell,
+            "simple": self.look.beginner,
+            **options,
+        }
         about = f"“{named(first)}” and “{named(second)}”"
         return Picture(
-            recipe, (self.look, self.other), arguments, "change-texts", title=title, words=about, part=part,
-            takes=("model", "trace"), **fields,
-        )  # fmt: skip
+            recipe,
+            (self.look, self.other),
+            arguments,
+            "change-texts",
+            title=title,
+            words=about,
+            part=part,
+            takes=("model", "trace"),
+            **fields,
+        )

@@ -28,9 +28,13 @@ def grid(draft: Draft, comparison: Comparison, effects: np.ndarray, tried: list[
         return {"effect": Numbers(effects.astype(np.float32), ("layer", across), {"layer": rows, across: columns})}
 
     drawing = comparison.picture(
-        recipes.effects, "map", "What each part does", {"measure": comparison.measure, "tried": tried}, numbers=numbers,
+        recipes.effects,
+        "map",
+        "What each part does",
+        {"measure": comparison.measure, "tried": tried},
+        numbers=numbers,
         known={"values": effects},
-    )  # fmt: skip
+    )
     above = draft.words(
         "texts game" if comparison.look.beginner else f"texts map {comparison.direction}", **facts(draft, comparison)
     )
@@ -52,8 +56,10 @@ def facts(draft: Draft, comparison: Comparison) -> dict[str, Any]:
     return names | {
         "measure": draft.words(f"texts measure {comparison.measure}", **names),
         "first_layer": comparison.patches.base.attention[comparison.patches.where].numbers[0],
-        "piece": draft.words(f"texts piece {comparison.part}"), "low": signed(low), "high": signed(high),
-    }  # fmt: skip
+        "piece": draft.words(f"texts piece {comparison.part}"),
+        "low": signed(low),
+        "high": signed(high),
+    }
 
 
 def unmatched_tokens(draft: Draft, comparison: Comparison) -> list[str]:
@@ -138,8 +144,10 @@ def sentence(draft: Draft, comparison: Comparison, effects: np.ndarray, patched:
     write = in_hundred if comparison.look.beginner else percent
     share, now = float(effects[comparison.cell]), int(patched.argmax())
     facts_of_cell: dict[str, str] = facts(draft, comparison) | {
-        "where": square_name(comparison, comparison.cell), "share": share_of(comparison, share), "now": comparison.spell(now),
-    }  # fmt: skip
+        "where": square_name(comparison, comparison.cell),
+        "share": share_of(comparison, share),
+        "now": comparison.spell(now),
+    }
     for name, token in zip(("answer", "against"), comparison.answers, strict=True):
         chances = {
             "before": comparison.chance(base, token),

@@ -82,9 +82,15 @@ def write(info: ModelInfo, text: str) -> str:
         other = text_boxes.one_line(state.OTHER_TEXT, "The second text", "Your text with a word changed …", labelled=True)
         if pairs := known(info):
             st.menu_button(
-                "Pairs", list(range(len(pairs))), key=page_state.PAIR.name, icon=":material/lightbulb:", type="tertiary",
-                on_click=take, args=(pairs,), format_func=lambda i: plain(f"{pairs[i].clean} / {pairs[i].corrupt}"),
-            )  # fmt: skip
+                "Pairs",
+                list(range(len(pairs))),
+                key=page_state.PAIR.name,
+                icon=":material/lightbulb:",
+                type="tertiary",
+                on_click=take,
+                args=(pairs,),
+                format_func=lambda i: plain(f"{pairs[i].clean} / {pairs[i].corrupt}"),
+            )
     return other
 
 

@@ -51,10 +51,22 @@ def candidates(patches: Patches, answers: tuple[int, int], after: np.ndarray | N
 
 
 def effects(
-    model: LanguageModel, trace: Trace, _: LanguageModel, other: Trace, *, part: str, measure: str, direction: str, kind: str,
-    position: int, answers: tuple[int, int], cell: tuple[int, int] | None, tried: Sequence[tuple[int, int]] | None, simple: bool,
+    model: LanguageModel,
+    trace: Trace,
+    _: LanguageModel,
+    other: Trace,
+    *,
+    part: str,
+    measure: str,
+    direction: str,
+    kind: str,
+    position: int,
+    answers: tuple[int, int],
+    cell: tuple[int, int] | None,
+    tried: Sequence[tuple[int, int]] | None,
+    simple: bool,
     values: np.ndarray | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Return the map of how much of an answer each piece brings, or takes. tried: the only squares with a number; None for
     all."""
     patches = Patches(model, trace, other, direction, kind, position)
@@ -66,19 +78,43 @@ def effects(
     rounded = np.where(np.abs(values) < 1e-6, 0, values)
     size = 100 if simple else 1
     return grid_view(
-        size * rounded, rows, columns, row_names=row_names, column_names=column_names, numbered=True,
-        unit="in 100" if simple else "", scale=(-size, size), signed=True, least=size * SEEN, chosen=cell,
-        ends=("further away", "comes back") if simple else None, covered=None if tried is None else covered,
-        blank="the other text has nothing at its place", cell=(23, 58), height=30,
+        size * rounded,
+        rows,
+        columns,
+        row_names=row_names,
+        column_names=column_names,
+        numbered=True,
+        unit="in 100" if simple else "",
+        scale=(-size, size),
+        signed=True,
+        least=size * SEEN,
+        chosen=cell,
+        ends=("further away", "comes back") if simple else None,
+        covered=None if tried is None else covered,
+        blank="the other text has nothing at its place",
+        cell=(23, 58),
+        height=30,
         label="How much of the answer each part brings" if patches.denoises else "How much of the answer each part takes",
-    )  # fmt: skip
+    )
 
 
 def bars(
-    model: LanguageModel, trace: Trace, _: LanguageModel, other: Trace, *, which: str, part: str, direction: str, kind: str,
-    position: int, answers: tuple[int, int], cell: tuple[int, int] | None, count: int, simple: bool,
+    model: LanguageModel,
+    trace: Trace,
+    _: LanguageModel,
+    other: Trace,
+    *,
+    which: str,
+    part: str,
+    direction: str,
+    kind: str,
+    position: int,
+    answers: tuple[int, int],
+    cell: tuple[int, int] | None,
+    count: int,
+    simple: bool,
     patched: np.ndarray | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Return bars of the likeliest tokens. which: in the "base", an outline without the patch and a bar with it, or the
     "source"."""
     patches = Patches(model, trace, other, direction, kind, position)

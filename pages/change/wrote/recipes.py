@@ -76,9 +76,19 @@ def written(value: float) -> str:
 
 
 def board(
-    model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, changes: str, second: str,
-    other: str,     names: dict[str, str], chosen: tuple[int, int], table: pd.DataFrame | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    position: int,
+    token: int,
+    against: int | None,
+    changes: str,
+    second: str,
+    other: str,
+    names: dict[str, str],
+    chosen: tuple[int, int],
+    table: pd.DataFrame | None = None,
+) -> View:
     """Return the board: a row for each layer, a column for each head, the feed-forward, and the rest, with running sums."""
     table = contributions(model, trace, position, token, against, changes, second, other) if table is None else table
     rows = rows_of(table)
@@ -90,18 +100,36 @@ def board(
     head_names = [f"{names['cross column' if part == 'cross' else 'column']} {head}" for part, head in columns[:-2]]
     last = [names["feedforward column"], names["rest column"]]
     return grid_view(
-        values, [names["start"], *(f"L{layer}" for layer in layers), names["end"]], [*short, *last],
-        row_names=[names["start"], *(f"layer {layer}" for layer in layers), names["end"]], column_names=[*head_names, *last],
+        values,
+        [names["start"], *(f"L{layer}" for layer in layers), names["end"]],
+        [*short, *last],
+        row_names=[names["start"], *(f"layer {layer}" for layer in layers), names["end"]],
+        column_names=[*head_names, *last],
         row_notes=[f"= {written(total)}" for total in totals],
-        signed=True, scale=(-most, most), unit=names["unit"], chosen=chosen, cell=(20, 44), height=28, numbered=True,
+        signed=True,
+        scale=(-most, most),
+        unit=names["unit"],
+        chosen=chosen,
+        cell=(20, 44),
+        height=28,
+        numbered=True,
         label="What each part wrote",
-    )  # fmt: skip
+    )
 
 
 def strongest(
-    model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, changes: str, second: str,
-    other: str,     names: dict[str, str], table: pd.DataFrame | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    position: int,
+    token: int,
+    against: int | None,
+    changes: str,
+    second: str,
+    other: str,
+    names: dict[str, str],
+    table: pd.DataFrame | None = None,
+) -> View:
     """Return bars of the parts that wrote most, for or against, then of all others as one; the digits on screen add up."""
     table = contributions(model, trace, position, token, against, changes, second, other) if table is None else table
     rows = sorted(rows_of(table), key=lambda row: -abs(row[3]))
@@ -120,9 +148,22 @@ def tokens_read(trace: Trace, kind: str, second: str, simple: bool) -> list[Toke
 
 
 def sources(
-    model: LanguageModel, trace: Trace, *, position: int, token: int, against: int | None, changes: str, second: str,
-    other: str,     kind: str, layer: int, head: int, unit: str, simple: bool, changed: Trace | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    position: int,
+    token: int,
+    against: int | None,
+    changes: str,
+    second: str,
+    other: str,
+    kind: str,
+    layer: int,
+    head: int,
+    unit: str,
+    simple: bool,
+    changed: Trace | None = None,
+) -> View:
     """Return the text that a head looked at, each token coloured by what the head wrote because of it."""
     changed = read(model, trace, changes, second, other) if changed is None else changed
     amounts = head_sources(model, changed, layer, head, token, position, against, kind)

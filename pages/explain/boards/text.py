@@ -49,12 +49,13 @@ def say_method(draft: Draft, request: Request, explanation: Explanation) -> None
     gradient × input what the slope is taken against."""
     errors = explanation.errors([[unit] for unit in request.question.units])
     say(
-        draft, request,
+        draft,
+        request,
         f"method {explanation.method}{f' {explanation.kind}' if explanation.kind in ('enumerated', 'token embedding') else ''}",
         word=plain(request.description),
         texts=f"{explanation.passes:,}",
         error="" if errors is None else f"{decimal(float(errors.max()))} {request.unit}",
-    )  # fmt: skip
+    )
 
 
 def say_sums(draft: Draft, explanation: Explanation) -> None:
@@ -68,9 +69,15 @@ def say_sums(draft: Draft, explanation: Explanation) -> None:
 def amounts(request: Request, explanation: Explanation) -> tuple[np.ndarray, str]:
     """Return the number on screen for each token or word, and its unit."""
     return recipes.amounts(
-        request.look.model, request.look.trace, explanation.scores, request.seen[1],
-        method=explanation.method, position=request.position, token=request.token, simple=request.look.beginner,
-    )  # fmt: skip
+        request.look.model,
+        request.look.trace,
+        explanation.scores,
+        request.seen[1],
+        method=explanation.method,
+        position=request.position,
+        token=request.token,
+        simple=request.look.beginner,
+    )
 
 
 def text_picture(request: Request, explanation: Explanation, alone: bool) -> Picture:

@@ -45,9 +45,16 @@ def branch(draft: Draft, number: int, grown: Grown) -> Part:
 
     options = {"answer": replay(grown, line), "at": at, "simple": draft.look.beginner}
     picture = Picture(
-        recipes.branch, (draft.look,), options, KEY,
-        numbers, title=f"Branch {number + 1}", part=name, takes=("model", "trace"), known={"steps": line},
-    )  # fmt: skip
+        recipes.branch,
+        (draft.look,),
+        options,
+        KEY,
+        numbers,
+        title=f"Branch {number + 1}",
+        part=name,
+        takes=("model", "trace"),
+        known={"steps": line},
+    )
     facts = {"count": len(line), "chance": f"{chance(line):.2f}".replace("-", "−")}
     return draft.picture(picture, draft.words("branch", **facts))
 

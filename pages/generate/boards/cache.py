@@ -55,9 +55,16 @@ def boxes(draft: Draft, grown: Grown) -> Picture:
         return {"numbers kept": Numbers(counts, ("layer", "token"), names)}
 
     return Picture(
-        recipes.cache, (look,), options, BOXES, numbers, words=f"{len(step.tokens)} tokens", title="Cache",
-        takes=("model", "trace"), known={"step": step},
-    )  # fmt: skip
+        recipes.cache,
+        (look,),
+        options,
+        BOXES,
+        numbers,
+        words=f"{len(step.tokens)} tokens",
+        title="Cache",
+        takes=("model", "trace"),
+        known={"step": step},
+    )
 
 
 def add_cost(draft: Draft, reading: Cost) -> None:

@@ -81,6 +81,13 @@ def tree(draft: Draft, settings: Settings, searched: Searched) -> Picture:
         return {name: Numbers(np.array(values), ("way",)) for name, values in columns.items()}
 
     return Picture(
-        recipes.tree, (look,), options, TREE, numbers, words=f"{step.strategy.beams} beams", title="Beam tree",
-        takes=("model", "trace"), known={"step": step},
-    )  # fmt: skip
+        recipes.tree,
+        (look,),
+        options,
+        TREE,
+        numbers,
+        words=f"{step.strategy.beams} beams",
+        title="Beam tree",
+        takes=("model", "trace"),
+        known={"step": step},
+    )

@@ -85,9 +85,12 @@ def add_curve(draft: Draft, reading: Neurons) -> None:
     here, listed, neuron = reading.here, reading.listed, reading.neuron
     draft.note("inside-curve-words", "curve gated" if neuron.factor is not None else "curve", **facts(here, listed, neuron))
     options = {
-        "position": listed.position, "expert": neuron.expert, "number": neuron.number, "across": draft.words("axis before"),
+        "position": listed.position,
+        "expert": neuron.expert,
+        "number": neuron.number,
+        "across": draft.words("axis before"),
         "up": draft.words("axis after"),
-    }  # fmt: skip
+    }
 
     def numbers() -> dict[str, Numbers]:
         return {name: Numbers(np.array([getattr(neuron, name)], np.float32), ("neuron",)) for name in ("before", "after")}
@@ -118,9 +121,12 @@ def add_experts(draft: Draft, reading: Experts) -> None:
     names = naming.rows(look, stage, here.rows)
     near = here.rows.index(listed.position) if listed.position in here.rows else -1
     options = {
-        "rows": here.rows, "names": names, "down": naming.axis_word(look, "token"), "across": draft.words("expert"),
+        "rows": here.rows,
+        "names": names,
+        "down": naming.axis_word(look, "token"),
+        "across": draft.words("expert"),
         "chosen": (near, listed.experts[0][0]),
-    }  # fmt: skip
+    }
 
     def numbers() -> dict[str, Numbers]:
         shares = here.way.stage("router shares").rows(np.array(here.rows))
@@ -139,18 +145,36 @@ def facts(here: OpenStage, listed: inside.Neurons, neuron: inside.Neuron) -> dic
     function = WRITTEN.get(listed.function, listed.function)
     whose = len(listed.experts) if listed.experts else 1
     return {
-        **texts, "token": naming.starred(token), "name": recipes.name_of(*key_of(neuron)), "function": function,
-        "count": f"{listed.count * whose:,}", "layer": here.look.named(listed.layer),
-    }  # fmt: skip
+        **texts,
+        "token": naming.starred(token),
+        "name": recipes.name_of(*key_of(neuron)),
+        "function": function,
+        "count": f"{listed.count * whose:,}",
+        "layer": here.look.named(listed.layer),
+    }
 
 
 def picture_of(
-    here: OpenStage, recipe: Callable, options: dict[str, Any], numbers: Callable, part: str, title: str, known: dict[str, Any],
+    here: OpenStage,
+    recipe: Callable,
+    options: dict[str, Any],
+    numbers: Callable,
+    part: str,
+    title: str,
+    known: dict[str, Any],
     key: str = BOARD,
-) -> Picture:  # fmt: skip
+) -> Picture:
     base = {name: value for name, value in here.base.items() if name != "stage"}
     look: Look = here.look
     return Picture(
-        recipe, (look,), base | options, key, numbers, words=f"in {look.layer_name}", title=title, part=part,
-        takes=("model", "trace"), known=known,
-    )  # fmt: skip
+        recipe,
+        (look,),
+        base | options,
+        key,
+        numbers,
+        words=f"in {look.layer_name}",
+        title=title,
+        part=part,
+        takes=("model", "trace"),
+        known=known,
+    )

@@ -46,11 +46,15 @@ def introduction(draft: Draft, pieces: Pieces) -> str:
     """Describe what happened to the text before it was cut into words, and what the tokenizer does not show."""
     normalized, added = "".join(pieces.sections), [f"“{label(word.text)}”" for word in pieces.words if word.added]
     facts = {
-        "note": pieces.note, "kind": pieces.kind, "size": f"{pieces.size:,}",
+        "note": pieces.note,
+        "kind": pieces.kind,
+        "size": f"{pieces.size:,}",
         "words": sentences.quantity(len(pieces.words), "word"),
-        "normalizer": escape(pieces.normalizer), "splitter": escape(pieces.pre_tokenizer),
-        "text": f"“{escape(normalized[:SHOWN])}”", "added": escape(", ".join(dict.fromkeys(added))),
-    }  # fmt: skip
+        "normalizer": escape(pieces.normalizer),
+        "splitter": escape(pieces.pre_tokenizer),
+        "text": f"“{escape(normalized[:SHOWN])}”",
+        "added": escape(", ".join(dict.fromkeys(added))),
+    }
     headings = [["note"]] * bool(pieces.note) + [["source"]] * bool(draft.look.trace.target)
     if pieces.kind:
         headings += [["changed" if normalized != pieces.text else "unchanged" if pieces.normalizer else "no normalizer"]]

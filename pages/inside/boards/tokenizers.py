@@ -54,9 +54,16 @@ def tokens_picture(look: Look, recipe: Any, options: dict[str, Any], vocabulary:
 
     own = part == "own"
     return Picture(
-        recipe, (look,), options, BOARD, numbers, title=f"The tokens of {name}", part=part,
-        takes=("model", "trace") if own else ("trace",), known={} if own else {"vocabulary": vocabulary},
-    )  # fmt: skip
+        recipe,
+        (look,),
+        options,
+        BOARD,
+        numbers,
+        title=f"The tokens of {name}",
+        part=part,
+        takes=("model", "trace") if own else ("trace",),
+        known={} if own else {"vocabulary": vocabulary},
+    )
 
 
 def probes(look: Look, other: Vocabulary, name: str, names: list[str]) -> Picture:
@@ -73,9 +80,16 @@ def probes(look: Look, other: Vocabulary, name: str, names: list[str]) -> Pictur
         }
 
     return Picture(
-        recipes.counts, (look,), {"other": loadable_name(name), "names": names}, CHART, numbers, words=" and ".join(names),
-        title="What texts cost", takes=("model",), known={"vocabulary": other},
-    )  # fmt: skip
+        recipes.counts,
+        (look,),
+        {"other": loadable_name(name), "names": names},
+        CHART,
+        numbers,
+        words=" and ".join(names),
+        title="What texts cost",
+        takes=("model",),
+        known={"vocabulary": other},
+    )
 
 
 def unknown_tokens(*both: Vocabulary) -> list[str]:

@@ -33,9 +33,18 @@ def one_of(way: inside.Way, position: int, expert: int | None, number: int) -> i
 
 
 def bars(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, position: int, top: int,
-    also: tuple[int | None, int], heads: tuple[str, str], way: inside.Way | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    position: int,
+    top: int,
+    also: tuple[int | None, int],
+    heads: tuple[str, str],
+    way: inside.Way | None = None,
+) -> View:
     """Draw the neurons that fire most, the strongest first. also: the one that is marked; heads: of the columns."""
     listed = strongest(way or way_of(model, trace, stack, layer, around), position, top, also).neurons
     names = [name_of(neuron.expert, neuron.number) for neuron in listed]
@@ -48,9 +57,19 @@ def name_of(expert: int | None, number: int) -> str:
 
 
 def pushes(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, position: int, expert: int | None, number: int,
-    away: bool, heads: tuple[str, str], neuron: inside.Neuron | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    position: int,
+    expert: int | None,
+    number: int,
+    away: bool,
+    heads: tuple[str, str],
+    neuron: inside.Neuron | None = None,
+) -> View:
     """Draw the tokens that a neuron makes likelier as it fires here, or less likely, by how much their logits change."""
     neuron = neuron or one_of(way_of(model, trace, stack, layer, around), position, expert, number)
     listed = neuron.away if away else neuron.towards
@@ -59,9 +78,19 @@ def pushes(
 
 
 def curve(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, position: int, expert: int | None, number: int,
-    across: str, up: str, way: inside.Way | None = None,
-) -> go.Figure:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    position: int,
+    expert: int | None,
+    number: int,
+    across: str,
+    up: str,
+    way: inside.Way | None = None,
+) -> go.Figure:
     """Draw the model's activation function, with this neuron's input on this token."""
     listed = strongest(way or way_of(model, trace, stack, layer, around), position, 1, (expert, number))
     here = next(neuron.before for neuron in listed.neurons if (neuron.expert, neuron.number) == (expert, number))
@@ -69,9 +98,15 @@ def curve(
 
 
 def sample(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, number: int,
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    number: int,
     firings: tuple[inside.Firing, ...] | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw where a neuron fires most in the built-in sample of texts: a row for each place, with the tokens around it."""
     if firings is None:
         way = way_of(model, trace, stack, layer, around)
@@ -84,10 +119,17 @@ def sample(
     limit = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
     columns = [f"{step:+d}".replace("-", "−") if step else "here" for step in range(-reach, reach + 1)]
     return grid_view(
-        values, [f"{firing.value:.2f}".replace("-", "−") for firing in firings], columns, texts=texts, signed=True,
-        scale=(-limit, limit), cell=(64, 90), height=26, row_names=[f"place {i + 1}" for i in range(len(firings))],
+        values,
+        [f"{firing.value:.2f}".replace("-", "−") for firing in firings],
+        columns,
+        texts=texts,
+        signed=True,
+        scale=(-limit, limit),
+        cell=(64, 90),
+        height=26,
+        row_names=[f"place {i + 1}" for i in range(len(firings))],
         label=f"Where neuron {number} fires most in the sample",
-    )  # fmt: skip
+    )
 
 
 def word_at(firing: inside.Firing, at: int) -> str:
@@ -96,13 +138,33 @@ def word_at(firing: inside.Firing, at: int) -> str:
 
 
 def experts(
-    model: LanguageModel, trace: Trace, *, stack: str, layer: int, around: int, rows: list[int], names: list[str],
-    down: str, across: str, chosen: tuple[int, int], way: inside.Way | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    rows: list[int],
+    names: list[str],
+    down: str,
+    across: str,
+    chosen: tuple[int, int],
+    way: inside.Way | None = None,
+) -> View:
     """Draw which expert took which token, by its share. rows: positions; names: of their tokens."""
     shares = (way or way_of(model, trace, stack, layer, around)).stage("router shares").rows(np.array(rows))
     columns = [str(expert) for expert in range(shares.shape[1])]
     return grid_view(
-        shares, names, columns, unit="%", scale=(0.0, 1.0), chosen=chosen, cell=(22, 46), height=20, down=down, across=across,
-        column_names=[f"{across} {expert}" for expert in columns], label="Which expert took which token",
-    )  # fmt: skip
+        shares,
+        names,
+        columns,
+        unit="%",
+        scale=(0.0, 1.0),
+        chosen=chosen,
+        cell=(22, 46),
+        height=20,
+        down=down,
+        across=across,
+        column_names=[f"{across} {expert}" for expert in columns],
+        label="Which expert took which token",
+    )

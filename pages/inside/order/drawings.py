@@ -94,11 +94,20 @@ def attention(look: Look, reading: BothOrders, base: dict[str, Any], moved: bool
     queries, keys = (look.spell_tokens(tokens) for tokens in (look.attention.queries, look.attention.keys))
     names = [label(queries[at].text) for at in seen.rows], [label(keys[at].text) for at in seen.columns]
     options = base | {
-        "moved": moved, "kind": look.kind, "layer": look.layer, "head": look.head, "causal": look.causal, "rows": seen.rows,
-        "columns": seen.columns, "row_names": names[0], "column_names": names[1], "down": "from", "across": "to",
+        "moved": moved,
+        "kind": look.kind,
+        "layer": look.layer,
+        "head": look.head,
+        "causal": look.causal,
+        "rows": seen.rows,
+        "columns": seen.columns,
+        "row_names": names[0],
+        "column_names": names[1],
+        "down": "from",
+        "across": "to",
         "chosen": seen.rows.index(look.token) if look.token in seen.rows else -1,
         "label": f"Where {look.head_name} looks {which}, {HOW[base['positions']]}",
-    }  # fmt: skip
+    }
 
     def numbers() -> dict[str, Numbers]:
         weights = reading.maps(look.kind, look.layer, look.head, look.causal)[moved][np.ix_(seen.rows, seen.columns)]
@@ -119,10 +128,14 @@ def vectors(look: Look, reading: BothOrders, base: dict[str, Any]) -> Picture:
     layer_numbers = reading.before.attention[stack].numbers
     rows = ["at the start", *(f"after L{number}" for number in layer_numbers)]
     options = base | {
-        "stack": stack, "columns": columns, "row_names": rows, "column_names": names,
-        "across": "token", "exact": not look.beginner,
+        "stack": stack,
+        "columns": columns,
+        "row_names": rows,
+        "column_names": names,
+        "across": "token",
+        "exact": not look.beginner,
         "label": f"How far each vector moved, {HOW[base['positions']]}",
-    }  # fmt: skip
+    }
 
     def numbers() -> dict[str, Numbers]:
         return {"change": Numbers(changes[:, columns].astype(np.float32), ("after", "token"), {"after": rows, "token": names})}
@@ -141,6 +154,13 @@ def picture_of(
     look: Look, recipe: Any, options: dict[str, Any], reading: BothOrders, numbers: Any, title: str, part: str, words: str
 ) -> Picture:
     return Picture(
-        recipe, (look,), options, BOARD, numbers, title=f"{title}, {words}", part=f"{part} {words}", takes=("model", "trace"),
+        recipe,
+        (look,),
+        options,
+        BOARD,
+        numbers,
+        title=f"{title}, {words}",
+        part=f"{part} {words}",
+        takes=("model", "trace"),
         known={"reading": reading},
-    )  # fmt: skip
+    )

@@ -27,9 +27,17 @@ def read(model: LanguageModel, trace: Trace, order: list[int], second: str, posi
 
 
 def prediction(
-    model: LanguageModel, trace: Trace, *, order: list[int], second: str, positions: bool, at: tuple[int, int], top: int,
-    plainly: bool, reading: BothOrders | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    order: list[int],
+    second: str,
+    positions: bool,
+    at: tuple[int, int],
+    top: int,
+    plainly: bool,
+    reading: BothOrders | None = None,
+) -> View:
     """Draw the predictions as typed and in the other order. at: the position in each; top: how many of the likeliest of both."""
     before, after = (reading or read(model, trace, order, second, positions)).probabilities(*at)
     best = likeliest(before, after, top)
@@ -43,35 +51,83 @@ def likeliest(before: np.ndarray, after: np.ndarray, top: int) -> list[int]:
 
 
 def attention(
-    model: LanguageModel, trace: Trace, *, order: list[int], second: str, positions: bool, moved: bool, kind: str, layer: int,
-    head: int, causal: bool, rows: list[int], columns: list[int], row_names: list[str], column_names: list[str], down: str,
-    across: str, chosen: int, label: str, reading: BothOrders | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    order: list[int],
+    second: str,
+    positions: bool,
+    moved: bool,
+    kind: str,
+    layer: int,
+    head: int,
+    causal: bool,
+    rows: list[int],
+    columns: list[int],
+    row_names: list[str],
+    column_names: list[str],
+    down: str,
+    across: str,
+    chosen: int,
+    label: str,
+    reading: BothOrders | None = None,
+) -> View:
     """Draw the map of a head, as typed, or of the other order (`moved`) with its rows and columns put back. rows, columns:
     positions in the text as typed; chosen: which of the rows is the token that is followed."""
     both = (reading or read(model, trace, order, second, positions)).maps(kind, layer, head, causal)
     weights = both[moved][np.ix_(rows, columns)]
     place = (chosen, int(np.nan_to_num(weights[chosen], nan=-1).argmax())) if 0 <= chosen < len(rows) else None
     return grid_view(
-        weights, row_names, column_names, down=down, across=across, unit="%", scale=(0.0, 1.0), cell=(13, 40), height=17,
-        row_names=[f"from {name}" for name in row_names], column_names=[f"to {name}" for name in column_names],
-        chosen=place, label=label,
-    )  # fmt: skip
+        weights,
+        row_names,
+        column_names,
+        down=down,
+        across=across,
+        unit="%",
+        scale=(0.0, 1.0),
+        cell=(13, 40),
+        height=17,
+        row_names=[f"from {name}" for name in row_names],
+        column_names=[f"to {name}" for name in column_names],
+        chosen=place,
+        label=label,
+    )
 
 
 def vectors(
-    model: LanguageModel, trace: Trace, *, order: list[int], second: str, positions: bool, stack: str, columns: list[int],
-    row_names: list[str], column_names: list[str], across: str, exact: bool, label: str, reading: BothOrders | None = None,
-) -> View:  # fmt: skip
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    order: list[int],
+    second: str,
+    positions: bool,
+    stack: str,
+    columns: list[int],
+    row_names: list[str],
+    column_names: list[str],
+    across: str,
+    exact: bool,
+    label: str,
+    reading: BothOrders | None = None,
+) -> View:
     """Draw how far the vector of each token moved, after the embedding and after each block. Colours are of its logarithm: from a
     hundred-thousandth, which is rounding, to as much as the vector is long. exact: with powers of ten beside the per cent."""
     changes = (reading or read(model, trace, order, second, positions)).changes(stack)[:, columns]
     size = np.log10(np.maximum(np.nan_to_num(changes), LEAST))
     return grid_view(
-        changes, row_names, column_names, across=across, unit="%", shades=1 - size / np.log10(LEAST),
-        ends=("the same", "100 % or more"), numbered=True, cell=(20, 46), height=24, label=label,
+        changes,
+        row_names,
+        column_names,
+        across=across,
+        unit="%",
+        shades=1 - size / np.log10(LEAST),
+        ends=("the same", "100 % or more"),
+        numbered=True,
+        cell=(20, 46),
+        height=24,
+        label=label,
         notes=[[power(change) for change in row] for row in changes] if exact else None,
-    )  # fmt: skip
+    )
 
 
 def power(value: float) -> str:

@@ -50,9 +50,10 @@ def say_difference(draft: Draft, reading: BothOrders, drawing: Picture) -> str:
     spot = drawing.part.partition(" ")[0]
     token = named(look.spell_tokens(reading.before.read)[drawing.options["at"][0]].text)
     names = {
-        "token": token.replace("*", "\\*"), "share": (in_hundred if look.beginner else percent)(share),
+        "token": token.replace("*", "\\*"),
+        "share": (in_hundred if look.beginner else percent)(share),
         "exact": recipes.power(share) or "0",
-    }  # fmt: skip
+    }
     return draft.words(f"{spot} {'same' if share < SAME else 'changed'}", **names)
 
 

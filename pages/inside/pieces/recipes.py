@@ -42,9 +42,15 @@ def as_token(word: Word) -> Token:
 
 
 def steps(
-    model: LanguageModel, trace: Trace, *, word: int, names: list[str], sentences: list[str], numbered: bool,
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    word: int,
+    names: list[str],
+    sentences: list[str],
+    numbered: bool,
     pieces: Pieces | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw how a word became pieces. names, sentences: a name and a sentence for each step; numbered: with ranks or scores."""
     pieces = pieces or model.pieces(trace.text[trace.cut :])
     chosen_word = pieces.words[word]

@@ -88,9 +88,15 @@ def _film(head: int | None) -> str:
 
 
 def _pictures(
-    look: Look, mean: np.ndarray, film_maps: np.ndarray | None, in_heads: Pair, at: tuple[int, int],
-    marked: tuple[int, int] | None, head: int | None, texts: list[str],
-) -> dict[str, Picture]:  # fmt: skip
+    look: Look,
+    mean: np.ndarray,
+    film_maps: np.ndarray | None,
+    in_heads: Pair,
+    at: tuple[int, int],
+    marked: tuple[int, int] | None,
+    head: int | None,
+    texts: list[str],
+) -> dict[str, Picture]:
     """Return the pictures of this part by the part of the board that shows them. texts: of the two chosen tokens."""
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     (query, key), of = at, f"from “{texts[0]}” to “{texts[1]}”"

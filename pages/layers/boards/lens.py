@@ -74,9 +74,12 @@ def _pictures(look: Look, reading: Predictions, colour: str, column: int, layer:
 
     def cells() -> dict[str, Numbers]:
         each = {
-            "probability": seen.probabilities[:, :, 0], "likeliest": texts(seen.ids[:, :, 0]), "rank of the answer": seen.rank,
-            "probability of the answer": seen.probability, "nats to the answer": seen.kl,
-        }  # fmt: skip
+            "probability": seen.probabilities[:, :, 0],
+            "likeliest": texts(seen.ids[:, :, 0]),
+            "rank of the answer": seen.rank,
+            "probability of the answer": seen.probability,
+            "nats to the answer": seen.kl,
+        }
         of_position = {"token": np.array(tokens, dtype=str), "answer": texts(seen.answer)}
         of_cell = {name: Numbers(values, ("stage", "position"), names) for name, values in each.items()}
         return of_cell | {name: Numbers(values, ("position",), names) for name, values in of_position.items()}
@@ -92,9 +95,17 @@ def _pictures(look: Look, reading: Predictions, colour: str, column: int, layer:
 
     def picture(part: str, recipe: Callable, numbers: Callable, title: str, of: str, more: dict) -> Picture:
         return Picture(
-            recipe, (look,), options | more, "lens-board", numbers, words=of, title=title, part=part,
-            takes=("model", "trace"), known={"predictions": seen},
-        )  # fmt: skip
+            recipe,
+            (look,),
+            options | more,
+            "lens-board",
+            numbers,
+            words=of,
+            title=title,
+            part=part,
+            takes=("model", "trace"),
+            known={"predictions": seen},
+        )
 
     grid = {"tokens": tokens, "colour": colour, "chosen": (layer, column), "simple": look.beginner}
     simple = place | {"simple": look.beginner}

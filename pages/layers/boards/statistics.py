@@ -45,9 +45,13 @@ def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
     if clicked:
         row = table.iloc[clicked[0] * size[1] + clicked[1]]
         below = draft.words(
-            "pressed head", layer=look.number(clicked[0]), head=clicked[1], evenness=percent(row["evenness"]),
-            distance=_number(row["distance"]), first=percent(row["first"]),
-        )  # fmt: skip
+            "pressed head",
+            layer=look.number(clicked[0]),
+            head=clicked[1],
+            evenness=percent(row["evenness"]),
+            distance=_number(row["distance"]),
+            first=percent(row["first"]),
+        )
     cards = [Card([Part("about", None, above, below)])]
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     for name, (plainly, exactly, unit, scale) in NUMBERS.items():
@@ -57,9 +61,15 @@ def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
             unit = "steps" if beginner and unit == "tokens" else unit
             options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": clicked}
             drawing = Picture(
-                recipes.statistic, (whole,), options, KEY, partial(_each_head, name, values),
-                title=title, part=name, known={"values": values},
-            )  # fmt: skip
+                recipes.statistic,
+                (whole,),
+                options,
+                KEY,
+                partial(_each_head, name, values),
+                title=title,
+                part=name,
+                known={"values": values},
+            )
             cards.append(Card([draft.picture(drawing, draft.words(name, **_most(look, values)))], title, 4))
     draft.add_cards(KEY, cards, "Every head in numbers")
 
@@ -74,22 +84,35 @@ def add_likeness(draft: Draft, settings: Settings, reading: Likeness) -> None:
         for which in (np.nanargmin, np.nanargmax)
     )
     facts: dict[str, Any] = {
-        "near": " and ".join(near), "far": " and ".join(far), "least": f"{np.nanmin(ordered):.3f}",
-        "most": f"{np.nanmax(ordered):.3f}", "explained": percent(plane.explained), "queries": len(queries),
-        "all": len(attention.queries[choosing(attention)]), "heads": len(divergence),
-    }  # fmt: skip
+        "near": " and ".join(near),
+        "far": " and ".join(far),
+        "least": f"{np.nanmin(ordered):.3f}",
+        "most": f"{np.nanmax(ordered):.3f}",
+        "explained": percent(plane.explained),
+        "queries": len(queries),
+        "all": len(attention.queries[choosing(attention)]),
+        "heads": len(divergence),
+    }
     whole, size = replace(look, options={}), (attention.layers, attention.heads)
     names = recipes.head_names(attention)
     points = Picture(
-        recipes.head_points, (whole,), {"chosen": settings.clicked_of(*size, look.level)}, MAP,
+        recipes.head_points,
+        (whole,),
+        {"chosen": settings.clicked_of(*size, look.level)},
+        MAP,
         lambda: {"place": Numbers(plane.points.reshape(*size, 2), ("layer", "head", "direction"))},
-        title="The map of heads", known={"plane": plane},
-    )  # fmt: skip
+        title="The map of heads",
+        known={"plane": plane},
+    )
     apart = Picture(
-        recipes.divergences, (whole,), {}, ALIKE,
+        recipes.divergences,
+        (whole,),
+        {},
+        ALIKE,
         lambda: {"divergence_bits": Numbers(divergence, ("head", "other head"), {"head": names, "other head": names})},
-        title="How far every two heads are from each other", known={"divergence": divergence},
-    )  # fmt: skip
+        title="How far every two heads are from each other",
+        known={"divergence": divergence},
+    )
     draft.add(points, MAP)
     draft.say("alike", **facts)
     if facts["queries"] < facts["all"]:

@@ -33,11 +33,19 @@ def add(draft: Draft, settings: Settings, reading: Word) -> None:
     count = len(names) - len(others)
     numbered = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[:count])]
     drawing = scene.picture(
-        KEY, f"“{word}” in several texts", recipes.contexts,
+        KEY,
+        f"“{word}” in several texts",
+        recipes.contexts,
         tuple(replace(draft.look, trace=trace, second="", chosen_token=None) for trace in traces),
-        {"stack": stack, "word": word, "others": others}, settings, reading.arranged, takes=("trace",), names=names,
-        hidden=states, columns={"token": names, "text": texts}, values=numbered + [""] * len(others),
-    )  # fmt: skip
+        {"stack": stack, "word": word, "others": others},
+        settings,
+        reading.arranged,
+        takes=("trace",),
+        names=names,
+        hidden=states,
+        columns={"token": names, "text": texts},
+        values=numbered + [""] * len(others),
+    )
     draft.add(drawing, KEY)
     compare(draft, word, numbered, states, chosen.measure, traces[0].attention[stack].numbers[-1])
     draft.beside += scene.faith(draft, reading.arranged, chosen)
@@ -56,6 +64,10 @@ def compare(draft: Draft, word: str, names: list[str], states: np.ndarray, measu
     ends = sorted((distances[-1].min(), distances[-1].max()), reverse=measure == "cosine")  # the most alike first
     numbers = dict(zip(("first", "last", "highest", "lowest"), (distances[0].mean(), distances[-1].mean(), *ends), strict=True))
     draft.say(
-        f"context pairs {measure}", word=plain(word), layer=last, near=near, far=far,
+        f"context pairs {measure}",
+        word=plain(word),
+        layer=last,
+        near=near,
+        far=far,
         **{name: f"{value:.2f}" if measure == "cosine" else f"{value:.3g}" for name, value in numbers.items()},
-    )  # fmt: skip
+    )

@@ -27,9 +27,19 @@ def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
         options = {"stack": stack, "places": places, "colour": settings.colour}
         values = recipes.colour_options(settings.colour, tokens, places, hidden)["values"]
         drawing = scene.picture(
-            KEY, "Tokens as points", recipes.tokens, (look,), options, settings, reading.arranged,
-            takes=("model", "trace"), names=names, hidden=hidden, columns=columns, values=values,
-        )  # fmt: skip
+            KEY,
+            "Tokens as points",
+            recipes.tokens,
+            (look,),
+            options,
+            settings,
+            reading.arranged,
+            takes=("model", "trace"),
+            names=names,
+            hidden=hidden,
+            columns=columns,
+            values=values,
+        )
         draft.add(drawing, KEY)
     draft.beside.append(Note("##### In words", "text"))
     draft.say("tokens", layers=len(hidden) - 1, d=look.model.info.d_model)

@@ -27,9 +27,18 @@ def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
         return
     hidden = vectors(draft.look.model, words, settings.centred)[None]
     drawing = scene.picture(
-        MAP, "Words as points", recipes.vocabulary, (draft.look,), {"words": words, "centred": settings.centred}, settings,
-        reading.arranged, takes=("model",), names=words, hidden=hidden, columns={"word": words},
-    )  # fmt: skip
+        MAP,
+        "Words as points",
+        recipes.vocabulary,
+        (draft.look,),
+        {"words": words, "centred": settings.centred},
+        settings,
+        reading.arranged,
+        takes=("model",),
+        names=words,
+        hidden=hidden,
+        columns={"word": words},
+    )
     draft.add(drawing, MAP)
     draft.note("vocabulary-words", "vocabulary", d=hidden.shape[-1], words=len(words))
     if not draft.look.beginner:

@@ -60,8 +60,10 @@ def test_float32_comes_out_as_it_went_in(draw):
     parts = made(5, 3)
     parts["weight"] = np.array([0.1, 1e-38, 1.0, 0.0, 2 / 3], dtype=np.float32)
     page = draw(view_of(parts))
-    found = page.evaluate("text => [...headlight.unpack(Uint8Array.from(atob(text), (c) => c.charCodeAt(0))).arrays.weight.data]",
-                          base64.b64encode(view_of(parts).data).decode())  # fmt: skip
+    found = page.evaluate(
+        "text => [...headlight.unpack(Uint8Array.from(atob(text), (c) => c.charCodeAt(0))).arrays.weight.data]",
+        base64.b64encode(view_of(parts).data).decode(),
+    )
     assert np.array_equal(np.array(found, dtype=np.float32), parts["weight"])
 
 
@@ -212,10 +214,12 @@ def test_the_keyboard_reaches_every_key_and_dimension(draw):
     page.keyboard.press("ArrowUp")
     active = page.locator("#" + box.get_attribute("aria-activedescendant"))
     expect(active).to_be_in_viewport()
-    expect(active).to_have_accessible_name(f"·t298, 299 of 300: q·k {active.locator('.sum').inner_text()}, score "
-                                           f"{active.locator('.score').inner_text()}, weight "
-                                           f"{active.locator('.weight').inner_text().strip()}, with the length of its value "
-                                           f"{active.locator('.value').inner_text().strip()}")  # fmt: skip
+    expect(active).to_have_accessible_name(
+        f"·t298, 299 of 300: q·k {active.locator('.sum').inner_text()}, score "
+        f"{active.locator('.score').inner_text()}, weight "
+        f"{active.locator('.weight').inner_text().strip()}, with the length of its value "
+        f"{active.locator('.value').inner_text().strip()}"
+    )
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     second = np.argsort(-np.abs(parts["q"] * parts["k"][0]))[1]

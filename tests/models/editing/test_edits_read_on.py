@@ -12,9 +12,20 @@ from models.generation.strategy import Strategy
 from tests.models.edited import TEXT, model, target
 
 NAMES = (
-    "writer", "translator", "GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Gemma 2, soft-capped", "GPT-OSS, sinks",
-    "Mixtral", "GPT-NeoX", "BLOOM", "Falcon", "T5", "BART",
-)  # fmt: skip
+    "writer",
+    "translator",
+    "GPT-2",
+    "Llama, grouped-query",
+    "Mistral, sliding window",
+    "Gemma 2, soft-capped",
+    "GPT-OSS, sinks",
+    "Mixtral",
+    "GPT-NeoX",
+    "BLOOM",
+    "Falcon",
+    "T5",
+    "BART",
+)
 TAPPED = ("BLOOM", "Falcon")
 
 
@@ -44,7 +55,7 @@ def each_kind(name: str) -> dict[str, list]:
         "stream": [E.Stream(1, None, add=ones, kind=stack), E.Stream(1, 0, value=ones, kind=stack)],
         "stream of a later one": [E.Stream(2, count + 1, add=ones, kind=stack)],
         "part": [E.Part(1, -1, ones, kind=stack), E.Part(1, count + 3, ones, "feedforward", kind=stack)],
-    }  # fmt: skip
+    }
     if target(name):
         edits_by_kind["stream of the encoder"] = [E.Stream(1, -1, add=ones, kind="encoder"), E.Skip(1, kind="encoder")]
     if name not in TAPPED:

@@ -149,9 +149,17 @@ def test_a_beam_is_transformers_beam(width, end_bias):
         return (logits + bias).numpy()
 
     theirs = t5.generate(
-        source, num_beams=width, num_return_sequences=width, max_new_tokens=most, do_sample=False, early_stopping=True,
-        length_penalty=0.0, logits_processor=LogitsProcessorList([biased]), output_scores=True, return_dict_in_generate=True,
-    )  # fmt: skip
+        source,
+        num_beams=width,
+        num_return_sequences=width,
+        max_new_tokens=most,
+        do_sample=False,
+        early_stopping=True,
+        length_penalty=0.0,
+        logits_processor=LogitsProcessorList([biased]),
+        output_scores=True,
+        return_dict_in_generate=True,
+    )
     ours = beam(following, first, last, width, most, penalty=0.0)
     spoken = [tuple(row[1:].tolist()) for row in theirs.sequences]
     spoken = [ids[: ids.index(last) + 1] if last in ids else ids for ids in spoken]

@@ -25,11 +25,28 @@ from tests.models.networks import NETWORKS, TEXTS, network, tokenizer
 from tests.models.ours import small
 
 TEXT, NEW = "The cat sat on the mat", 12
-DECODERS = ["GPT-2", "Llama, grouped-query", "Mistral, sliding window", "Qwen3", "Gemma 2, soft-capped", "GPT-OSS, sinks",
-            "Mixtral", "DeepSeek-V3", "BLOOM", "Falcon", "GPT-Neo"]  # fmt: skip
+DECODERS = [
+    "GPT-2",
+    "Llama, grouped-query",
+    "Mistral, sliding window",
+    "Qwen3",
+    "Gemma 2, soft-capped",
+    "GPT-OSS, sinks",
+    "Mixtral",
+    "DeepSeek-V3",
+    "BLOOM",
+    "Falcon",
+    "GPT-Neo",
+]
 BOTH = ["T5", "BART", "Marian"]
-OURS = [{}, {"positions": "relative"}, {"positions": "alibi", "kv_heads": 2}, {"positions": "learned", "pattern": "window"},
-        {"score": "additive"}, {"computed": "performer"}]  # fmt: skip
+OURS = [
+    {},
+    {"positions": "relative"},
+    {"positions": "alibi", "kv_heads": 2},
+    {"positions": "learned", "pattern": "window"},
+    {"score": "additive"},
+    {"computed": "performer"},
+]
 # ours, and the same as transformers is told
 CONTROLS = [
     (Strategy(), {}),
@@ -44,9 +61,15 @@ CONTROLS = [
     ),
 ]
 SAMPLED = [
-    {"temperature": 0.7}, {"top_k": 5}, {"top_p": 0.6}, {"min_p": 0.2}, {"typical": 0.4}, {"repetition_penalty": 1.4},
-    {"no_repeat": 2}, {"temperature": 1.8, "top_k": 50, "top_p": 0.9, "min_p": 0.02, "typical": 0.95, "repetition_penalty": 1.1},
-]  # fmt: skip
+    {"temperature": 0.7},
+    {"top_k": 5},
+    {"top_p": 0.6},
+    {"min_p": 0.2},
+    {"typical": 0.4},
+    {"repetition_penalty": 1.4},
+    {"no_repeat": 2},
+    {"temperature": 1.8, "top_k": 50, "top_p": 0.9, "min_p": 0.02, "typical": 0.95, "repetition_penalty": 1.1},
+]
 THEIRS = {"typical": "typical_p", "no_repeat": "no_repeat_ngram_size"}
 
 
@@ -76,10 +99,17 @@ def theirs(model: HuggingFaceModel, sample: bool = False, **options) -> T.genera
     peer, ids = network(name), its_ids(model)
     peer.generation_config.forced_eos_token_id = None
     return peer.generate(
-        ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=sample, early_stopping="num_beams" in options,
-        output_scores=True, output_logits=True, return_dict_in_generate=True, top_k=options.pop("top_k", 0 if sample else None),
+        ids,
+        attention_mask=torch.ones_like(ids),
+        max_new_tokens=NEW,
+        do_sample=sample,
+        early_stopping="num_beams" in options,
+        output_scores=True,
+        output_logits=True,
+        return_dict_in_generate=True,
+        top_k=options.pop("top_k", 0 if sample else None),
         **options,
-    )  # fmt: skip
+    )
 
 
 def new_ids(model: HuggingFaceModel, sequence: torch.Tensor) -> tuple[int, ...]:
@@ -159,9 +189,10 @@ ALL = pytest.mark.parametrize("opened", every_model())
 
 @ALL
 @pytest.mark.parametrize(
-    "strategy", [Strategy(), Strategy(method="sampling", temperature=2, seed=5), Strategy(method="beam", beams=3)],
+    "strategy",
+    [Strategy(), Strategy(method="sampling", temperature=2, seed=5), Strategy(method="beam", beams=3)],
     ids=lambda strategy_of: strategy_of.method,
-)  # fmt: skip
+)
 def test_with_and_without_the_cache_is_the_same(opened, strategy):
     model = opened()
     quick, slow = (list(model.generate(TEXT, strategy, NEW, cache=cache)) for cache in (True, False))

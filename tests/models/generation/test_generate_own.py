@@ -63,9 +63,16 @@ def theirs(model: LanguageModel, first: Step, sample: bool = False, **options) -
     ids = torch.tensor([[token.id for token in first.source or first.tokens]])
     with torch.inference_mode():
         return Peer(model, first).generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=sample, early_stopping="num_beams" in options,
-            output_scores=True, return_dict_in_generate=True, top_k=options.pop("top_k", 0 if sample else None), **options,
-        )  # fmt: skip
+            ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=NEW,
+            do_sample=sample,
+            early_stopping="num_beams" in options,
+            output_scores=True,
+            return_dict_in_generate=True,
+            top_k=options.pop("top_k", 0 if sample else None),
+            **options,
+        )
 
 
 def its_said(output: Any, first: Step) -> tuple[int, ...]:

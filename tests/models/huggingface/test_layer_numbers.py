@@ -28,9 +28,12 @@ from ui.picture.caption import caption, size
 from viz import model_view
 
 HYBRIDS = {
-    "lfm2": "Lfm2ForCausalLM", "jamba": "JambaForCausalLM", "granitemoehybrid": "GraniteMoeHybridForCausalLM",
-    "zamba": "ZambaForCausalLM", "zamba2": "Zamba2ForCausalLM",
-}  # fmt: skip
+    "lfm2": "Lfm2ForCausalLM",
+    "jamba": "JambaForCausalLM",
+    "granitemoehybrid": "GraniteMoeHybridForCausalLM",
+    "zamba": "ZambaForCausalLM",
+    "zamba2": "Zamba2ForCausalLM",
+}
 NUMBERS = (2, 4)  # of the layers with attention in `sparse`, none of which is its own place among them
 TEXT = "The+cat+sat+on+the+mat"
 
@@ -130,10 +133,15 @@ BOARDS = {  # what each page shows that names layers
     "flow": ("show=Layer+by+layer", "show=Streams"),
     "space": ("", "space=One+word"),
     "inside": ("", "level=beginner", "stage=order&word-order=1.0.2.3.4.5"),
-    "change": ("try-all=true&changes=h1.0,f0", "level=beginner", "experiment=What+wrote+it&wrote-cell=L4+H1",
-               "experiment=Circuit", "experiment=Two+texts&other-text=The+dog+sat+on+the+mat"),
+    "change": (
+        "try-all=true&changes=h1.0,f0",
+        "level=beginner",
+        "experiment=What+wrote+it&wrote-cell=L4+H1",
+        "experiment=Circuit",
+        "experiment=Two+texts&other-text=The+dog+sat+on+the+mat",
+    ),
     "heads": ("heads-by=induction", "heads-part=Stand-ins&heads-text=your+text", "heads-part=Weights"),
-}  # fmt: skip
+}
 PLACES = [(page, link) for page, links in BOARDS.items() for link in links]
 
 

@@ -25,9 +25,15 @@ from tests.models.networks import network, tokenizer
 def giant(folder: Path) -> Path:
     """Llama with 70.6 billion parameters in bfloat16: headers and sparse files, which take no room on the disk."""
     config = T.LlamaConfig(
-        vocab_size=128_256, hidden_size=8192, intermediate_size=28_672, num_hidden_layers=80, num_attention_heads=64,
-        num_key_value_heads=8, dtype="bfloat16", architectures=["LlamaForCausalLM"],
-    )  # fmt: skip
+        vocab_size=128_256,
+        hidden_size=8192,
+        intermediate_size=28_672,
+        num_hidden_layers=80,
+        num_attention_heads=64,
+        num_key_value_heads=8,
+        dtype="bfloat16",
+        architectures=["LlamaForCausalLM"],
+    )
     tokenizer("decoder").save_pretrained(folder)
     config.save_pretrained(folder)
     with torch.device("meta"):

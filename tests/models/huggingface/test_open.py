@@ -59,8 +59,10 @@ def test_sixteen_bits_in_the_files_become_float32(tmp_path):
 def test_old_names_of_bert_are_understood(tmp_path):
     built = fresh("BertForMaskedLM", "BertConfig")
     file = save(built, tmp_path) / "model.safetensors"
-    old = {key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
-           for key, value in load_file(file).items()}  # fmt: skip
+    old = {
+        key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+        for key, value in load_file(file).items()
+    }
     assert any("gamma" in key for key in old)
     save_file(old, file, {"format": "pt"})
     torch.testing.assert_close(output(open_model(str(tmp_path)).network), output(built))
@@ -98,7 +100,7 @@ def test_a_trunk_saved_without_its_prefix_still_predicts(tmp_path):
         ("BartForCausalLM", "BartConfig", {"d_model": 64}, "decoder", True),
         ("XLNetLMHeadModel", "XLNetConfig", {"d_model": 64, "n_head": 4, "d_inner": 64}, "encoder", False),
     ],
-)  # fmt: skip
+)
 def test_a_head_is_used_where_the_files_hold_one(architecture, config, choices, kind, predicts, tmp_path):
     built = fresh(architecture, config, **choices)
     opened = open_model(str(save(built, tmp_path)))

@@ -40,7 +40,7 @@ READERS = {
     "three types": (lambda tmp: with_a_type_for_the_end(), "BertForMaskedLM", "BertConfig", SIZE | {"type_vocab_size": 3}),
     "types without a table": (lambda tmp: with_a_type_for_the_end(), "XLNetModel", "XLNetConfig", NETWORKS["XLNet"][3]),
     "no types at all": (lambda tmp: tokenizer("encoder"), "DistilBertForMaskedLM", "DistilBertConfig", NETWORKS["DistilBERT"][3]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", READERS)

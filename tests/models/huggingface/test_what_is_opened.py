@@ -47,7 +47,7 @@ HELD = {
     "one within a layer": ("GPT-2", "decoder", {"transformer.h.1.attn.gate": torch.ones(4)}, "hold 1 weight within its layers"),
     "layers that the config does not count": ("GPT-2", "decoder", {"transformer.h.9.ln_1.bias": torch.ones(64)}, "left out"),
     "another head": ("BERT", "encoder", {"cls.seq_relationship.bias": torch.ones(2)}, "has no place for, such as “cls.seq_rel"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", HELD)
@@ -107,8 +107,9 @@ def test_a_head_that_is_not_shown_is_named(task, sentence, tmp_path):
 
 
 def test_a_model_of_images_is_said_to_read_images(tmp_path):
-    T.ViTForImageClassification(T.ViTConfig(image_size=8, patch_size=4, hidden_size=16, intermediate_size=16,
-        num_hidden_layers=1, num_attention_heads=2)).save_pretrained(tmp_path)  # fmt: skip
+    T.ViTForImageClassification(
+        T.ViTConfig(image_size=8, patch_size=4, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2)
+    ).save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="Headlight reads text only") as bare:
         open_model(str(tmp_path))
     assert re.search(r"is a (vision model|model of image) \(ViT\)", str(bare.value))

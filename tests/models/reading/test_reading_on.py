@@ -14,10 +14,16 @@ from tests.models.ours import small, texts
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
 VARIANTS = [
-    *({"positions": choice} for choice in POSITIONS), *({"pattern": choice} for choice in PATTERNS if choice != "full"),
-    *({"kv_heads": choice} for choice in (1, 2)), {"score": "additive"}, {"score": "multiplicative"}, {"computed": "performer"},
-    {"experts": 3}, {"norm_place": "after", "norm": "layer"}, {"positions": "alibi", "pattern": "longformer", "kv_heads": 2},
-]  # fmt: skip
+    *({"positions": choice} for choice in POSITIONS),
+    *({"pattern": choice} for choice in PATTERNS if choice != "full"),
+    *({"kv_heads": choice} for choice in (1, 2)),
+    {"score": "additive"},
+    {"score": "multiplicative"},
+    {"computed": "performer"},
+    {"experts": 3},
+    {"norm_place": "after", "norm": "layer"},
+    {"positions": "alibi", "pattern": "longformer", "kv_heads": 2},
+]
 PIECES = [7, 1, 1, 4, 7]  # how much is read at a time
 
 
@@ -79,10 +85,18 @@ def test_reading_on_beyond_the_context_says_so():
 
 @pytest.mark.parametrize(
     "choices",
-    [{"positions": "alibi"}, {"positions": "relative"}, {"pattern": "window"}, {"pattern": "bigbird"}, {"score": "additive"},
-     {"computed": "performer"}, {"kv_heads": 1}, {"positions": "alibi", "score": "additive", "pattern": "strided"}],
+    [
+        {"positions": "alibi"},
+        {"positions": "relative"},
+        {"pattern": "window"},
+        {"pattern": "bigbird"},
+        {"score": "additive"},
+        {"computed": "performer"},
+        {"kv_heads": 1},
+        {"positions": "alibi", "score": "additive", "pattern": "strided"},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_trace_that_was_typed_is_the_trace_that_was_pasted(choices):
     """Key by key, with letters taken back and others put in their place, as against all at once."""
     tokenizer = train_tokenizer(["the cat sat on the mat"] * 3, 280)

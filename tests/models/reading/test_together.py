@@ -27,12 +27,18 @@ from tests.models.ours import small
 TOKENIZER = train_tokenizer(["the cat sat on the mat and the dog sat on the cat"] * 3, 280, (START, END))
 CLOSE = 2e-5
 VARIED = [
-    {"positions": "learned", "norm": "layer", "norm_place": "after", "kv_heads": 1}, {"positions": "none", "experts": 3},
-    {"positions": "sinusoidal", "kv_heads": 2, "embedding_scale": True}, {"score": "multiplicative"},
-]  # fmt: skip
+    {"positions": "learned", "norm": "layer", "norm_place": "after", "kv_heads": 1},
+    {"positions": "none", "experts": 3},
+    {"positions": "sinusoidal", "kv_heads": 2, "embedding_scale": True},
+    {"score": "multiplicative"},
+]
 APART = [
-    {"positions": "alibi"}, {"positions": "relative"}, {"pattern": "window"}, {"score": "additive"}, {"computed": "performer"},
-]  # fmt: skip
+    {"positions": "alibi"},
+    {"positions": "relative"},
+    {"pattern": "window"},
+    {"score": "additive"},
+    {"computed": "performer"},
+]
 TOGETHER = ("writer", "GPT-2", "Llama, grouped-query", "OPT", "Mixtral", "Gemma 2, soft-capped", "GPT-OSS, sinks")
 WIDE = ("Gemma 2, soft-capped", "GPT-OSS, sinks")  # whose window is wider here than in other tests
 ONE_BY_ONE = ("Mistral, sliding window", "BLOOM")

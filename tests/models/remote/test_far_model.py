@@ -46,8 +46,11 @@ def assert_same(far: Trace, here: Trace) -> None:
     for kind, attention in here.attention.items():
         other = far.attention[kind]
         assert (other.rows, other.keys, other.layers, other.heads) == (
-            attention.rows, attention.keys, attention.layers, attention.heads
-        )  # fmt: skip
+            attention.rows,
+            attention.keys,
+            attention.layers,
+            attention.heads,
+        )
         for layer in range(attention.layers):
             assert other.formula(layer) == attention.formula(layer)
             assert apart(other[layer], attention[layer]) <= NEAR

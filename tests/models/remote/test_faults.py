@@ -203,11 +203,15 @@ def test_half_an_answer_is_told_of_whatever_was_asked(status, answer):
         assert_reads_as_here(far)
         assert "what answers there is no Headlight" in far.far.trouble
         asking = (
-            lambda: alone.tokenize(TEXT), lambda: alone.spell([1]), lambda: alone.trace("another text"),
-            lambda: trace.hidden["self"], lambda: trace.attention["self"][0], lambda: trace.attention["self"].q(0),
+            lambda: alone.tokenize(TEXT),
+            lambda: alone.spell([1]),
+            lambda: alone.trace("another text"),
+            lambda: trace.hidden["self"],
+            lambda: trace.attention["self"][0],
+            lambda: trace.attention["self"].q(0),
             lambda: trace.logits_at(0),
             lambda: FarModel("GPT-2", ReplicaClient("127.0.0.1", port)),
-        )  # fmt: skip
+        )
         for ask in asking:
             alone.far._away_until = 0.0
             with pytest.raises(Unreachable, match="what answers there is no Headlight"):
@@ -291,9 +295,15 @@ def test_what_readers_who_left_have_read_is_forgotten():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"HEADLIGHT_REPLICAS": "0"}, {"HEADLIGHT_REPLICAS": "3-1"}, {"HEADLIGHT_REPLICAS": "many"}, {"HEADLIGHT_REPLICA_GPUS": "-1"},
-     {"HEADLIGHT_REPLICA_CPUS": "x"}, {"HEADLIGHT_REPLICA_MODELS": "nan"}],
-)  # fmt: skip
+    [
+        {"HEADLIGHT_REPLICAS": "0"},
+        {"HEADLIGHT_REPLICAS": "3-1"},
+        {"HEADLIGHT_REPLICAS": "many"},
+        {"HEADLIGHT_REPLICA_GPUS": "-1"},
+        {"HEADLIGHT_REPLICA_CPUS": "x"},
+        {"HEADLIGHT_REPLICA_MODELS": "nan"},
+    ],
+)
 def test_a_setting_of_replicas_that_cannot_be_is_refused_in_a_sentence(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         serving.settings(wrong)

@@ -19,15 +19,25 @@ from models.scratch.transformer import EncoderDecoder, TransformerConfig, build
 from tests.models.ours import SMALL, VOCABULARY, answer, scramble, small
 
 FREE = {
-    "positions": st.sampled_from(parts.POSITIONS), "norm": st.sampled_from(parts.NORMS),
-    "norm_place": st.sampled_from(parts.PLACES), "feedforward": st.sampled_from(parts.FEEDFORWARDS),
-    "score": st.sampled_from(parts.SCORES), "pattern": st.sampled_from(parts.PATTERNS),
-    "initialisation": st.sampled_from(parts.INITIALISATIONS), "temperature": st.floats(0.2, 5), "context": st.integers(12, 20),
-    "layers": st.integers(1, 3), "d_ff": st.integers(1, 9), "features": st.integers(1, 30), "window": st.integers(1, 6),
-    "random_keys": st.integers(1, 4), "global_tokens": st.integers(1, 3), "experts": st.sampled_from([1, 3]),
+    "positions": st.sampled_from(parts.POSITIONS),
+    "norm": st.sampled_from(parts.NORMS),
+    "norm_place": st.sampled_from(parts.PLACES),
+    "feedforward": st.sampled_from(parts.FEEDFORWARDS),
+    "score": st.sampled_from(parts.SCORES),
+    "pattern": st.sampled_from(parts.PATTERNS),
+    "initialisation": st.sampled_from(parts.INITIALISATIONS),
+    "temperature": st.floats(0.2, 5),
+    "context": st.integers(12, 20),
+    "layers": st.integers(1, 3),
+    "d_ff": st.integers(1, 9),
+    "features": st.integers(1, 30),
+    "window": st.integers(1, 6),
+    "random_keys": st.integers(1, 4),
+    "global_tokens": st.integers(1, 3),
+    "experts": st.sampled_from([1, 3]),
     "experts_used": st.integers(1, 3),
     **dict.fromkeys(("qk_norm", "bias", "tied", "embedding_scale", "embedding_norm", "head_transform"), st.booleans()),
-}  # fmt: skip
+}
 
 
 @st.composite
@@ -120,12 +130,23 @@ def test_heads_that_do_not_divide_are_refused_and_no_others(d_model, heads, kv_h
         ({"computed": "performer", "pattern": "window"}, 'takes score "dot" and pattern "full"'),
         ({"computed": "performer", "positions": "alibi"}, "has no scores that alibi positions could be added to"),
         ({"computed": "linformer"}, 'so it takes kind "encoder"'),
-        *(({name: "sundial"}, f"^{name} must be one of .*; it is 'sundial'") for name in (
-            "kind", "positions", "norm", "norm_place", "feedforward", "score", "computed", "pattern", "initialisation"
-        )),
+        *(
+            ({name: "sundial"}, f"^{name} must be one of .*; it is 'sundial'")
+            for name in (
+                "kind",
+                "positions",
+                "norm",
+                "norm_place",
+                "feedforward",
+                "score",
+                "computed",
+                "pattern",
+                "initialisation",
+            )
+        ),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_does_not_fit_together_is_refused_in_one_sentence(wrong, says):
     with pytest.raises(ValueError, match=says) as refused:
         TransformerConfig(**SMALL | wrong)

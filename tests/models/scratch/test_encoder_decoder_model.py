@@ -25,10 +25,18 @@ TOKENIZER = train_tokenizer(SENTENCES * 3, 290, (START, END))
 SOURCE, TARGET = "the cat sat on the mat", "le chat était assis"
 CLOSE = {"atol": 1e-4, "rtol": 1e-4}
 VARIANTS = [
-    {}, {"kv_heads": 2}, {"positions": "sinusoidal"}, {"positions": "learned", "norm": "layer", "norm_place": "after"},
-    {"positions": "alibi", "bias": True}, {"positions": "relative", "tied": False}, {"pattern": "window"},
-    {"head_transform": True}, {"score": "additive"}, {"computed": "performer"}, {"experts": 3},
-]  # fmt: skip
+    {},
+    {"kv_heads": 2},
+    {"positions": "sinusoidal"},
+    {"positions": "learned", "norm": "layer", "norm_place": "after"},
+    {"positions": "alibi", "bias": True},
+    {"positions": "relative", "tied": False},
+    {"pattern": "window"},
+    {"head_transform": True},
+    {"score": "additive"},
+    {"computed": "performer"},
+    {"experts": 3},
+]
 pieces = st.sampled_from(["the ", "cat", " ", "👩‍👩‍👧", "\n", "é", "\0", START, END, "\ud800"])
 anything = st.text(st.characters(codec=None), max_size=40) | st.lists(pieces, max_size=12).map("".join)
 few = settings(max_examples=50)

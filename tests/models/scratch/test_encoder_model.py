@@ -23,10 +23,19 @@ TOKENIZER = with_mask(train_tokenizer(["the cat sat on the mat and the dog sat o
 TEXT = f"the {MASK} sat on the mat"
 CLOSE = {"atol": 1e-4, "rtol": 1e-4}
 VARIANTS = [
-    {}, {"kv_heads": 2}, {"positions": "sinusoidal"}, {"positions": "learned", "norm": "layer", "norm_place": "after"},
-    {"positions": "alibi", "bias": True}, {"positions": "relative", "tied": False}, {"pattern": "window"}, {"pattern": "bigbird"},
-    {"head_transform": True, "embedding_norm": True}, {"score": "additive"}, {"score": "multiplicative"}, {"experts": 3},
-]  # fmt: skip
+    {},
+    {"kv_heads": 2},
+    {"positions": "sinusoidal"},
+    {"positions": "learned", "norm": "layer", "norm_place": "after"},
+    {"positions": "alibi", "bias": True},
+    {"positions": "relative", "tied": False},
+    {"pattern": "window"},
+    {"pattern": "bigbird"},
+    {"head_transform": True, "embedding_norm": True},
+    {"score": "additive"},
+    {"score": "multiplicative"},
+    {"experts": 3},
+]
 pieces = st.sampled_from(["the ", "cat", " ", "👩‍👩‍👧", "\n", "é", "\0", START, MASK, "\ud800", "[", "MASK"])
 anything = st.text(st.characters(codec=None), max_size=60) | st.lists(pieces, max_size=12).map("".join)
 few = settings(max_examples=50)

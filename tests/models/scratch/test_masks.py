@@ -79,10 +79,16 @@ def test_full_without_anything_to_hide_is_no_mask():
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 @pytest.mark.parametrize(
     "choices",
-    [*({"pattern": name} for name in PATTERNS), *({"score": score} for score in ("additive", "multiplicative")),
-     {"computed": "performer"}, {"computed": "linformer"}, {"positions": "alibi"}, {"experts": 3}],
+    [
+        *({"pattern": name} for name in PATTERNS),
+        *({"score": score} for score in ("additive", "multiplicative")),
+        {"computed": "performer"},
+        {"computed": "linformer"},
+        {"positions": "alibi"},
+        {"experts": 3},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_padding_changes_nothing(kind, choices):
     """A text is read the same in a batch with longer ones as by itself."""
     if choices.get("computed") == "linformer" and kind != "encoder":

@@ -118,12 +118,15 @@ def test_whole_model_equals_gpt2():
         T.GPT2Config(
             vocab_size=VOCABULARY, n_positions=32, n_embd=16, n_layer=2, n_head=4, n_inner=20, bos_token_id=1, eos_token_id=2
         )
-    ).eval()  # fmt: skip
+    ).eval()
     blocks = {
-        "attention_norm": "ln_1", "attention.query,attention.key,attention.value": "attn.c_attn",
-        "attention.output": "attn.c_proj", "feedforward_norm": "ln_2", "feedforward.up": "mlp.c_fc",
+        "attention_norm": "ln_1",
+        "attention.query,attention.key,attention.value": "attn.c_attn",
+        "attention.output": "attn.c_proj",
+        "feedforward_norm": "ln_2",
+        "feedforward.up": "mlp.c_fc",
         "feedforward.down": "mlp.c_proj",
-    }  # fmt: skip
+    }
     ends = {"embedding": "transformer.wte", "positions.embedding": "transformer.wpe", "final_norm": "transformer.ln_f"}
     with torch.no_grad():  # theirs lies on its side, so that three of ours stand beside each other
         copy_weights(ours, theirs, in_layers(blocks, "transformer.h") | ends)
@@ -131,14 +134,25 @@ def test_whole_model_equals_gpt2():
 
 
 LLAMA = {
-    "attention_norm": "input_layernorm", "attention.query": "self_attn.q_proj", "attention.key": "self_attn.k_proj",
-    "attention.value": "self_attn.v_proj", "attention.output": "self_attn.o_proj", "feedforward_norm": "post_attention_layernorm",
-}  # fmt: skip
+    "attention_norm": "input_layernorm",
+    "attention.query": "self_attn.q_proj",
+    "attention.key": "self_attn.k_proj",
+    "attention.value": "self_attn.v_proj",
+    "attention.output": "self_attn.o_proj",
+    "feedforward_norm": "post_attention_layernorm",
+}
 LLAMA_ENDS = {"embedding": "model.embed_tokens", "unembedding": "lm_head", "final_norm": "model.norm"}
 LLAMA_SIZES = {
-    "vocab_size": VOCABULARY, "hidden_size": 16, "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "max_position_embeddings": 32, "rms_norm_eps": EPS, "bos_token_id": 1, "eos_token_id": 2,
-}  # fmt: skip
+    "vocab_size": VOCABULARY,
+    "hidden_size": 16,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 32,
+    "rms_norm_eps": EPS,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
 
 
 @pytest.mark.parametrize("kv_heads", [4, 2, 1])
@@ -174,10 +188,13 @@ def test_whole_model_equals_mpt():
             nn.init.zeros_(parameter)  # its norms have none
     theirs = T.MptForCausalLM(T.MptConfig(vocab_size=VOCABULARY, d_model=16, n_layers=2, n_heads=4, max_seq_len=32)).eval()
     blocks = {
-        "attention_norm": "norm_1", "attention.query,attention.key,attention.value": "attn.Wqkv",
-        "attention.output": "attn.out_proj", "feedforward_norm": "norm_2", "feedforward.up": "ffn.up_proj",
+        "attention_norm": "norm_1",
+        "attention.query,attention.key,attention.value": "attn.Wqkv",
+        "attention.output": "attn.out_proj",
+        "feedforward_norm": "norm_2",
+        "feedforward.up": "ffn.up_proj",
         "feedforward.down": "ffn.down_proj",
-    }  # fmt: skip
+    }
     with torch.no_grad():
         copy_weights(
             ours,
@@ -190,25 +207,43 @@ def test_whole_model_equals_mpt():
 def test_whole_model_equals_bert():
     """A masked language model, padded."""
     ours = small(
-        kind="encoder", norm="layer", norm_place="after", positions="learned", feedforward="gelu", qk_norm=False, bias=True,
-        embedding_norm=True, head_transform=True,
-    )  # fmt: skip
+        kind="encoder",
+        norm="layer",
+        norm_place="after",
+        positions="learned",
+        feedforward="gelu",
+        qk_norm=False,
+        bias=True,
+        embedding_norm=True,
+        head_transform=True,
+    )
     theirs = T.BertForMaskedLM(
         T.BertConfig(
-            vocab_size=VOCABULARY, hidden_size=16, intermediate_size=20, num_hidden_layers=2, num_attention_heads=4,
-            max_position_embeddings=32, layer_norm_eps=1e-5, pad_token_id=0,
+            vocab_size=VOCABULARY,
+            hidden_size=16,
+            intermediate_size=20,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            max_position_embeddings=32,
+            layer_norm_eps=1e-5,
+            pad_token_id=0,
         )
-    ).eval()  # fmt: skip
+    ).eval()
     blocks = {
-        "attention.query": "attention.self.query", "attention.key": "attention.self.key",
-        "attention.value": "attention.self.value", "attention.output": "attention.output.dense",
-        "attention_norm": "attention.output.LayerNorm", "feedforward.up": "intermediate.dense",
-        "feedforward.down": "output.dense", "feedforward_norm": "output.LayerNorm",
-    }  # fmt: skip
+        "attention.query": "attention.self.query",
+        "attention.key": "attention.self.key",
+        "attention.value": "attention.self.value",
+        "attention.output": "attention.output.dense",
+        "attention_norm": "attention.output.LayerNorm",
+        "feedforward.up": "intermediate.dense",
+        "feedforward.down": "output.dense",
+        "feedforward_norm": "output.LayerNorm",
+    }
     start = {
-        "embedding": "bert.embeddings.word_embeddings", "positions.embedding": "bert.embeddings.position_embeddings",
+        "embedding": "bert.embeddings.word_embeddings",
+        "positions.embedding": "bert.embeddings.position_embeddings",
         "embedding_norm": "bert.embeddings.LayerNorm",
-    }  # fmt: skip
+    }
     end = {"transform.0": "cls.predictions.transform.dense", "transform.2": "cls.predictions.transform.LayerNorm"}
     with torch.no_grad():
         copy_weights(ours, theirs, start | in_layers(blocks, "bert.encoder.layer") | end)
@@ -228,10 +263,20 @@ def test_whole_model_equals_t5():
     ours = small(kind="encoder-decoder", positions="relative", feedforward="relu", qk_norm=False, temperature=4**-0.5)
     theirs = T.T5ForConditionalGeneration(
         T.T5Config(
-            vocab_size=VOCABULARY, d_model=16, d_kv=4, d_ff=20, num_layers=2, num_decoder_layers=2, num_heads=4,
-            layer_norm_epsilon=EPS, tie_word_embeddings=False, pad_token_id=0, decoder_start_token_id=0, dropout_rate=0.0,
+            vocab_size=VOCABULARY,
+            d_model=16,
+            d_kv=4,
+            d_ff=20,
+            num_layers=2,
+            num_decoder_layers=2,
+            num_heads=4,
+            layer_norm_epsilon=EPS,
+            tie_word_embeddings=False,
+            pad_token_id=0,
+            decoder_start_token_id=0,
+            dropout_rate=0.0,
         )
-    ).eval()  # fmt: skip
+    ).eval()
 
     def sublayer(ours: str, norm: str, number: int, theirs: str) -> dict[str, str]:
         parts = {"query": "q", "key": "k", "value": "v", "output": "o"}

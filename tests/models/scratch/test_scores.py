@@ -18,11 +18,21 @@ from tests.models.ours import SMALL, answer, scramble, small, texts
 
 # Every score, position and pattern once, and some of them together.
 VARIANTS = [
-    {}, {"temperature": 2.0}, {"kv_heads": 2}, {"kv_heads": 1}, {"qk_norm": False}, {"positions": "none"},
-    {"positions": "alibi"}, {"positions": "relative"}, {"pattern": "window"}, {"pattern": "bigbird"}, {"score": "additive"},
-    {"score": "multiplicative"}, {"score": "additive", "temperature": 0.5, "positions": "alibi", "kv_heads": 2},
+    {},
+    {"temperature": 2.0},
+    {"kv_heads": 2},
+    {"kv_heads": 1},
+    {"qk_norm": False},
+    {"positions": "none"},
+    {"positions": "alibi"},
+    {"positions": "relative"},
+    {"pattern": "window"},
+    {"pattern": "bigbird"},
+    {"score": "additive"},
+    {"score": "multiplicative"},
+    {"score": "additive", "temperature": 0.5, "positions": "alibi", "kv_heads": 2},
     {"score": "multiplicative", "positions": "relative", "pattern": "strided", "temperature": 3.0},
-]  # fmt: skip
+]
 CHEAPER = [{"computed": "performer"}, {"computed": "performer", "kv_heads": 1}, {"computed": "linformer"}]
 OF_KINDS = [
     (kind, choices)

@@ -59,16 +59,27 @@ def test_whole_model_equals_transformers_llama():
     c = ours.config
     theirs = LlamaForCausalLM(
         LlamaConfig(
-            vocab_size=c.vocabulary, hidden_size=c.d_model, intermediate_size=c.d_ff, num_hidden_layers=c.layers,
-            num_attention_heads=c.heads, max_position_embeddings=c.context, rms_norm_eps=torch.finfo(torch.float32).eps,
+            vocab_size=c.vocabulary,
+            hidden_size=c.d_model,
+            intermediate_size=c.d_ff,
+            num_hidden_layers=c.layers,
+            num_attention_heads=c.heads,
+            max_position_embeddings=c.context,
+            rms_norm_eps=torch.finfo(torch.float32).eps,
             tie_word_embeddings=True,
         )
-    ).eval()  # fmt: skip
+    ).eval()
     names = {
-        "attention.query": "self_attn.q_proj", "attention.key": "self_attn.k_proj", "attention.value": "self_attn.v_proj",
-        "attention.output": "self_attn.o_proj", "feedforward.gate": "mlp.gate_proj", "feedforward.up": "mlp.up_proj",
-        "feedforward.down": "mlp.down_proj", "attention_norm": "input_layernorm", "feedforward_norm": "post_attention_layernorm",
-    }  # fmt: skip
+        "attention.query": "self_attn.q_proj",
+        "attention.key": "self_attn.k_proj",
+        "attention.value": "self_attn.v_proj",
+        "attention.output": "self_attn.o_proj",
+        "feedforward.gate": "mlp.gate_proj",
+        "feedforward.up": "mlp.up_proj",
+        "feedforward.down": "mlp.down_proj",
+        "attention_norm": "input_layernorm",
+        "feedforward_norm": "post_attention_layernorm",
+    }
     weights = {
         "model.embed_tokens.weight": ours.embedding.weight,
         "lm_head.weight": ours.embedding.weight,

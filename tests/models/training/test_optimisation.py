@@ -18,10 +18,15 @@ from models.training.optimizers import AdamW, Muon, Optimizer
 from tests.models.ours import VOCABULARY, answer, small, texts
 
 VARIANTS = [
-    {}, {"positions": "relative"}, {"positions": "alibi", "pattern": "bigbird"}, {"score": "additive"},
-    {"score": "multiplicative"}, {"computed": "performer"}, {"experts": 3},
+    {},
+    {"positions": "relative"},
+    {"positions": "alibi", "pattern": "bigbird"},
+    {"score": "additive"},
+    {"score": "multiplicative"},
+    {"computed": "performer"},
+    {"experts": 3},
     {"norm": "layer", "norm_place": "after", "kv_heads": 1},
-]  # fmt: skip
+]
 
 
 @given(st.floats(0, 1), st.integers(0, 2**31), st.integers(0, 5))

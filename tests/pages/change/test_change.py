@@ -146,8 +146,9 @@ def test_a_head_before_the_change_is_untouched_and_one_after_it_is_not(look):
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_what_is_said_of_the_prediction_is_what_the_model_does(monkeypatch, level):
     model = models.load("writer")
-    before, after = (trace.logits_at(-1) for trace in (
-        model.trace(WORDS), model.trace(WORDS, edits=[Head(2, 3), Skip(4, "feedforward")])))  # fmt: skip
+    before, after = (
+        trace.logits_at(-1) for trace in (model.trace(WORDS), model.trace(WORDS, edits=[Head(2, 3), Skip(4, "feedforward")]))
+    )
     bars = offered(monkeypatch, "change", f"{TEXT}&level={level}&changes=h2.3,f4")["change bars"]
     numbers = {name: array.values for name, array in bars.numbers().items()}
     ids = recipes.candidates(before, after, bars.options["count"])
@@ -185,8 +186,11 @@ def test_work_on_all_parts_says_all_the_way_how_far_it_is_and_can_be_stopped_the
 
 def test_a_small_effect_is_never_said_to_be_nothing(look):
     assert figures.strongest(look, np.array([[0.2, -0.00348, np.nan, np.nan]])) == {
-        "layer": "0", "head": "1", "nats": "−0.00348", "factor": "99.7\u00a0%",
-    }  # fmt: skip
+        "layer": "0",
+        "head": "1",
+        "nats": "−0.00348",
+        "factor": "99.7\u00a0%",
+    }
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -213,18 +217,46 @@ def test_what_is_nonsense_in_a_link_is_told_of_and_the_rest_is_changed():
 
 @pytest.mark.parametrize(
     "change",
-    ["h2.3", "m0.11@cross", "r2.3", "s2.3~0", "s2.3~1.50", "t2.3~999.999", "c2.3.5.1@encoder", "x999999.0", "e2.3.5", "o2.3.5.4",
-     "f4@decoder", "g4", "b3"],
-)  # fmt: skip
+    [
+        "h2.3",
+        "m0.11@cross",
+        "r2.3",
+        "s2.3~0",
+        "s2.3~1.50",
+        "t2.3~999.999",
+        "c2.3.5.1@encoder",
+        "x999999.0",
+        "e2.3.5",
+        "o2.3.5.4",
+        "f4@decoder",
+        "g4",
+        "b3",
+    ],
+)
 def test_links_written_before_still_open(change):
     assert recipes.is_change(change)
 
 
 @pytest.mark.parametrize(
     "change",
-    ["h2.3@self", "h-1.3", "c2.3.-1.0", "h2.*", "x*.1", "a4", "g4.2", "g4.*~0.5", "m2.3~0.5", "w2.3.1~0.5_0.5", "v3.2~0.5",
-     "d3.*~0.5", "p1.1~1", "s2.3~-1", "s2.3~1e9"],
-)  # fmt: skip
+    [
+        "h2.3@self",
+        "h-1.3",
+        "c2.3.-1.0",
+        "h2.*",
+        "x*.1",
+        "a4",
+        "g4.2",
+        "g4.*~0.5",
+        "m2.3~0.5",
+        "w2.3.1~0.5_0.5",
+        "v3.2~0.5",
+        "d3.*~0.5",
+        "p1.1~1",
+        "s2.3~-1",
+        "s2.3~1e9",
+    ],
+)
 def test_edits_that_the_board_has_no_place_for_are_refused_in_links(change):
     assert not recipes.is_change(change)
 
@@ -293,9 +325,7 @@ def test_a_head_has_a_capital_where_it_begins_a_sentence_alone():
 def test_a_change_of_one_head_stands_beside_the_same_change_of_every_other(look, change, scale):
     before, model = look.trace.logits_at(-1), look.model
     places = list(np.ndindex(6, 8))
-    each = np.array(
-        [divergence(before, model.trace(WORDS, edits=[Head(*place, scale)]).logits_at(-1)) for place in places]
-    )  # fmt: skip
+    each = np.array([divergence(before, model.trace(WORDS, edits=[Head(*place, scale)]).logits_at(-1)) for place in places])
     rank = 1 + int((each > each[places.index((2, 3))]).sum())
     shown_words = unmarked(board(open_link("change", f"{TEXT}&level=expert&changes={change}")))
     assert f"Rank **{rank} of 48**" in shown_words

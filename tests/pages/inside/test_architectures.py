@@ -14,9 +14,25 @@ from ui.look import Look
 from ui.picture.board import Draft
 
 SOME = (
-    "GPT-2", "Llama, grouped-query", "Qwen3", "Gemma 2, soft-capped", "GPT-OSS, sinks", "Mixtral", "Falcon", "OPT", "BLOOM",
-    "DeepSeek-V3", "BERT", "BERT without a head", "ModernBERT", "ALBERT", "DeBERTa-v2", "XLNet", "T5", "BART",
-)  # fmt: skip
+    "GPT-2",
+    "Llama, grouped-query",
+    "Qwen3",
+    "Gemma 2, soft-capped",
+    "GPT-OSS, sinks",
+    "Mixtral",
+    "Falcon",
+    "OPT",
+    "BLOOM",
+    "DeepSeek-V3",
+    "BERT",
+    "BERT without a head",
+    "ModernBERT",
+    "ALBERT",
+    "DeBERTa-v2",
+    "XLNet",
+    "T5",
+    "BART",
+)
 
 
 @pytest.mark.parametrize("name", SOME)

@@ -278,8 +278,16 @@ def test_where_something_is_added_to_the_stream_the_shortest_way_back_is_named_a
 def test_beginners_go_through_eight_stations_and_others_see_all_stages():
     look, way = look_of("writer", "self", "beginner")
     assert [line.key for line in stops.lines(Draft(HERE, look), way)] == [
-        "pieces", "embeddings", "queries", "weights", "mixed values", "feed-forward", "blocks", "choice", stops.ORDER,
-    ]  # fmt: skip
+        "pieces",
+        "embeddings",
+        "queries",
+        "weights",
+        "mixed values",
+        "feed-forward",
+        "blocks",
+        "choice",
+        stops.ORDER,
+    ]
     assert len(stops.lines(Draft(HERE, replace(look, level="intermediate")), way)) > 20
     opened = stops.stations(way)
     assert opened["masked scores"] == "weights" and opened["ids"] == "pieces" and opened["logits"] == "choice"

@@ -15,8 +15,18 @@ def test_settings_come_back_as_they_were(settings):
     assert settings_of(json.loads(json.dumps(values_of(settings)))) == settings
 
 
-WRONG = [("film", 1), ("film", None), ("clicked", [1]), ("clicked", [-2, 0]), ("clicked", "ab"), ("pair_key", [0]),
-         ("pair_key", [None, 3]), ("pair_key", [-1, 3]), ("pair_key", [10**12, 3]), ("pair_key", {})]  # fmt: skip
+WRONG = [
+    ("film", 1),
+    ("film", None),
+    ("clicked", [1]),
+    ("clicked", [-2, 0]),
+    ("clicked", "ab"),
+    ("pair_key", [0]),
+    ("pair_key", [None, 3]),
+    ("pair_key", [-1, 3]),
+    ("pair_key", [10**12, 3]),
+    ("pair_key", {}),
+]
 
 
 @pytest.mark.parametrize(("name", "value"), WRONG)

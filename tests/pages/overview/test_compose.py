@@ -165,8 +165,17 @@ def test_the_same_look_gives_the_same_bytes():
 
 
 ODD = (
-    "GPT-2", "GPT-OSS, sinks", "DeepSeek-V3", "Falcon", "BERT", "ALBERT", "DeBERTa-v2", "MPNet", "T5", "BART",
-)  # fmt: skip
+    "GPT-2",
+    "GPT-OSS, sinks",
+    "DeepSeek-V3",
+    "Falcon",
+    "BERT",
+    "ALBERT",
+    "DeBERTa-v2",
+    "MPNet",
+    "T5",
+    "BART",
+)
 
 
 @pytest.mark.parametrize("level", ["beginner", "expert"])

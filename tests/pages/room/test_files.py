@@ -28,8 +28,14 @@ def test_each_answer_is_a_row_and_no_cell_is_a_formula():
     assert heads == list(COLUMNS)
     rows = [dict(zip(heads, line, strict=True)) for line in lines]
     assert [rows[0][name] for name in heads if name != "time"] == [
-        "1", "'=HYPERLINK(1)", "a word", "'-Anna", "'@SUM(A1)", "'=2", "'+1",
-    ]  # fmt: skip
+        "1",
+        "'=HYPERLINK(1)",
+        "a word",
+        "'-Anna",
+        "'@SUM(A1)",
+        "'=2",
+        "'+1",
+    ]
     assert (rows[1]["name"], rows[1]["answer"]) == ("Ben", '<b>, "quoted" and a line')
     assert (rows[2]["answer"], rows[2]["right answer"], rows[2]["model"]) == ("3.5", "3.5", "")
     assert (rows[3]["question"], rows[3]["answer"], rows[3]["time"]) == ("Nobody answers?", "", "")

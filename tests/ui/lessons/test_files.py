@@ -65,29 +65,39 @@ WRONG = {
     "a switch that is neither": (with_block("page: type", "special: perhaps"), 11, "needs true or false"),
     "a question without words": (with_block("page: type", "question:", "  answer: number of tokens"), 10, "needs “ask: …”"),
     "an answer that cannot be computed": (
-        with_block("page: type", "question:", "  ask: What?", "  answer: the truth"), 13,
+        with_block("page: type", "question:", "  ask: What?", "  answer: the truth"),
+        13,
         "cannot be computed. It is one of number",
     ),
     "an answer without what it needs": (
-        with_block("page: type", "question:", "  ask: What?", "  answer: weight", "  given: {layer: 1}"), 14, "needs “head”",
+        with_block("page: type", "question:", "  ask: What?", "  answer: weight", "  given: {layer: 1}"),
+        14,
+        "needs “head”",
     ),
     "an answer with more than it takes": (
-        with_block("page: type", "question:", "  ask: What?", "  answer: number of tokens", "  given: {layer: 1}"), 14,
+        with_block("page: type", "question:", "  ask: What?", "  answer: number of tokens", "  given: {layer: 1}"),
+        14,
         "no “layer”",
     ),
     "a published number without its source": (
-        with_published("  numbers: [{of: a share, number: 5, answer: number of tokens}]"), 12, "needs “source: …”",
+        with_published("  numbers: [{of: a share, number: 5, answer: number of tokens}]"),
+        12,
+        "needs “source: …”",
     ),
     "a published number in words": (
         with_published(SOURCE, "  numbers:", "    - {of: a, number: 5, answer: looks ahead}", "    - of: b", "      number: a"),
-        16, "as the paper has it",
+        16,
+        "as the paper has it",
     ),
     "a published number that nothing is measured for": (
-        with_published(SOURCE, "  numbers: [{of: a share, number: 5}]"), 13, "the step has no question",
+        with_published(SOURCE, "  numbers: [{of: a share, number: 5}]"),
+        13,
+        "the step has no question",
     ),
     "a published number whose answer lacks something": (
         with_published(SOURCE, "  numbers:", "    - of: a", "      number: 5", "      answer: weight", "      given: {layer: 1}"),
-        17, "needs “head”",
+        17,
+        "needs “head”",
     ),
     "a published number with more than it has": (with_published(SOURCE, "  page: 3"), 13, "A published number has no “page”"),
     "broken YAML": (with_block("page: type", "text: a: b"), 11, "Put a value that holds a colon"),
@@ -111,11 +121,13 @@ WRONG = {
     "where somebody is": (with_block("page: type", "step: 3"), 11, "A step does not set “step”"),
     "no number of generating": (with_block("page: generate", "generate-temperature: zzz"), 11, "needs a number"),
     "a heading without “show:”": (
-        with_block("page: type", "question:", "  ask: What?", "  answer: looks ahead", "  heading: Bars"), 14, "Write “show:”"
+        with_block("page: type", "question:", "  ask: What?", "  answer: looks ahead", "  heading: Bars"),
+        14,
+        "Write “show:”",
     ),
     "too many words": (HEADER + STEP + "word " * 121, 7, "at most 120 are read"),
     "an image from outside": (HEADER + STEP + "![x](https://example.org/a.png)", 7, "would be fetched from the internet"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text, line, words", WRONG.values(), ids=WRONG)

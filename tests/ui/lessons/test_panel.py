@@ -263,8 +263,12 @@ def test_a_step_with_another_model_keeps_its_second_text_and_its_head(mine):
     loaded.model("translator")  # so that nothing is waited for
     app = open_link("type", "lesson=mine&step=2")
     assert {name: app.session_state[name] for name in ("model", "text", "target", "layer", "head")} == {
-        "model": "translator", "text": "The cat is black.", "target": "Le", "layer": 1, "head": 2,
-    }  # fmt: skip
+        "model": "translator",
+        "text": "The cat is black.",
+        "target": "Le",
+        "layer": 1,
+        "head": 2,
+    }
 
 
 def test_a_link_with_a_lesson_alone_leads_to_the_page_of_its_step_with_all_that_it_sets(mine):

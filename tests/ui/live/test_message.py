@@ -15,9 +15,15 @@ from ui.look import Choices
 
 ALL = Choices("expert", "encoder", 3, 2, 4, False, True, True, True, True, {"token": "type purpose"})
 GOOD = {
-    "number": 7, "run": 3, "page": "type", "model": "writer", "text": "One↵two", "target": "",
-    "choices": asdict(ALL), "values": {"temperature": 0.5},
-}  # fmt: skip
+    "number": 7,
+    "run": 3,
+    "page": "type",
+    "model": "writer",
+    "text": "One↵two",
+    "target": "",
+    "choices": asdict(ALL),
+    "values": {"temperature": 0.5},
+}
 
 
 def test_a_message_becomes_the_request_that_was_meant():
@@ -27,17 +33,40 @@ def test_a_message_becomes_the_request_that_was_meant():
 
 
 WRONG = [
-    ("number", {"number": -1}), ("number", {"number": "7"}), ("number", {"number": True}), ("run", {"run": None}),
-    ("run", {"run": 10**30}), ("page", {"page": 1}), ("page", {"page": "x" * 300}), ("model", {"model": ["writer"]}),
-    ("text", {"text": 5}), ("text", {"text": "x" * (state.LINKED + 1)}), ("target", {"target": {}}),
-    ("values", {"values": []}), ("choices", {"choices": None}), ("choices", {"choices": {"colour": "red"}}),
-]  # fmt: skip
+    ("number", {"number": -1}),
+    ("number", {"number": "7"}),
+    ("number", {"number": True}),
+    ("run", {"run": None}),
+    ("run", {"run": 10**30}),
+    ("page", {"page": 1}),
+    ("page", {"page": "x" * 300}),
+    ("model", {"model": ["writer"]}),
+    ("text", {"text": 5}),
+    ("text", {"text": "x" * (state.LINKED + 1)}),
+    ("target", {"target": {}}),
+    ("values", {"values": []}),
+    ("choices", {"choices": None}),
+    ("choices", {"choices": {"colour": "red"}}),
+]
 WRONG_CHOICES = [
-    ("level", "professor"), ("level", ["expert"]), ("attention", "self"), ("layer", -1), ("layer", 1.5), ("layer", "L1"),
-    ("head", True), ("token", "last"), ("special", 1), ("renormalised", None), ("whole_words", "yes"), ("touched", 0),
-    ("narrow", []), ("explained", []), ("explained", {"token": 1}), ("explained", {"token": "x" * 500}),
+    ("level", "professor"),
+    ("level", ["expert"]),
+    ("attention", "self"),
+    ("layer", -1),
+    ("layer", 1.5),
+    ("layer", "L1"),
+    ("head", True),
+    ("token", "last"),
+    ("special", 1),
+    ("renormalised", None),
+    ("whole_words", "yes"),
+    ("touched", 0),
+    ("narrow", []),
+    ("explained", []),
+    ("explained", {"token": 1}),
+    ("explained", {"token": "x" * 500}),
     ("explained", {str(i): "" for i in range(2000)}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "change"), [*WRONG, *((name, {"choices": {name: value}}) for name, value in WRONG_CHOICES)])

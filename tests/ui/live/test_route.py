@@ -109,13 +109,16 @@ def test_a_page_has_few_lines(browser, visit):
 
 
 WRONG = [
-    ({"page": "attention"}, "the page that its visitor has open"), ({"model": "filler"}, "the model of that page"),
+    ({"page": "attention"}, "the page that its visitor has open"),
+    ({"model": "filler"}, "the model of that page"),
     ({"choices": {"level": "expert", "layer": 99}}, "no layer 99: this model has 6"),
     ({"choices": {"level": "expert", "head": 99}}, "no head 99"),
     ({"values": {"temperature": 0}}, "“temperature” is a number from 0.1 to 3.0"),
-    ({"values": {"temperature": True}}, "“temperature”"), ({"values": {"bars": 5.5}}, "“bars” is a whole number from 5 to 50"),
-    ({"values": {"bars": 51}}, "“bars”"), ({"text": None}, "“text” is a text"),
-]  # fmt: skip
+    ({"values": {"temperature": True}}, "“temperature”"),
+    ({"values": {"bars": 5.5}}, "“bars” is a whole number from 5 to 50"),
+    ({"values": {"bars": 51}}, "“bars”"),
+    ({"text": None}, "“text” is a text"),
+]
 
 
 @pytest.mark.parametrize(("change", "sentence"), WRONG)
@@ -135,10 +138,14 @@ def test_a_token_that_a_shorter_text_has_lost_does_not_come_back(visit):
 
 
 CLICKS = [
-    ({"part": "chips", "value": 3}, {"token": 3}), ({"part": "reading", "value": 2}, {"token": 2}),
-    ({"part": "chips", "value": 5}, {"token": None}), ({"part": "heads", "value": [1, 2]}, {"layer": 1, "head": 2}),
-    ({"part": "chips", "value": 99}, {}), ({"part": "reading", "value": -1}, {}), ({"part": "heads", "value": [9, 0]}, {}),
-]  # fmt: skip
+    ({"part": "chips", "value": 3}, {"token": 3}),
+    ({"part": "reading", "value": 2}, {"token": 2}),
+    ({"part": "chips", "value": 5}, {"token": None}),
+    ({"part": "heads", "value": [1, 2]}, {"layer": 1, "head": 2}),
+    ({"part": "chips", "value": 99}, {}),
+    ({"part": "reading", "value": -1}, {}),
+    ({"part": "heads", "value": [9, 0]}, {}),
+]
 
 
 @pytest.mark.parametrize(("click", "picks"), CLICKS)

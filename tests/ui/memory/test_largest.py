@@ -23,15 +23,31 @@ SHARED = ROOT.parent / "shared" / "models"
 TEXT = "The cat sat on the mat"
 LAYERS = 48  # of the largest GPT-2; each has 12 tensors, every one in a file of its own here
 GIANTS = {  # billions of parameters
-    "Llama 3.1": (406, T.LlamaConfig, {
-        "vocab_size": 128_256, "hidden_size": 16_384, "intermediate_size": 53_248, "num_hidden_layers": 126,
-        "num_attention_heads": 128, "num_key_value_heads": 8, "max_position_embeddings": 131_072,
-    }),
+    "Llama 3.1": (
+        406,
+        T.LlamaConfig,
+        {
+            "vocab_size": 128_256,
+            "hidden_size": 16_384,
+            "intermediate_size": 53_248,
+            "num_hidden_layers": 126,
+            "num_attention_heads": 128,
+            "num_key_value_heads": 8,
+            "max_position_embeddings": 131_072,
+        },
+    ),
     "DeepSeek-V3": (671, T.DeepseekV3Config, {}),
-    "Kimi K2": (993, T.DeepseekV3Config, {
-        "n_routed_experts": 384, "vocab_size": 163_840, "num_attention_heads": 64, "num_key_value_heads": 64,
-    }),
-}  # fmt: skip
+    "Kimi K2": (
+        993,
+        T.DeepseekV3Config,
+        {
+            "n_routed_experts": 384,
+            "vocab_size": 163_840,
+            "num_attention_heads": 64,
+            "num_key_value_heads": 64,
+        },
+    ),
+}
 
 
 def with_every_pair_of_letters() -> T.PreTrainedTokenizerFast:

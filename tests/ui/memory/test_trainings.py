@@ -211,9 +211,14 @@ def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(vis
     said = caption(drawn)
     book = notebook(drawn, said)
     shown = {
-        "picker": picker.label(made.name, ["writer", made.name]), "side bar": picker.shorten(made.name),
-        "origin": picker.origin(model.info), "caption": str(said), "title": said.title, "file": said.stem, "notebook": book,
-    }  # fmt: skip
+        "picker": picker.label(made.name, ["writer", made.name]),
+        "side bar": picker.shorten(made.name),
+        "origin": picker.origin(model.info),
+        "caption": str(said),
+        "title": said.title,
+        "file": said.stem,
+        "notebook": book,
+    }
     for place, words in shown.items():
         assert KEY not in words and "/hl-" not in words and str(own_folder.folder()) not in words, place
     assert shown["picker"] == title and title in shown["caption"] and title in shown["title"]

@@ -27,11 +27,18 @@ def test_a_drawing_of_the_same_is_one(look):
     assert lines(look).drawn == lines(look)._draw()
 
 
-@pytest.mark.parametrize("other", [
-    lambda look: lines(look, layer=4), lambda look: lines(look, heads=None), lambda look: lines(look, chosen=3),
-    lambda look: lines(replace(look, level="beginner")), lambda look: lines(replace(look, options={"whole_words": True})),
-    lambda look: lines(look.within(keys=(2, 5))), lambda look: lines(replace(look, trace=look.model.trace("The cat sat on the"))),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda look: lines(look, layer=4),
+        lambda look: lines(look, heads=None),
+        lambda look: lines(look, chosen=3),
+        lambda look: lines(replace(look, level="beginner")),
+        lambda look: lines(replace(look, options={"whole_words": True})),
+        lambda look: lines(look.within(keys=(2, 5))),
+        lambda look: lines(replace(look, trace=look.model.trace("The cat sat on the"))),
+    ],
+)
 def test_a_drawing_of_anything_else_is_its_own(look, other):
     first, drawing = lines(look).drawn, other(look)
     assert drawing.drawn is not first and drawing.drawn == drawing._draw()

@@ -180,9 +180,14 @@ def test_whoever_has_guessed_too_many_codes_waits_for_each_refusal(monkeypatch, 
         raise error("No such room.")
 
     socket = SimpleNamespace(
-        path_params={"code": "ABCDEF"}, url=SimpleNamespace(query="who=1"), client=SimpleNamespace(host="203.0.113.7"),
-        cookies={}, accept=accept, close=accept, send_json=send_json,
-    )  # fmt: skip
+        path_params={"code": "ABCDEF"},
+        url=SimpleNamespace(query="who=1"),
+        client=SimpleNamespace(host="203.0.113.7"),
+        cookies={},
+        accept=accept,
+        close=accept,
+        send_json=send_json,
+    )
     monkeypatch.setattr(route, "rooms", SimpleNamespace(find=find, was_in=lambda *_: False))
     monkeypatch.setattr(route.asyncio, "sleep", sleep)
     run(lambda: route.line(socket))

@@ -78,9 +78,16 @@ def test_numbers_with_their_thousands_apart(number, apart):
 
 @pytest.mark.parametrize(
     ("written", "read"),
-    [("1 000", "1000"), ("1,000,000", "1000000"), ("-1.000.000", "-1000000"), ("0,125", "0.125"), ("1.000", "1"),
-     ("1234,567", "1234.567"), ("1,0000", "1")],
-)  # fmt: skip
+    [
+        ("1 000", "1000"),
+        ("1,000,000", "1000000"),
+        ("-1.000.000", "-1000000"),
+        ("0,125", "0.125"),
+        ("1.000", "1"),
+        ("1234,567", "1234.567"),
+        ("1,0000", "1"),
+    ],
+)
 def test_what_a_point_or_a_comma_means_where_it_can_mean_one_thing_alone(written, read):
     assert Question("How many?", "a number").read(written) == read
 

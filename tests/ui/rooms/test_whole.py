@@ -69,10 +69,16 @@ def test_what_is_no_such_message_stays_as_it_is(junk):
         assert whole.of_the_page(other, "type") == other
 
 
-@pytest.mark.parametrize(("page", "message", "changes"), [
-    ("type", asked(), True), ("layers", asked(), True), ("", asked(), False), ("type", asked("out"), False),
-    ("layers", asked(strip=False), False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("page", "message", "changes"),
+    [
+        ("type", asked(), True),
+        ("layers", asked(), True),
+        ("", asked(), False),
+        ("type", asked("out"), False),
+        ("layers", asked(strip=False), False),
+    ],
+)
 def test_a_line_asks_for_the_page_where_its_visitor_goes_on_with_it(monkeypatch, page, message, changes):
     seen, opened, seat = [], [], Seat(page)
     monkeypatch.setattr(whole, "opens_for", lambda *one: opened.append(one))

@@ -18,9 +18,12 @@ from ui.serving.bodies import LARGEST, Bodies
 
 PIECE, ENOUGH = b"x" * 65536, 64 * 2**20  # bytes: what is tried to send, more than the network holds on its way
 ROUTES = (
-    ("POST", "/rooms/ABCDEF/lead"), ("POST", "/rooms/ABCDEF/there"), ("GET", "/"), ("POST", "/_stcore/host-config"),
+    ("POST", "/rooms/ABCDEF/lead"),
+    ("POST", "/rooms/ABCDEF/there"),
+    ("GET", "/"),
+    ("POST", "/_stcore/host-config"),
     ("PUT", "/_stcore/upload_file/x/y"),
-)  # fmt: skip
+)
 
 
 def answer(parts: list[bytes], **headers: str) -> tuple[int, list[bytes], int]:

@@ -61,11 +61,14 @@ async def end(wire: Wire) -> None:
 @pytest.mark.parametrize(
     ("said", "answers"),
     [
-        (b"", [b"408"]), (b"GET / HT", [b"408"]), (GET[:-2], [b"408"]), (GET + b"GET", [b"200", b"408"]),
+        (b"", [b"408"]),
+        (b"GET / HT", [b"408"]),
+        (GET[:-2], [b"408"]),
+        (GET + b"GET", [b"200", b"408"]),
         (b"POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf", []),
         (b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", [b"200"]),
     ],
-)  # fmt: skip
+)
 def test_a_connection_on_which_no_whole_request_comes_is_closed(impatient, said, answers):
     async def story(connection: Connection, wire: Wire) -> None:
         if said:
@@ -234,10 +237,15 @@ def test_a_room_of_three_hundred_behind_one_address_has_room():
 @pytest.mark.parametrize(
     ("address", "network"),
     [
-        ("203.0.113.7", "203.0.113.7"), ("::ffff:203.0.113.7", "203.0.113.7"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2::1", "2001:db8:1:2::/64"), ("fe80::1%eth0", "fe80::/64"), ("", ""), ("testclient", "testclient"),
+        ("203.0.113.7", "203.0.113.7"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+        ("testclient", "testclient"),
     ],
-)  # fmt: skip
+)
 def test_an_ipv6_address_counts_with_its_network(address, network):
     assert network_of(address) == network
 

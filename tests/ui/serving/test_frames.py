@@ -247,11 +247,14 @@ def test_halves_of_messages_are_bounded_over_all_lines(monkeypatch):
 @pytest.mark.parametrize(
     "half",
     [
-        b"", b"\x82", frame(BINARY, b"half", length=8), frame(TEXT, b"a part", whole=False),
+        b"",
+        b"\x82",
+        frame(BINARY, b"half", length=8),
+        frame(TEXT, b"a part", whole=False),
         frame(TEXT, b"", whole=False) + frame(PING, b"") * 5 + frame(MORE, b"", whole=False),
         frame(BINARY, b"whole") + frame(BINARY, b"half", length=8),
     ],
-)  # fmt: skip
+)
 def test_a_line_on_which_no_whole_message_comes_is_closed(impatient, half):
     with small_server() as port, line_to(port) as line:
         line.sendall(half)
@@ -286,10 +289,11 @@ def test_a_line_that_reads_nothing_is_let_go_and_one_that_reads_late_is_not(impa
 @pytest.mark.parametrize(
     ("more", "status"),
     [
-        (f"?{'x' * 9000}", b"414"), (" HTTP/1.1\r\nCookie: " + "x" * 9000 + "\r\nX:", b"431"),
+        (f"?{'x' * 9000}", b"414"),
+        (" HTTP/1.1\r\nCookie: " + "x" * 9000 + "\r\nX:", b"431"),
         ("".join([" HTTP/1.1", *("\r\nX: x" for _ in range(200)), "\r\nX:"]), b"431"),
     ],
-)  # fmt: skip
+)
 def test_a_handshake_that_cannot_be_read_gets_an_answer(more, status):
     with small_server() as port, dial(port) as line:
         line.sendall(HEAD.format(STREAM + more).encode())

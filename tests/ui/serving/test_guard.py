@@ -146,11 +146,19 @@ def test_no_path_leads_out_of_what_is_served(server, up):
 @pytest.mark.parametrize(
     "path",
     [
-        "//evil.example/", "//evil.example/..", "/\\evil.example", "/type//evil.example", "/type?\\evil.example",
-        "/?lesson=//evil.example", "/?lesson=tokens&step=//evil.example", "/?lesson=..%2f..%2fetc%2fpasswd",
-        "/type?x=%0d%0aSet-Cookie:%20a=b", "/?lesson=tokens%0d%0aSet-Cookie:%20a=b&step=1", "/%0d%0aSet-Cookie:%20a=b",
+        "//evil.example/",
+        "//evil.example/..",
+        "/\\evil.example",
+        "/type//evil.example",
+        "/type?\\evil.example",
+        "/?lesson=//evil.example",
+        "/?lesson=tokens&step=//evil.example",
+        "/?lesson=..%2f..%2fetc%2fpasswd",
+        "/type?x=%0d%0aSet-Cookie:%20a=b",
+        "/?lesson=tokens%0d%0aSet-Cookie:%20a=b&step=1",
+        "/%0d%0aSet-Cookie:%20a=b",
     ],
-)  # fmt: skip
+)
 def test_no_address_leads_elsewhere_or_writes_a_header(server, path):
     head, _ = raw(server, path)
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head.splitlines()[1:])}

@@ -123,8 +123,12 @@ def test_none_of_several_pages_that_are_being_left_is_heard():
 
 def test_going_there_and_back_at_once_ends_on_the_page_asked_for_last():
     assert taken(("type", ""), ("layers", ""), ("type", ""), ("layers", "stage"), ("type", "stage")) == [
-        True, True, True, False, True,
-    ]  # fmt: skip
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["", "stage"]))))

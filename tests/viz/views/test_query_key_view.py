@@ -68,10 +68,20 @@ def test_without_a_choice_it_opens_at_the_largest_weight():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"q": np.ones(5)}, {"k": np.ones((2, 4))}, {"k": np.ones(4)}, {"raw": np.ones(2)}, {"score": np.ones((3, 1))},
-     {"weight": np.ones(4)}, {"mask": np.ones(1)}, {"v_norm": np.ones(2)}, {"bias": np.ones(2)}, {"unturned": np.ones(9)}],
+    [
+        {"q": np.ones(5)},
+        {"k": np.ones((2, 4))},
+        {"k": np.ones(4)},
+        {"raw": np.ones(2)},
+        {"score": np.ones((3, 1))},
+        {"weight": np.ones(4)},
+        {"mask": np.ones(1)},
+        {"v_norm": np.ones(2)},
+        {"bias": np.ones(2)},
+        {"unturned": np.ones(9)},
+    ],
     ids=lambda wrong: f"{next(iter(wrong))}",
-)  # fmt: skip
+)
 def test_shapes_that_do_not_agree_are_said_in_a_sentence(wrong):
     with pytest.raises(ValueError, match=rf"^.*\b{next(iter(wrong))} of shape .*\.$"):
         query_key_view(token("q"), [token(t) for t in "abc"], **parts(**wrong))

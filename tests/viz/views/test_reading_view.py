@@ -61,11 +61,15 @@ def test_only_what_can_be_looked_at_has_a_share_in_the_table():
     cases = {
         "back": ({"after": [], "second": -1, "causal": True}, {(1, 2, "from"): True, (1, 0, "to"): True, (2, 1, "from"): False}),
         "both ways": ({"after": [], "second": 2, "causal": False}, {(0, 3, "from"): False, (3, 0, "to"): False}),
-        "said": ({"after": ["", "", "a", "b"], "second": -1, "causal": True}, {(3, 3, "from"): True, (3, 2, "from"): False,
-                 (0, 1, "to"): True, (0, 3, "to"): False, (3, 2, "to"): True}),
-        "cross": ({"after": ["", "", "a", "b"], "second": 2, "causal": True}, {(3, 1, "from"): False, (3, 2, "from"): True,
-                  (0, 2, "to"): False, (0, 1, "to"): True}),
-    }  # fmt: skip
+        "said": (
+            {"after": ["", "", "a", "b"], "second": -1, "causal": True},
+            {(3, 3, "from"): True, (3, 2, "from"): False, (0, 1, "to"): True, (0, 3, "to"): False, (3, 2, "to"): True},
+        ),
+        "cross": (
+            {"after": ["", "", "a", "b"], "second": 2, "causal": True},
+            {(3, 1, "from"): False, (3, 2, "from"): True, (0, 2, "to"): False, (0, 1, "to"): True},
+        ),
+    }
     for header, expected in cases.values():
         arguments = [[header, *pair] for pair in expected]
         assert called("views/reading_view/weights.js", "unseen", *arguments) == [*expected.values()]

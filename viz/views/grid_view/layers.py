@@ -20,9 +20,14 @@ _ROW = 24  # pixels of a layer
 
 
 def attention_movie(
-    queries: Sequence[Any], keys: Sequence[Any], maps: np.ndarray, chosen: tuple[int, int] | None = None, of: str = "attention",
-    numbers: Sequence[int] = (), simple: bool = False,
-) -> View:  # fmt: skip
+    queries: Sequence[Any],
+    keys: Sequence[Any],
+    maps: np.ndarray,
+    chosen: tuple[int, int] | None = None,
+    of: str = "attention",
+    numbers: Sequence[int] = (),
+    simple: bool = False,
+) -> View:
     """The map [layer, query, key] of one head, or of the mean of heads, in [0, 1], to be played layer by layer; NaN is masked.
 
     A row looks, a column is looked at; the colours run from 0 to 100 %. Queries and keys are tokens (anything with a `.text`).

@@ -17,9 +17,15 @@ CLEAR = 0.92  # of the cells stay within the colours; the others have the strong
 _LONGEST = 24  # characters of a token that are sent
 STATIONS = ("tokens", "vectors", "look", "bridge", "mix", "forward", "layers", "chances")
 TITLES = {
-    "tokens": "Tokens", "vectors": "Vectors", "look": "Looking", "bridge": "Across", "mix": "Mixing",
-    "forward": "Feed-forward", "layers": "Layers", "chances": "Chances",
-}  # fmt: skip
+    "tokens": "Tokens",
+    "vectors": "Vectors",
+    "look": "Looking",
+    "bridge": "Across",
+    "mix": "Mixing",
+    "forward": "Feed-forward",
+    "layers": "Layers",
+    "chances": "Chances",
+}
 
 
 @dataclass(frozen=True)
