@@ -43,7 +43,7 @@ def load(name: str, device: str | None = None, report: Report = silent, dtype: A
         raise TypeError(f'A model is named by a str, such as {names()[0]!r} or "gpt2"; this is of type {type(name).__name__}.')
     name, wanted = str(name), None if dtype is None else name_of(dtype)
     if name in names() or own(name):
-        from models.scratch.folder import from_folder
+        from models.scratch.model_folder import from_folder
 
         _check_cpu(name, device)
         folder = (WEIGHTS / name, "") if name in names() else (Path(name).expanduser(), name)
@@ -62,7 +62,7 @@ def load(name: str, device: str | None = None, report: Report = silent, dtype: A
 def load_tokenizer(name: str, report: Report = silent) -> Vocabulary:
     """Load only the tokenizer of a model, by the names of `load`: no weight is downloaded or read. Errors: ModelError."""
     if name in names() or own(name):
-        from models.scratch.folder import vocabulary_of
+        from models.scratch.model_folder import vocabulary_of
 
         return vocabulary_of(WEIGHTS / name if name in names() else Path(name).expanduser())
     from models.huggingface.open import open_vocabulary

@@ -10,8 +10,8 @@ import pytest
 import models
 from analysis.answer_checks import logits_of
 from analysis.heads import head_scores
-from analysis.lesson_answers import answer
 from analysis.statistics import head_statistics
+from analysis.true_answers import answer
 from models import catalog
 from models.language_model import LanguageModel
 from models.numbers.softmax import softmax

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import models
-from analysis.lesson_answers import Answer, answer
+from analysis.true_answers import Answer, answer
 from tests.pages.opening import open_link, said
 from ui.lessons import files
 

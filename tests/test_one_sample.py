@@ -11,7 +11,7 @@ import pytest
 
 import models
 from analysis import head_labels, head_scores
-from analysis.lesson_answers import answer
+from analysis.true_answers import answer
 from models.catalog import WEIGHTS
 from tests.pages.opening import open_link, said
 from ui.lessons import files

@@ -9,7 +9,7 @@ from ui.lessons import course, panel
 from ui.lexicon import follow
 from ui.memory import jobs, loaded
 from ui.memory.turns import turn
-from ui.rooms import opening, seat
+from ui.rooms import open_button, seat
 from ui.serving import leaving
 
 
@@ -31,7 +31,7 @@ def side_bar(page: str) -> None:
         picker.side_bar(fixed=seat.is_fixed(state.MODEL))
     state.keep(state.ROOM, state.ROOM.get(), "")
     gallery.button()
-    opening.button()
+    open_button.button()
     if picker.in_use() in loaded.shelf:
         text_boxes.side_bar(loaded.model(picker.in_use()).info)
 

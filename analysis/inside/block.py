@@ -15,7 +15,7 @@ from analysis.inside.stages import Stage
 
 if TYPE_CHECKING:
     from models.attention.recorded_call import Call
-    from models.attention.rotary_angles import Rotary
+    from models.attention.undo_rotary import Rotary
     from models.watching.steps import Node, Section
 
 

@@ -16,7 +16,7 @@ from analysis.inside.stages import Stage
 from analysis.inside.stored import array
 
 if TYPE_CHECKING:
-    from models.attention.rotary_angles import Rotary
+    from models.attention.undo_rotary import Rotary
     from models.watching.steps import Node
 
 HEADS, PAIRS = ("head", "token", "d_head"), ("head", "query", "key")

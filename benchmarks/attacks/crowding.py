@@ -22,7 +22,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from benchmarks.attendee import Attendee
-from ui.rooms.store import LETTERS
+from ui.rooms.codes import LETTERS
 
 ADDRESS = "203.0.113.66"
 AT_ONCE = 6  # visitors of one attack

@@ -18,7 +18,7 @@ import torch
 from bin.model_card.common import best_heads
 from models.catalog import WEIGHTS
 from models.language_model import LanguageModel
-from models.scratch.folder import from_folder
+from models.scratch.model_folder import from_folder
 from models.training.corpus import documents
 from models.training.repetition import continued, ends_in_a_loop, said_before, word_ids
 

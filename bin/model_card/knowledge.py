@@ -18,7 +18,7 @@ from torch import Tensor
 from bin.model_card.habits import BEGINNINGS, greedy_loops
 from models.catalog import WEIGHTS
 from models.language_model import LanguageModel
-from models.scratch.folder import from_folder
+from models.scratch.model_folder import from_folder
 from models.training.behaviours import BEHAVIOURS, other_form
 from models.training.corpus import Corpus, documents
 from models.training.facts import Facts

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from models.attention.recorded_call import Call
-    from models.attention.rotary_angles import Rotary
+    from models.attention.undo_rotary import Rotary
 
 
 COMING = "what comes next"  # names the last row of cross-attention: its token is not chosen yet

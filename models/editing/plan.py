@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from models.attention.formula import causal_mask, expand, row_of, scores, weights
 from models.attention.recorded_call import Call
 from models.attention.recorder import Record, recording
+from models.attention.weights_on_demand import causal_mask, expand, row_of, scores, weights
 from models.editing.parts import PartWatcher, Place
 from models.edits import Cut, Edit, Head, Part, Row, Skip, Stream, Temperature
 

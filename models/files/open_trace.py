@@ -15,7 +15,7 @@ from torch import Tensor
 
 from models import edits
 from models.attention.recorded_call import Call
-from models.attention.rotary_angles import Rotary
+from models.attention.undo_rotary import Rotary
 from models.files.save_trace import FORMAT, MARK, NUMBERS, TENSORS
 from models.info import ModelInfo
 from models.labels import Labels

@@ -14,9 +14,10 @@ from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from models.attention.recorded_call import Call
 from models.attention.recorder import recording
 from models.errors import ModelError
+from models.huggingface.attention_function import NAME
 from models.huggingface.layout import CHOOSE, Layout
 from models.huggingface.passes import Answer, Inputs
-from models.huggingface.softmax_tap import NAME, SoftmaxTap
+from models.huggingface.softmax_tap import SoftmaxTap
 
 HALF = 0.4  # of a probe, read first where the rest is read on from it
 

@@ -18,12 +18,13 @@ from models.attention.recorder import Record, recording
 from models.attention.side_by_side import Part, ReadPart, SideBySide
 from models.errors import ModelError
 from models.huggingface import bigbird, layout
+from models.huggingface.attention_function import NAME
 from models.huggingface.checks import cache_of
 from models.huggingface.names import quoted
 from models.huggingface.outputs import OutputMaps
 from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reads import InputMaps
-from models.huggingface.softmax_tap import NAME, SoftmaxTap
+from models.huggingface.softmax_tap import SoftmaxTap
 from models.huggingface.text import TextTokens
 from models.reading.prefix import Encoded, Recent, Stamp
 from models.tokens import Token

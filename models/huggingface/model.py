@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from models.attention.recorder import Record, recording
-from models.attention.rotary_angles import Rotary
 from models.attention.side_by_side import Part, ReadPart
+from models.attention.undo_rotary import Rotary
 from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan
 from models.editing.shuffle import shuffle
-from models.files.weights import WeightsFile
+from models.files.weights_digest import WeightsFile
 from models.generation.generate import Reader
 from models.gradients.attention import Gradients, gradients
 from models.huggingface.chat import as_chat, has_chat_template

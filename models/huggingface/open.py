@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from models.errors import ModelError
 from models.files.progress import Progress, Report, silent
-from models.files.weights import WeightsFile, files_now
+from models.files.weights_digest import WeightsFile, files_now
 from models.huggingface.classes import OTHER_TASKS, Candidate, candidates, config_of
 from models.huggingface.confined import confined
 from models.huggingface.folder import ADAPTER, CONFIG, Folder, NoTokenizer, inspect_folder, read_json

@@ -16,7 +16,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from models.attention.recorded_call import Call
-from models.attention.rotary_angles import Rotary
+from models.attention.undo_rotary import Rotary
 
 COUNT = 12  # how often the token is read
 ALIKE = 1e-3  # of a query's length

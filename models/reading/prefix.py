@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from models.attention.formula import causal_mask
 from models.attention.recorded_call import Call
+from models.attention.weights_on_demand import causal_mask
 from models.numbers.readonly import read_only
 from models.reading.bounded import Bounded
 from models.reading.condition import Condition

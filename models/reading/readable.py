@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from models.files.weights import WeightsFile, known_by
+from models.files.weights_digest import WeightsFile, known_by
 from models.info import ModelInfo
 from models.tokens import Token, Vocabulary
 from models.trace import Trace

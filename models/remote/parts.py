@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from models.attention.recorded_call import Call
-from models.attention.rotary_angles import Rotary
+from models.attention.undo_rotary import Rotary
 from models.files.save_trace import NUMBERS, TENSORS, held, numbers
 
 if TYPE_CHECKING:

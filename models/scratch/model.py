@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from models.attention.recorder import Record, note_hidden, recording
-from models.attention.rotary_angles import Rotary
+from models.attention.undo_rotary import Rotary
 from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan
 from models.editing.shuffle import shuffle

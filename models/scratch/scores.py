@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from models.attention.formula import causal_mask, expand
 from models.attention.kernel import attend, attend_by_weights
+from models.attention.weights_on_demand import causal_mask, expand
 from models.scratch.config import TransformerConfig
 
 

@@ -18,8 +18,8 @@ from models.errors import is_short_of_memory
 from models.numbers import sizes
 from models.reading.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
-from models.scratch.folder import write_weights
 from models.scratch.initialisation import Unfilled
+from models.scratch.model_folder import write_weights
 from models.scratch.transformer import build
 from models.training.corpus import byte_tokenizer
 from models.training.optimisation import IGNORED, DivergedError, adamw, muon_and_adamw, smoothed_loss, update

@@ -21,7 +21,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from tqdm import tqdm
 
 from models.scratch.config import TransformerConfig
-from models.scratch.folder import write_weights
+from models.scratch.model_folder import write_weights
 from models.scratch.transformer import build
 from models.training.objectives import Objective
 from models.training.optimisation import muon_and_adamw, update

@@ -18,7 +18,7 @@ from ui.rooms.seat import Seat
 from ui.rooms.store import KINDS, RoomError
 from ui.words import say
 
-MODEL = {  # what the model answers to the text that the class sees, by its name in `analysis.lesson_answers`
+MODEL = {  # what the model answers to the text that the class sees, by its name in `analysis.true_answers`
     "nothing": "",
     "what comes next": "likeliest token",
     "how many tokens the text has": "number of tokens",

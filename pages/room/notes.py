@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from analysis.lesson_answers import Answer
+from analysis.true_answers import Answer
 from models.errors import FileError
 from pages.room import state as page_state
 from ui import state
@@ -74,7 +74,7 @@ def go(mine: Seat, number: int) -> None:
 
 
 def answer(mine: Seat, step: Step) -> Answer:
-    """What is right, for the model that the class sees. Errors: those of `analysis.lesson_answers`."""
+    """What is right, for the model that the class sees. Errors: those of `analysis.true_answers`."""
     assert step.question
     return panel.measure_answer(step, mine.room.at["model"], step.question.answer, step.question.given)
 

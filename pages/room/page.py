@@ -12,7 +12,7 @@ from ui import shell, state
 from ui.choices import picker
 from ui.escaping import display_name, plain
 from ui.menu import TITLES
-from ui.rooms import opening, seat
+from ui.rooms import open_button, seat
 from ui.rooms.seat import Seat
 from ui.rooms.states import Event
 from ui.rooms.store import rooms
@@ -59,7 +59,7 @@ def begin() -> None:
         st.text_input("The code of the room", key=page_state.ROOM_WRITTEN.name, on_change=join, autocomplete="off")
     with right:
         say(HERE, "open")
-        st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=opening.open_here)
+        st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=open_button.open_here)
 
 
 def join() -> None:

@@ -11,7 +11,7 @@ import torch
 from analysis import paths
 from analysis.gradients import gradient_rollout, relevance, relevances, summed_relevance
 from analysis.values import value_weights
-from models.attention.formula import causal_mask, expand
+from models.attention.weights_on_demand import causal_mask, expand
 from models.huggingface.model import HuggingFaceModel
 from tests.models.conftest import small, writer  # noqa: F401
 from tests.models.networks import NETWORKS, network, tokenizer

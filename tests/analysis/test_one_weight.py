@@ -14,7 +14,7 @@ import models
 from analysis.one_weight import query_key
 from models import Attention, Token
 from models import edits as E
-from models.attention.rotary_angles import Rotary
+from models.attention.undo_rotary import Rotary
 from models.huggingface.model import HuggingFaceModel
 from models.scratch.positions import rotary_turns, rotate
 from tests.models.networks import NETWORKS, network, tokenizer

@@ -11,8 +11,8 @@ import models
 from analysis.answer_checks import answer, edits_of, ordinal
 from analysis.attribution_tests import Question
 from analysis.in_context import context_gains, said_twice
-from analysis.lesson_answers import ANSWERS
 from analysis.paper_answers import among
+from analysis.true_answers import ANSWERS
 from analysis.two_names import ORDERS, cases, leads
 from analysis.verb_number import agreement_with_blanks, questions, sentences
 from analysis.word_pairs import MarkedSentence, found_by_distance, found_by_heads, join_words

@@ -20,7 +20,7 @@ from analysis.word_order import (
     total_variation,
     word_spans,
 )
-from models.scratch.folder import MODELS
+from models.scratch.model_folder import MODELS
 from models.scratch.positions import POSITIONS
 from models.scratch.transformer import build
 

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 import models
-from analysis.lesson_answers import Answer, answer
+from analysis.true_answers import Answer, answer
 from tests.browser.places import box_at_rest, in_menu
 from ui.lessons import files
 from ui.lessons.files import Lesson

@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from models.scratch.config import TransformerConfig
-from models.scratch.folder import write_weights
+from models.scratch.model_folder import write_weights
 from models.scratch.transformer import build
 from models.training.corpus import train_tokenizer
 from tests.fuzz.texts import TEXT

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import models
 from analysis.answer_checks import Numbers
-from analysis.lesson_answers import ANSWERS
+from analysis.true_answers import ANSWERS
 from models.errors import FileError
 from tests.fuzz.texts import TEXT
 from tests.fuzz.watching import is_refusal, is_sentence, refused, watched

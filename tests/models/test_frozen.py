@@ -11,7 +11,7 @@ import pytest
 
 import analysis
 from analysis.inside.way import follow
-from models.attention.rotary_angles import Rotary
+from models.attention.undo_rotary import Rotary
 from models.huggingface.model import HuggingFaceModel
 from models.language_model import LanguageModel
 from models.scratch.decoder_model import DecoderModel

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.lesson_answers import Answer
+from analysis.true_answers import Answer
 from ui.escaping import display_name, plain
 from ui.lessons.files import Number, Step
 from ui.parts import complaint

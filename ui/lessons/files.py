@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from analysis.lesson_answers import ANSWERS, check_given
+from analysis.true_answers import ANSWERS, check_given
 from models.errors import FileError
 from models.huggingface.names import quoted, short
 from ui import state
@@ -50,7 +50,7 @@ PAGES = (
 
 @dataclass(frozen=True)
 class Question:
-    """ask: in words. answer: which of `analysis.lesson_answers` computes it, with `given`. expect: what the author says that it
+    """ask: in words. answer: which of `analysis.true_answers` computes it, with `given`. expect: what the author says that it
     is, on the lesson's own model. hint: what a wrong answer gets. show: choices of the link under which the answer is seen, and
     heading: below which it is seen then, "" at the top of the page."""
 
@@ -66,7 +66,7 @@ class Question:
 @dataclass(frozen=True)
 class Number:
     """of: what it is a number of. number: as it is published, such as “0.71 ± 0.24”. unit: of both, "" for none. answer: by which
-    of `analysis.lesson_answers` the same is computed, with `given`; "" for the answer to the step's question."""
+    of `analysis.true_answers` the same is computed, with `given`; "" for the answer to the step's question."""
 
     of: str
     number: str

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.lesson_answers import Answer, answer
+from analysis.true_answers import Answer, answer
 from ui import document, state
 from ui.escaping import display_name, plain
 from ui.lessons import beside_papers, course

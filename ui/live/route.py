@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -27,8 +26,9 @@ LINES = 3  # that a page may have open: an old one may not know yet that it is o
 RATE = 60.0  # messages a second that are taken where nothing is bounded: a key that is held sends thirty
 BEAT = 15.0  # seconds between two looks at whether the visitor is still there
 SILENT = 1800.0  # seconds without a message after which a line ends; the next key opens another one
+THREADS = 32  # most wait: what waits for the same model is read in one pass, and turns bound what works at a time
 
-_composing = ThreadPoolExecutor(os.cpu_count() or 2, thread_name_prefix="line")
+_composing = ThreadPoolExecutor(THREADS, thread_name_prefix="line")
 
 
 async def prove(socket: WebSocket) -> Visit | None:

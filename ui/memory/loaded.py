@@ -84,7 +84,7 @@ def _trained(name: str) -> LanguageModel | None:
     """A model that was trained here; None where it is not one of those."""
     if not (trained := trainings.find(name)):
         return None
-    from models.scratch.folder import from_folder
+    from models.scratch.model_folder import from_folder
 
     model = from_folder(trained.folder, name)
     if trained.induction:

@@ -14,7 +14,7 @@ import transformers.modeling_utils  # noqa: F401
 
 from analysis import flow  # noqa: F401
 from models import names  # noqa: F401
-from models.scratch import folder  # noqa: F401
+from models.scratch import model_folder  # noqa: F401
 
 gc.collect()
 gc.freeze()  # a collection would write to what is shared

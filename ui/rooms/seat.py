@@ -21,12 +21,13 @@ import models
 from ui import state
 from ui.memory import addresses, allowed, loaded, trainings
 from ui.menu import TITLES
+from ui.rooms.codes import CODE
 from ui.rooms.home import ELSEWHERE
 from ui.rooms.late_choices import ECHO_OF_PAGE, Echoes
 from ui.rooms.position import TEXTS, Choices, asked_model, chosen, in_words, model_in_use, position, take_texts, without_texts
 from ui.rooms.route import cookie
 from ui.rooms.states import Errand, Event, Machine, Run, Way
-from ui.rooms.store import CODE, HIDDEN, Person, Room, RoomError, rooms
+from ui.rooms.store import HIDDEN, Person, Room, RoomError, rooms
 from ui.serving.leaving import open_page
 from ui.show import choice, show
 from viz.views.room import room as room_view

@@ -20,11 +20,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ui.memory.guesses import Guesses
+from ui.rooms.codes import random_code
 from ui.rooms.home import home
 from ui.rooms.questions import KINDS, WRITTEN, Question, Reply, RoomError, line
 
-LETTERS = "ABCDEFGHJKMNPRSTUWXYZ"  # without I L O Q V, which are taken for others: 21**6 = 86 million codes
-CODE = re.compile(f"[{LETTERS}]{{6}}")
 PEOPLE, QUESTIONS = 300, 50  # at most: people in a room, questions that a room keeps
 ROOMS, OF_NETWORK, OF_BROWSER = 240, 80, 5  # at most: rooms on a server, of those that one network and one browser have opened
 ANSWERS = 50_000  # at most, of all rooms together: 70 MB of the longest ones
@@ -296,7 +295,7 @@ class Rooms:
             self.make_place(network, browser)
             code = ""
             while not code or code in self.rooms or code in self.closed or not self.ours(code):
-                code = "".join(secrets.choice(LETTERS) for _ in range(6))
+                code = random_code()
             return self.make(code, network, browser), self.key(code)
 
     def make(self, code: str, network: str = "", browser: str = "") -> Room:

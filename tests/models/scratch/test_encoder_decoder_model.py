@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from models.generation.beams import Answer
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
-from models.scratch.folder import from_folder, write_weights
+from models.scratch.model_folder import from_folder, write_weights
 from models.scratch.signs import END, START
 from models.training.corpus import train_tokenizer
 from tests.models.ours import small

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from models.attention.recorder import recording
 from models.scratch.encoder_model import EncoderModel
-from models.scratch.folder import from_folder, write_weights
+from models.scratch.model_folder import from_folder, write_weights
 from models.scratch.signs import MASK, START
 from models.training.corpus import train_tokenizer, with_mask
 from tests.models.ours import small

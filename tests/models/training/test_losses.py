@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from models.attention.formula import causal_mask
 from models.attention.kernel import causal_in_pieces, softmax_attention
+from models.attention.weights_on_demand import causal_mask
 from models.scratch.config import TransformerConfig
 from models.scratch.transformer import build
 from models.training.corpus import train_tokenizer

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from models.scratch.config import TransformerConfig
-from models.scratch.folder import from_folder
+from models.scratch.model_folder import from_folder
 from models.scratch.signs import MASK, START
 from models.scratch.transformer import build
 from models.training.corpus import Corpus, documents, pairs, train_tokenizer, with_mask

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.util import calc_hash
 
 import models
-from analysis.lesson_answers import answer
+from analysis.true_answers import answer
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
@@ -156,7 +156,7 @@ def test_a_trained_model_says_what_to_look_for_with_the_number_that_its_head_has
         scores = newest.previous if training.task.name == "text" else newest.induction
         assert share == scores[layer, head] == scores.max()
         return
-    from models.scratch.folder import from_folder
+    from models.scratch.model_folder import from_folder
 
     given, answered = training.probe
     trace = from_folder(trained.folder, "mine").trace(given + answered[:-1])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.lesson_answers import ANSWERS
+from analysis.true_answers import ANSWERS
 from models.errors import FileError
 from tests.serving import ROOT
 from ui.lessons import files

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 import models
 from analysis import scope
 from models.catalog import WEIGHTS
-from models.scratch.folder import from_folder
+from models.scratch.model_folder import from_folder
 from models.version import VERSION
 from pages.attention import recipes
 from tests.models.networks import network, tokenizer

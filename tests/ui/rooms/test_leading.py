@@ -13,8 +13,9 @@ from ui.lessons import files
 from ui.memory import loaded, turns
 from ui.memory.eviction import Shelf
 from ui.rooms import route, seat
+from ui.rooms.codes import LETTERS
 from ui.rooms.states import Errand, Event
-from ui.rooms.store import BACK, FULL, JUST_OPENED, LETTERS, NOWHERE, Rooms, rooms
+from ui.rooms.store import BACK, FULL, JUST_OPENED, NOWHERE, Rooms, rooms
 
 
 def test_a_second_tab_of_who_leads_moves_nobody_until_it_is_used(teacher, monkeypatch):

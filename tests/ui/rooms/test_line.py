@@ -22,7 +22,8 @@ from benchmarks.rounds import tracebacks
 from tests.serving import Server, serve
 from ui.memory import limits
 from ui.rooms import route, store
-from ui.rooms.store import LETTERS, PEOPLE, Room, Rooms
+from ui.rooms.codes import LETTERS
+from ui.rooms.store import PEOPLE, Room, Rooms
 
 SECRET = "a secret of this test"
 MANY = 8

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from tests.ui.rooms.seated import Clock, seated
 from ui.memory import guesses
 from ui.rooms import store
+from ui.rooms.codes import CODE, LETTERS
 from ui.rooms.home import Home
 from ui.rooms.store import Question, Room, RoomError, Rooms, from_environment
 
 
 def test_codes_are_unambiguous_and_rooms_differ(rooms):
     codes = {rooms.open()[0].code for _ in range(50)}
-    assert len(codes) == 50 and all(store.CODE.fullmatch(code) for code in codes)
+    assert len(codes) == 50 and all(CODE.fullmatch(code) for code in codes)
     assert not set("ILOQV0123456789") & set("".join(codes))
 
 
@@ -217,7 +218,7 @@ def guess(rooms: Rooms, network: str, browser: str, codes: Iterable[str]) -> Non
 
 def wrong_codes(count: int, first: str = "A") -> list[str]:
     """So many codes that do not exist; others for another first letter."""
-    return [first + "".join(letters) for letters in islice(product(store.LETTERS, repeat=5), count)]
+    return [first + "".join(letters) for letters in islice(product(LETTERS, repeat=5), count)]
 
 
 def test_hundreds_of_wrong_codes_a_minute_are_let_pass_and_then_not_even_a_right_one(rooms, clock):
@@ -247,7 +248,7 @@ def test_a_browser_that_guesses_does_not_shut_out_its_class_and_a_class_that_gue
         assert rooms.find(room.code, network="school", browser=other)[0] is room
     assert rooms.find(room.code, network="home", browser="one")[0] is room
     for number in range(store.WRONG // store.OWN):
-        guess(rooms, "school", f"cookie {number}", wrong_codes(store.OWN, store.LETTERS[number]))
+        guess(rooms, "school", f"cookie {number}", wrong_codes(store.OWN, LETTERS[number]))
     with pytest.raises(store.GuessError, match="came from your network"):
         rooms.find(room.code, network="school", browser="two")
     clock.now = store.WITHIN + 1

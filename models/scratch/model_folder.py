@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from models.errors import ModelError, panics_caught
-from models.files.weights import files_now
+from models.files.weights_digest import files_now
 from models.huggingface.folder import check_is_file
 from models.huggingface.names import quoted, short
 from models.scratch.config import TransformerConfig
