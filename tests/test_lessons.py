@@ -11,6 +11,7 @@ from ui.lessons import files
 
 LESSONS = sorted(files.files())
 STEPS = [(name, number) for name in LESSONS for number in range(1, len(files.find(name).steps) + 1)]
+OF_THE_LOGIT_LENS = {"likeliest token after a layer", "first layer that predicts it"}
 ASKED = [(name, number) for name, number in STEPS if files.find(name).steps[number - 1].question]
 
 
@@ -42,6 +43,13 @@ def test_a_step_opens_at_its_page_and_asks_for_nothing_that_is_not_there(name, n
     app = open_link(step.page, link)
     assert not app.warned, app.warned
     assert step.title in said(app)
+
+
+def test_what_a_step_asks_of_the_logit_lens_stands_in_the_picture_beside_it():
+    """The page opens with the tuned lens, where a model has one."""
+    steps = [files.find(name).steps[number - 1] for name, number in ASKED]
+    of_lens = [step for step in steps if step.page == "layers" and step.question.answer in OF_THE_LOGIT_LENS]
+    assert of_lens and {step.link.get("lens") for step in of_lens} == {"logit lens"}
 
 
 @pytest.mark.parametrize("course", files.courses(), ids=lambda course: course.name)

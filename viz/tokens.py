@@ -112,6 +112,11 @@ def plain_sign(text: str) -> str:
     return "end" if text in _ENDS else PART if is_fragment(text) else text
 
 
+def plain_name(text: str) -> str:
+    """Return a token of a text as beginners read it: the special token for its start as “start”, others as `plain_sign`."""
+    return "start" if text in _STARTS else plain_sign(text)
+
+
 def _plain_sign(token: Any, first: bool) -> Any:
     if before := getattr(token, "after", None):
         token = replace(token, after=_plain_sign(before, before.end == 0))

@@ -19,7 +19,7 @@ from models.tokens import Token
 from models.trace import Attention, Trace
 from viz import View
 from viz.numbers import percent
-from viz.tokens import named, plain_sign, plain_signs
+from viz.tokens import named, plain_name, plain_signs
 from viz.views.stations_view import Gaze, Lane, Outcome, Words, stations_view
 
 MOST = 2**21  # weights of all layers: of a longer text only the chosen layer is sent
@@ -155,4 +155,4 @@ def predicted(model: LanguageModel, trace: Trace, position: int, count: int, sim
 
 def spelt(text: str, simple: bool) -> str:
     """Return a token as it is written; simple: without the space before it."""
-    return named(plain_sign(text)) if simple else text
+    return named(plain_name(text)) if simple else text

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from models.tokens import Token
-from viz.tokens import is_fragment, label, listed, named, pieces, plain_sign, plain_signs, reading_pieces, row_names
+from viz.tokens import is_fragment, label, listed, named, pieces, plain_name, plain_sign, plain_signs, reading_pieces, row_names
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=12)  # every code point, lone surrogates too
 
@@ -158,6 +158,7 @@ def test_what_a_window_cuts_off_is_not_taken_for_the_start():
 def test_beginners_read_the_same_name_of_the_end_in_a_text_and_among_the_guesses():
     guesses = ("</s>", "<|end|>", " dog", "<|start|>", "end.")
     assert [plain_sign(text) for text in guesses] == ["end", "end", " dog", "<|start|>", "end."]
+    assert [plain_name(text) for text in guesses] == ["end", "end", " dog", "start", "end."]
 
 
 @pytest.mark.parametrize(

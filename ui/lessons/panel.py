@@ -17,6 +17,7 @@ from ui.lessons import beside_papers, course
 from ui.lessons.files import Lesson, Question, Step
 from ui.memory import loaded
 from ui.parts import complaint
+from viz.tokens import plain_name
 
 NUMBER = re.compile(r"−?\d+(\.\d+)?")  # as one among choices is written
 IN_BARS = {"likeliest token", "likeliest token is", "probability"}  # answers that the bars of predictions tell
@@ -140,7 +141,7 @@ def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[An
     given: str | float | None
     if right.choices:
         index = right.choices.index(before) if before in right.choices else None
-        given = st.radio(question.ask, right.choices, index, key=key.name, format_func=plain, label_visibility="collapsed")
+        given = st.radio(question.ask, right.choices, index, key=key.name, format_func=offered, label_visibility="collapsed")
     else:
         given = st.number_input(
             question.ask,
@@ -200,6 +201,11 @@ def asks_for_bars(question: Question) -> bool:
 def texts(step: Step) -> tuple[str, str]:
     """What is asked about: the texts that a step sets."""
     return step.link.get(state.TEXT.name, state.TEXT.default), step.link.get(state.TARGET.name, state.TARGET.default)
+
+
+def offered(choice: str) -> str:
+    """A choice as the page beside it writes it."""
+    return plain(plain_name(choice) if state.level() == "beginner" else choice)
 
 
 def in_words(value: object) -> str:

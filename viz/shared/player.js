@@ -15,9 +15,9 @@ export function labelPlay(button, playing) {
   button.append(word);
 }
 
-// A player of one step in `pace` milliseconds. `set` tells it what there is: `names` of the steps, `last`, the last that can be
+// A player of one step in `pace` milliseconds, or in as many as `pace` says for a step. `set` tells it what there is: `names` of the steps, `last`, the last that can be
 // gone to, and `at`, where it is. It calls `go(at)` when it moves by itself or is moved.
-/** @type {(label: string, pace: number, go: (at: number) => void) => Player} */
+/** @type {(label: string, pace: number | ((at: number) => number), go: (at: number) => void) => Player} */
 export function makePlayer(label, pace, go) {
   const node = element("div", "player");
   const range = Object.assign(element("input"), { type: "range", min: "0", step: "1" });
@@ -47,16 +47,18 @@ export function makePlayer(label, pace, go) {
   const start = () => {
     if (player.at >= player.last) move(0);
     player.playing = true;
-    timer = setInterval(step, pace);
+    wait();
     show();
   };
+  const wait = () => (timer = setTimeout(step, typeof pace === "number" ? pace : pace(player.at)));
   const step = () => {
     if (!node.isConnected) return stop();
     if (player.at < player.last) move(player.at + 1);
     if (player.at >= player.last) stop();
+    else if (player.playing) wait();
   };
   function stop() {
-    clearInterval(timer);
+    clearTimeout(timer);
     player.playing = false;
     show();
   }

@@ -19,7 +19,7 @@ WORDS = Words(
 )
 
 
-def drawn(tokens: list[str] = TOKENS, leads: bool = False, two: bool = False, layers: int = 4) -> View:
+def drawn(tokens: list[str] = TOKENS, leads: bool = False, two: bool = False, layers: int = 4, words: Words = WORDS) -> View:
     guesses = [Outcome(f" guess{i}", 0.1 * (i + 1), id=i) for i in range(layers + 1)]
     outcomes = [Outcome(f" word{i}", 0.4 / (i + 1), id=10 + i) for i in range(5)]
     count = len(tokens)
@@ -36,7 +36,7 @@ def drawn(tokens: list[str] = TOKENS, leads: bool = False, two: bool = False, la
             first.tokens, first.places, first.vectors, Gaze(first.gaze.weights, first.gaze.mixed, 1, 0, False), range(layers)
         )
     bridge = gaze(layers, 8, count, 4, seed=5) if two else None
-    return stations_view(lanes, count - 1, guesses, outcomes, bridge=bridge, words=WORDS, leads=leads, others="all others: 8 %")
+    return stations_view(lanes, count - 1, guesses, outcomes, bridge=bridge, words=words, leads=leads, others="all others: 8 %")
 
 
 def said(page: Page):
@@ -99,6 +99,9 @@ def test_who_wants_less_motion_sees_stations_step_by_step(draw):
     slider.press("End")
     expect(page.locator(".wait")).to_have_count(0)
     expect(page.locator(".head.now")).to_have_count(0)
+    expect(said(page)).to_have_text("Then word0")
+    page.locator(".thumb").first.click()
+    expect(said(page)).to_have_text("Dog: word0")
 
 
 def test_play_goes_from_station_to_station_and_a_new_text_has_its_numbers_at_once(draw, redraw):
@@ -110,6 +113,25 @@ def test_play_goes_from_station_to_station_and_a_new_text_has_its_numbers_at_onc
     expect(page.locator(".wait")).to_have_count(0)
     expect(said(page)).to_have_text("Ran: word0")
     expect(page.locator(".token")).to_have_count(8)
+
+
+def test_play_leaves_time_to_read_and_ends_with_the_sentence_of_the_last_station(draw):
+    page = draw(drawn())
+    page.clock.install()
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(1800)  # a station without a sentence
+    expect(page.locator(".head.now strong")).to_have_text("Vectors")
+    page.clock.run_for(30_000)
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    expect(said(page)).to_have_text("Then word0")
+    long = Words(steps={"tokens": "A sentence that takes a while to read. " * 4})
+    page = draw(drawn(words=long))
+    page.clock.install()
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(5000)
+    expect(page.locator(".head.now strong")).to_have_text("Tokens")
+    page.clock.run_for(5000)
+    expect(page.locator(".head.now strong")).not_to_have_text("Tokens")
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1000, False), (820, True), (358, False)])

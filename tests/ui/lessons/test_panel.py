@@ -211,6 +211,21 @@ def test_a_lesson_is_listed_in_the_language_that_is_chosen_and_the_others_as_the
     assert len(app.error) == 1 and "**Mine**" in said(app), "said with its line, and shown as it is"
 
 
+@pytest.mark.parametrize(("level", "first"), [("beginner", "start"), ("expert", "<|start|>")])
+def test_an_answer_is_offered_by_the_name_that_the_page_has_for_it(mine, level, first):
+    question = "\n".join(
+        ["answer: most attended token", "  given: {layer: 2, head: 1, from: sat}", "  expect: cat", "  hint: Look."]
+    )
+    (mine / "mine.md").write_text(
+        HEADER.replace("beginner", level)
+        + "## First\n\n```yaml\npage: attention\ntext: The cat sat\nquestion:\n  ask: Where?\n  "
+        + question
+        + "\n```\n\nRead.\n"
+    )
+    app = open_link("attention", f"lesson=mine&level={level}")
+    assert first in [option.replace("\\", "") for option in app.radio(key="lesson-answer-mine-1").options]
+
+
 def test_a_step_that_sets_a_model_has_it_on_the_way_there_and_back(mine):
     (mine / "mine.md").write_text(MINE.replace("level: expert", "level: expert\nmodel: filler"))
     loaded.model("filler")  # so that nothing is waited for

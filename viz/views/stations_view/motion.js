@@ -14,6 +14,7 @@ const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 /** @type {(state: State, at: number) => void} */
 export function begin(state, at) {
   stop(state);
+  state.led = true;
   const ends = at >= state.header.stations.length - 1;
   const finish = () => {
     state.progress = ends ? Infinity : at;
@@ -28,6 +29,7 @@ export function begin(state, at) {
 export function settle(state) {
   stop(state);
   state.progress = Infinity;
+  state.led = false;
   state.comet = null;
 }
 

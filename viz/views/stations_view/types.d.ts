@@ -164,6 +164,7 @@ export interface State {
   last: number; // the last lane
   pointed: Row | null;
   progress: number; // the stations that were played; Infinity: all
+  led: boolean; // whether Play or the slider led to the station
   comet: number | null; // where the newest token runs
   n: number; // of the last choice; grows
   g: Geometry;

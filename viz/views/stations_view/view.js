@@ -18,7 +18,8 @@ import { say } from "./words.js";
 /** @typedef {import("../../shared/types").Mount} Mount */
 /** @typedef {import("../../shared/types").Tell} Tell */
 
-const PACE = 1700; // milliseconds a station
+const PACE = 1700; // milliseconds a station, at least
+const READ = 45; // milliseconds a character of its sentence
 const QUIET = 400; // milliseconds without a change, until the tables for screen readers are written again
 
 /** @type {Mount} */
@@ -67,7 +68,11 @@ function make(root, header, tellApp) {
   stage.append(canvas);
   const said = element("p", "said");
   said.setAttribute("aria-live", "polite");
-  const player = makePlayer("Station", PACE, (at) => begin(state, at));
+  const player = makePlayer(
+    "Station",
+    (at) => paceAt(state, at),
+    (at) => begin(state, at),
+  );
   const top = element("div", "top");
   top.append(player.node, said);
   const tables = element("div", "hidden");
@@ -83,6 +88,7 @@ function make(root, header, tellApp) {
     last: 0,
     pointed: null,
     progress: Infinity,
+    led: false,
     comet: null,
     n: 0,
     g: blankGeometry(),
@@ -113,6 +119,10 @@ function make(root, header, tellApp) {
   return state;
 }
 
+// How long a station stays: as long as its sentence takes to read.
+/** @type {(state: State, at: number) => number} */
+const paceAt = ({ header }, at) => Math.max(PACE, READ * (header.stations[at]?.step.length ?? 0));
+
 /** @type {(state: State) => void} */
 function render(state) {
   arrange(state);
@@ -140,6 +150,7 @@ function turn(state, layer, head) {
     const most = counts[layers.indexOf(layer)] - 1;
     at[name] = { layer, head: Math.min(most, name === main ? head : at[name].head) };
   }
+  state.led = false;
   render(state);
   if (header.leads) state.tell({ layer, head });
 }

@@ -12,7 +12,7 @@ import { focusOf, weightsOf } from "./data.js";
 export function say(state) {
   const { header, player, pointed, said } = state;
   const at = player.at ?? header.stations.length - 1;
-  const resting = at >= header.stations.length - 1 && !player.playing;
+  const resting = at >= header.stations.length - 1 && !state.led;
   const step = header.stations[at];
   const whole = header.outcomes.length ? (header.rest.rest ?? "") : (header.rest.pointed ?? "");
   const template = pointed ? header.rest.pointed : resting ? whole : step.step;
