@@ -17,6 +17,7 @@ from PIL import Image, ImageFilter
 from playwright.sync_api import expect
 
 import viz
+from tests.viz.views.test_stations_view import lane as stations_lane
 from viz import Card, Part, View, modules
 from viz.palette import DARK, LIGHT
 from viz.views.architecture import Box, architecture
@@ -24,6 +25,7 @@ from viz.views.grid_view.layers import head_grid
 from viz.views.pieces_view import Box as Piece
 from viz.views.pieces_view import Row
 from viz.views.prediction_bars import value_bars
+from viz.views.stations_view import Outcome, stations_view
 from viz.views.sum_view import Product
 from viz.views.versions import versions
 from viz.views.way_view import Stop
@@ -127,7 +129,15 @@ HEAD_TOOLS = [
 ]
 # Of every kind that a page offers as a picture at least one view, and what only works each and is in no picture.
 LAYERS = np.linspace(0, 1, 12).reshape(3, 4)
+
+
+def stations() -> View:
+    outcomes = [Outcome(f" word{i}", 0.4 / (i + 1), id=i) for i in range(3)]
+    return stations_view([stations_lane(["The", " cat", " sleeps", "."])], 3, outcomes, outcomes, others="all others")
+
+
 ALL_KINDS: dict[str, tuple[Callable[[], View], list[str]]] = {
+    "stations": (stations, ["Play"]),
     "head": (VIEWS["head"], HEAD_TOOLS),
     "reading": (VIEWS["reading"], ["looks at", "is looked at by"]),
     "reading-heads": (VIEWS["reading-heads"], []),

@@ -16,6 +16,8 @@ import { makeFold } from "./fold.js";
 /** @typedef {import("./types").State} State */
 /** @typedef {import("./types").Written} Written */
 
+const GROWS = 1000; // milliseconds in which what a press has changed may still grow
+
 /** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }, mounts = {}) {
   /** @type {Header} */
@@ -62,10 +64,14 @@ function make(root, tell, mounts) {
 function reveal(state, place) {
   if (!state.pressed) return;
   state.pressed = false;
-  requestAnimationFrame(() => {
+  const bring = () => {
     const { top, bottom, height } = place.node.getBoundingClientRect();
     if (top > 0 && bottom > innerHeight) place.node.scrollIntoView({ block: height > innerHeight ? "start" : "end" });
-  });
+  };
+  requestAnimationFrame(bring);
+  const growth = new ResizeObserver(bring); // its words may come a moment later
+  growth.observe(state.root);
+  setTimeout(() => growth.disconnect(), GROWS);
 }
 
 /** @type {(root: HTMLElement) => CardPlace} */

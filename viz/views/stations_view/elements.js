@@ -235,7 +235,7 @@ function cards(state) {
       fill(text, guess?.text ?? []);
     }
     write(chance, guess ? shortly(guess) : "");
-    bar.style.width = `${guess ? (100 * guess.share).toFixed(1) : 0}%`;
+    bar.style.width = `calc(${guess ? guess.share.toFixed(3) : 0} * (100% - 16px))`; // between the corners
     const chosen = stage - 1 === at[`lane${last}`].layer;
     node.classList.toggle("final", guess !== undefined && guess.name === header.outcomes[0]?.name);
     node.classList.toggle("small", g.cardPlaces[i].h < 30);
