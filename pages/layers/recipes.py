@@ -14,7 +14,7 @@ from models.language_model import LanguageModel
 from models.trace import Attention, Trace
 from viz import View, grid_view, percent, reading_view
 from viz.figures.heads import head_scatter
-from viz.tokens import label, plain_sign
+from viz.tokens import label, plain_name
 from viz.views.grid_view.layers import answer_grid, attention_movie, head_grid, lens_grid, likeliest, rank_grid
 
 TOP = 5  # likeliest tokens that are shown
@@ -132,7 +132,7 @@ def lens_cells(
 ) -> View:
     """Draw what each layer would predict at each position."""
     predictions = predictions or through(model, trace, positions, tuned)
-    spell = plain_sign if simple else str
+    spell = plain_name if simple else str
     best = [[spell(model.token_text(int(id))) for id in row] for row in predictions.ids[:, :, 0]]
     answers = [label(spell(model.token_text(int(id)))) for id in predictions.answer]
     notes = [
@@ -173,7 +173,7 @@ def lens_position(
     """Draw the likeliest tokens of every layer at one position."""
     predictions = predictions or through(model, trace, positions, tuned)
     ids, shares = predictions.ids[:, column], predictions.probabilities[:, column]
-    spell = plain_sign if simple else str
+    spell = plain_name if simple else str
     return likeliest([[spell(model.token_text(int(id))) for id in row] for row in ids], shares, layer, trace.numbers)
 
 
@@ -191,7 +191,7 @@ def lens_answer(
     """Draw how the answer of the last layer rises through the layers at one position."""
     predictions = predictions or through(model, trace, positions, tuned)
     answer = model.token_text(int(predictions.answer[column]))
-    answer = plain_sign(answer) if simple else answer
+    answer = plain_name(answer) if simple else answer
     each = zip(predictions.rank[:, column], predictions.kl[:, column], strict=True)
     notes = [rank_in_words(rank) if simple else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
     return answer_grid(answer, predictions.probability[:, column], notes, layer, trace.numbers)

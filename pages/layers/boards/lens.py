@@ -14,7 +14,7 @@ from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz.numbers import percent
-from viz.tokens import named, plain_sign
+from viz.tokens import named, plain_name
 from viz.views.board import Card, Part
 
 KEY = "lens-board"
@@ -127,7 +127,7 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
 
     def token_name(id: np.integer) -> str:
         text = model.token_text(int(id))
-        return named(plain_sign(text) if look.beginner else text)
+        return named(plain_name(text) if look.beginner else text)
 
     facts = {
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
