@@ -89,10 +89,12 @@ def _choose(look: Look, tuned: bool) -> tuple[str, str]:
             kind = one_of(
                 page_state.LENS, KINDS, "the lens", label="Look through", default=page_state.LENS.default, help=LENS_HELP
             )
+            state.keep(page_state.LENS, kind, page_state.LENS.default)
         if look.beginner:
             state.later("intermediate", page_state.LENS_COLOUR)
         else:
             by = one_of(page_state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", help=COLOUR_HELP)
+            state.keep(page_state.LENS_COLOUR, by, page_state.LENS_COLOUR.values[0])
             colour = COLOURS[by]
     return kind, colour
 

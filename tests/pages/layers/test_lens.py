@@ -36,3 +36,9 @@ def test_the_words_name_the_layers_whose_predictions_they_report():
     assert f"has rank 1 **{'only after the last layer, ' if settled == last else 'from '}L{settled}" in words
     share = flat(percent(seen.probabilities[-1, -1, 0]))
     assert f"In row “L{last}”, the likeliest token is “{model.token_text(int(seen.answer[-1])).strip()}” ({share})" in words
+
+
+def test_a_lens_that_a_lesson_chooses_stands_in_the_address_too():
+    app = open_link("layers", "lesson=first-look&step=4")
+    assert (app.session_state["part"], app.session_state["lens"]) == ("Lens", "logit lens")
+    assert app.session_state["address"]["lens"] == "logit lens"
