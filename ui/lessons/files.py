@@ -330,7 +330,9 @@ def question_of(values: object, block: Block) -> Question:
         block.refuse("question", "Under “question:” stand lines of its own, with two spaces before each: ask, answer, and more.")
     Block(values, block.text, block.file, block.line).allow(QUESTION, ("ask", "answer"), "question")
     if values["answer"] not in ANSWERS:
-        block.refuse("answer", f"The answer {quoted(values['answer'])} cannot be computed. It is one of {', '.join(ANSWERS)}.")
+        block.refuse(
+            "answer", f"The answer {quoted(values['answer'])} cannot be computed. It is one of {', '.join(sorted(ANSWERS))}."
+        )
     if complaint := check_given(values["answer"], values.get("given", {})):
         block.refuse("given" if "given" in values else "answer", complaint)
     show, heading = choices(block, values.get("show", {}), ("page",)), values.get("heading", "")
@@ -369,7 +371,7 @@ def number_of(row: Block, asks: bool) -> Number:
     if not name and given:
         row.refuse("given", "“given:” belongs to an “answer: …”. Without one the answer to the step’s question stands here.")
     if name and name not in ANSWERS:
-        row.refuse("answer", f"The answer {quoted(name)} cannot be computed. It is one of {', '.join(ANSWERS)}.")
+        row.refuse("answer", f"The answer {quoted(name)} cannot be computed. It is one of {', '.join(sorted(ANSWERS))}.")
     if name and (complaint := check_given(name, given)):
         row.refuse("given" if given else "answer", complaint)
     return Number(values["of"], str(values["number"]), values.get("unit", ""), name, freeze(given))

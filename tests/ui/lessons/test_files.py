@@ -67,7 +67,7 @@ WRONG = {
     "an answer that cannot be computed": (
         with_block("page: type", "question:", "  ask: What?", "  answer: the truth"),
         13,
-        "cannot be computed. It is one of number",
+        "“the truth” cannot be computed. It is one of ",
     ),
     "an answer without what it needs": (
         with_block("page: type", "question:", "  ask: What?", "  answer: weight", "  given: {layer: 1}"),
