@@ -94,6 +94,7 @@ def test_words_of_pages_for_beginners_name_each_thing_in_one_way(path):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("link", LINKS)
 def test_a_page_as_beginners_see_it_names_each_thing_in_one_way(link):
     page, _, choices = link.partition("?")

@@ -178,6 +178,7 @@ ODD = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", ["beginner", "expert"])
 @pytest.mark.parametrize("name", ODD)
 def test_other_architectures_are_drawn_with_their_own_numbers(name, level):
