@@ -1,4 +1,4 @@
-"""What each replaced function of Streamlit or its server gains: visitors type with all of them, without each, and without any.
+"""Gain of each replaced function of Streamlit or its server: visitors type with all of them, without each, and without any.
 
     python -m benchmarks.replacements [--visitors 20] [--seconds 8] [--turns 3] [--only bundles theme]
 

@@ -1,4 +1,4 @@
-"""What it takes to read the texts of several visitors who type at the same moment, in one pass and one by one.
+"""Time to read the texts of several visitors who type at the same moment, in one pass and one by one.
 
     python -m benchmarks.together [--texts 1 2 4 8 16] [--rounds 15] [--models writer small] [--threads 1] [--clock wall]
 

@@ -1,4 +1,4 @@
-"""What the writer knows: facts asked for in held-out sentences, behaviours with held-out names, words and forms, stories, loops.
+"""Knowledge of the writer: facts asked for in held-out sentences, behaviours with held-out names, words, forms, stories, loops.
 
 `python -m bin.model_card.knowledge --data FOLDER` prints the table for the writer that ships; `--weights FOLDER` for another one,
 `--checkpoint FILE` for a training that has not ended.

@@ -30,7 +30,7 @@ TENSORS = ("query", "key", "value", "mask", "out", "bias", "sinks", "given", "ed
 
 
 class Source(Protocol):
-    """What a file says of the model that read a trace."""
+    """Facts in a file about the model that read a trace."""
 
     @property
     def info(self) -> ModelInfo: ...
@@ -40,7 +40,7 @@ class Source(Protocol):
 
 
 class Saved(Protocol):
-    """What is saved of a trace: see `Trace` for the meaning of each."""
+    """Saved fields of a trace: see `Trace` for the meaning of each."""
 
     @property
     def text(self) -> str: ...

@@ -235,7 +235,7 @@ class Reader(ABC):
 
 
 class GeneratingModel(Protocol):
-    """What `begin` needs of a model."""
+    """The part of a model that `begin` uses."""
 
     @property
     def info(self) -> ModelInfo: ...
