@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TracedModel(Protocol):
-    """What a trace needs of the model that read it."""
+    """The part of a model that a trace read by it uses."""
 
     @property
     def info(self) -> ModelInfo: ...

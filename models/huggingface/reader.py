@@ -30,7 +30,7 @@ SINGLES = 3
 
 
 class GrowingModel(ReadableModel):
-    """What a `HuggingFaceReader` needs of a model of transformers."""
+    """The part of a model of transformers that a `HuggingFaceReader` uses."""
 
     network: PreTrainedModel
     vocabulary: TextTokens

@@ -48,7 +48,7 @@ class Ready:
 
 
 class ReadableModel(ABC):
-    """What reading, editing and generating need of a model. `LanguageModel` adds what people ask of it."""
+    """The part of a model that reading, editing and generating use. `LanguageModel` adds what people ask of it."""
 
     info: ModelInfo
     vocabulary: Vocabulary

@@ -20,7 +20,7 @@ from models.trace import Trace
 
 
 class CacheableModel(ReadableModel):
-    """What a `ScratchReader` needs of a transformer of our own."""
+    """The part of a transformer of our own that a `ScratchReader` uses."""
 
     vocabulary: ByteLevelTokens
 

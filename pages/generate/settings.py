@@ -112,7 +112,7 @@ class Cached:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one more token costs. read, source: how many tokens the decoder and the encoder have read; times: None until they are
+    """The cost of one more token. read, source: how many tokens the decoder and the encoder have read; times: None until they are
     measured."""
 
     cost: StepCost

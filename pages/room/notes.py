@@ -74,7 +74,7 @@ def go(mine: Seat, number: int) -> None:
 
 
 def answer(mine: Seat, step: Step) -> Answer:
-    """What is right, for the model that the class sees. Errors: those of `analysis.true_answers`."""
+    """Return the right answer, for the model that the class sees. Errors: those of `analysis.true_answers`."""
     assert step.question
     return panel.measure_answer(step, mine.room.at["model"], step.question.answer, step.question.given)
 
