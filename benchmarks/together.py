@@ -82,7 +82,7 @@ def in_one_pass(model: LanguageModel, texts: Sequence[str]) -> list[Trace]:
 
 def measure(model: LanguageModel, count: int, rounds: int, now: Callable[[], float]) -> tuple[float, float, float]:
     """Milliseconds for each text one by one, in one pass, and their ratio: medians."""
-    words, taken = STORY.split(), []
+    words, durations = STORY.split(), []
     beginnings = [f"{NAMES[i % len(NAMES)]}{'!' * (i // len(NAMES))} {' '.join(words[:WORDS])}" for i in range(count)]
     for number in range(rounds):
         texts = [f"{beginning} {words[WORDS + number % (len(words) - WORDS)]}" for beginning in beginnings]
@@ -97,9 +97,9 @@ def measure(model: LanguageModel, count: int, rounds: int, now: Callable[[], flo
             scores[way] = np.stack([trace.scores_at(-1) for trace in traces])
         differs = np.abs(scores[one_by_one] - scores[in_one_pass]).max() / np.abs(scores[one_by_one]).max()
         assert differs < TOLERANCE, f"the scores differ by {differs:.2g} of the largest"
-        taken.append((seconds[one_by_one], seconds[in_one_pass]))
-    alone, beside = (statistics.median(times) for times in zip(*taken, strict=True))
-    return alone, beside, statistics.median(b / a for a, b in taken)
+        durations.append((seconds[one_by_one], seconds[in_one_pass]))
+    alone, beside = (statistics.median(times) for times in zip(*durations, strict=True))
+    return alone, beside, statistics.median(b / a for a, b in durations)
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ def printed(script: str) -> str:
 
 
 def type_errors(folder: Path, *files: str) -> str:
-    """What TypeScript says of files in a folder, with the settings of `make lint`; empty where all types are right."""
+    """Return the messages of TypeScript on files in a folder, with the settings of `make lint`; "" without an error."""
     settings = {"extends": str(ROOT / "tsconfig.json"), "include": list(files)}
     (folder / "tsconfig.json").write_text(json.dumps(settings), "utf-8")
     return subprocess.run([NODE, TSC, "--project", folder], capture_output=True, encoding="utf-8").stdout

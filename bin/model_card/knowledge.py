@@ -110,7 +110,10 @@ def behaviour_asked(name: str, count: int = DRAWN) -> list[Asked]:
     """Draw held-out sentences of a behaviour, the same ones each time."""
     generator = np.random.default_rng(0)
     sentences = [BEHAVIOURS[name](generator, True) for _ in range(count)]
-    return [asked(one, [one.answer], other_form(one) if name in ("pronouns", "agreement") else "") for one in sentences]
+    return [
+        asked(sentence, [sentence.answer], other_form(sentence) if name in ("pronouns", "agreement") else "")
+        for sentence in sentences
+    ]
 
 
 def bits_per_byte(model: LanguageModel, texts: list[str], every: int = 1) -> float:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 PARTS = ("chips", "target", "reading", "heads")  # of the board, in which there is something to choose
 
 Choice = dict[str, int | None]
-"""What becomes of choices of the visitor, by their names in `ui.look.Choices`."""
+"""Choices of the visitor that change, by their names in `ui.look.Choices`."""
 
 
 def picked(look: Look, click: object) -> Choice | None:

@@ -176,7 +176,7 @@ def questions(draw: st.DrawFn) -> str:
 
 
 def kind_of(parameter: inspect.Parameter) -> object:
-    """What an answer says that it takes there, as `analysis.answer_checks` knows it."""
+    """Return what an answer declares that it needs, from the register of `analysis.answer_checks`."""
     assert parameter.annotation in TAKEN, f"nothing is tried for {parameter}"
     return parameter.annotation
 

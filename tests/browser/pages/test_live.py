@@ -18,7 +18,7 @@ SENTENCE = "The quick brown fox jumps over the lazy dog, and then it goes"
 
 @dataclass
 class Network:
-    """What goes over the wire of a page: texts that were asked on lines, and requests for runs of the page."""
+    """The traffic of a page: texts that were asked on lines, and requests for runs of the page."""
 
     asked: list[str] = field(default_factory=list)
     runs: int = 0
@@ -119,7 +119,7 @@ def test_a_line_that_drops_in_the_middle_of_a_word_comes_back(open_watched):
     page.keyboard.type("me", delay=30)
     shows(page, "Once upon a time")
     in_address(page, "Once upon a time")
-    page.wait_for_timeout(1500)  # no line is tried before
+    page.wait_for_function("() => Date.now() >= headlightLine.notBefore")  # no line is tried before
     page.keyboard.type(" there was", delay=30)
     shows(page, "Once upon a time there was")
     page.wait_for_function("() => headlightLine.isOpen")

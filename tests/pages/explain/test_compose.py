@@ -1,4 +1,4 @@
-"""What page Explain shows of a text is composed without Streamlit: on any thread, to what a run of the page mounts."""
+"""Page Explain is composed without Streamlit: any thread composes the same boards as a run of the page mounts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FEW = {("decoder", "beginner", TEXT), ("encoder", "intermediate", TEXT), ("encod
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> dict[Hashable, Any]:
-    """What the page's jobs gave it, by their keys: a second answer has taken another time."""
+    """Return the results of the page's jobs by their keys: a second calculation has taken another time."""
     result, values = jobs.result, dict[Hashable, Any]()
 
     def keep(key: Hashable, *given: Any, **options: Any) -> Any:

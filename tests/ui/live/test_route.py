@@ -129,12 +129,12 @@ def test_what_is_not_allowed_is_answered_in_a_sentence(visit, change, sentence):
 
 
 def test_a_token_that_a_shorter_text_has_lost_does_not_come_back(visit):
-    kept = Choices(level="intermediate", token=4)
-    first, short, again = (answers.answer(message(i, text, kept), visit) for i, text in enumerate((TEXT, "The", TEXT)))
-    assert board(first)[1] == composed(TEXT, kept) != board(again)[1] == composed(TEXT, replace(kept, token=None))
-    assert board(short)[1] == composed("The", kept)
+    choices = Choices(level="intermediate", token=4)
+    first, short, again = (answers.answer(message(i, text, choices), visit) for i, text in enumerate((TEXT, "The", TEXT)))
+    assert board(first)[1] == composed(TEXT, choices) != board(again)[1] == composed(TEXT, replace(choices, token=None))
+    assert board(short)[1] == composed("The", choices)
     visit.run = 2  # the page has run, and its visitor has kept another one
-    assert board(answers.answer(message(4, TEXT, kept, run=2), visit))[1] == composed(TEXT, kept)
+    assert board(answers.answer(message(4, TEXT, choices, run=2), visit))[1] == composed(TEXT, choices)
 
 
 CLICKS = [
