@@ -8,6 +8,7 @@ The site is searchable without a server, and loads nothing from elsewhere. The e
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -37,15 +38,26 @@ def module_names(package: str) -> list[str]:
     return [".".join(names) for names in parts if not any(name.startswith("_") for name in names)]
 
 
+def subject(name: str) -> str:
+    """The first line of a module's docstring, with its code as reStructuredText writes it."""
+    path = ROOT.joinpath(*name.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    return re.sub(r"`+", "``", (docstring or "").split("\n\n")[0].replace("\n", " "))
+
+
 def api_page(package: str, modules: list[str]) -> str:
-    """A page that names the modules of a package, each with the first line of its docstring, and links to the page of each."""
-    listed = "\n".join(f"   {name}" for name in modules)
+    """A page that names the modules of a package, each with the first line of its docstring, and links to the page of each.
+
+    The modules stay out of the contents at the side: hundreds of names there hide the guides, and cost each page as many links.
+    """
+    listed = "\n".join(f"- :doc:`{name}`: {subject(name)}" for name in modules)
     title = f"``{package}``"
-    return f"{title}\n{'=' * len(title)}\n\n{PACKAGES[package]}\n\n.. toctree::\n   :maxdepth: 1\n\n{listed}\n"
+    return f"{title}\n{'=' * len(title)}\n\n{PACKAGES[package]}\n\n{listed}\n"
 
 
 def module_page(name: str) -> str:
-    return f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n"
+    return f":orphan:\n\n{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n"
 
 
 def front_page() -> str:
