@@ -5,7 +5,7 @@
 
 const LINE_BOXES = ["text", "target"];
 const LINKS = "[data-testid=stSidebarNavLink]"; // to other pages: what is typed after a press on one is typed on no page
-const NO_SUCH_KEY = 4401; // close codes of route.py
+const NO_SUCH_KEY = 4401; // close codes of routes.py and route.py
 const VISITOR_LEFT = 4408;
 const LATE = 10_000; // milliseconds without an answer, after which a line counts as dead
 const HELD = 3000; // milliseconds that a press waits at most for the run that it belongs to

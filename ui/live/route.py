@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.websockets import WebSocketDisconnect
 
 from models.errors import Cancelled
-from ui.live import answers, visits
-from ui.live.visits import Visit
+from ui.live import answers
 from ui.memory import limits, visitors
 from ui.serving.flood import AT_ONCE, Bucket
 
@@ -20,29 +19,15 @@ if TYPE_CHECKING:
 
     from starlette.websockets import WebSocket
 
-PROOF = 10.0  # seconds in which a browser must send its key
-REFUSED, LEFT = 4401, 4408  # close codes: no such key, or as many lines as a page may have; the visitor is gone, or says nothing
-LINES = 3  # that a page may have open: an old one may not know yet that it is over
+    from ui.live.visits import Visit
+
+LEFT = 4408  # close code: the visitor is gone, or says nothing
 RATE = 60.0  # messages a second that are taken where nothing is bounded: a key that is held sends thirty
 BEAT = 15.0  # seconds between two looks at whether the visitor is still there
 SILENT = 1800.0  # seconds without a message after which a line ends; the next key opens another one
 THREADS = 32  # most wait: what waits for the same model is read in one pass, and turns bound what works at a time
 
 _composing = ThreadPoolExecutor(THREADS, thread_name_prefix="line")
-
-
-async def prove(socket: WebSocket) -> Visit | None:
-    """Return the visit whose key a browser sends first; None for none, and then the line is closed."""
-    try:
-        async with asyncio.timeout(PROOF):
-            key = await socket.receive_text()
-    except (TimeoutError, KeyError):
-        key = ""
-    visit = visits.of_key(key)
-    if visit is None or visit.lines >= LINES or not visitors.is_here(visit.session):
-        await socket.close(REFUSED)
-        return None
-    return visit
 
 
 class Line:

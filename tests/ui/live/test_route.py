@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import struct
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 
@@ -17,6 +19,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from pages.type.picking import picked
 from pages.type.settings import compose_from
+from tests.serving import ROOT
 from ui.live import answers, route, routes, visits
 from ui.live.route import Line
 from ui.live.visits import Visit
@@ -83,14 +86,33 @@ def test_who_has_no_key_is_not(browser, visit, key):
         line.send_text(key)
         with pytest.raises(WebSocketDisconnect) as end:
             line.receive_bytes()
-    assert end.value.code == route.REFUSED and visit.lines == 0
+    assert end.value.code == routes.REFUSED and visit.lines == 0
+
+
+REFUSAL = """
+import sys
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from ui.live import routes
+
+with TestClient(Starlette(routes=[*routes.ROUTES])).websocket_connect("/live") as line:
+    line.send_text("a key of the server before")
+    assert line.receive()["code"] == routes.REFUSED
+print(*sys.modules)
+"""
+
+
+def test_a_page_of_the_server_before_imports_nothing():
+    """Its line knocks while the first run imports the same modules: two threads in one package break the import for both."""
+    done = subprocess.run([sys.executable, "-c", REFUSAL], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {"ui.live.route", "analysis"}.isdisjoint(done.stdout.split()) and "ui.live.routes" in done.stdout
 
 
 def test_who_says_nothing_is_not(browser, visit, monkeypatch):
-    monkeypatch.setattr(route, "PROOF", 0.01)
+    monkeypatch.setattr(routes, "PROOF", 0.01)
     with browser.websocket_connect("/live") as line, pytest.raises(WebSocketDisconnect) as end:
         line.receive_bytes()
-    assert end.value.code == route.REFUSED
+    assert end.value.code == routes.REFUSED
 
 
 def test_a_key_is_of_no_use_when_its_visitor_has_gone(browser, visit):
@@ -100,12 +122,12 @@ def test_a_key_is_of_no_use_when_its_visitor_has_gone(browser, visit):
 
 
 def test_a_page_has_few_lines(browser, visit):
-    visit.lines = route.LINES
+    visit.lines = routes.LINES
     with browser.websocket_connect("/live") as line:
         line.send_text(visit.key)
         with pytest.raises(WebSocketDisconnect) as end:
             line.receive_bytes()
-    assert end.value.code == route.REFUSED
+    assert end.value.code == routes.REFUSED
 
 
 WRONG = [
