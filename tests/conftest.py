@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "chromium" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
-        elif {"server", "several"} & set(item.fixturenames) or STARTS_A_SERVER.search(inspect.getsource(item.function)):
+        elif {"server", "several"} & set(item.fixturenames) or starts_a_server(item.function):
             item.add_marker(pytest.mark.served)
         if ({"browser", "served"} & item.keywords.keys() and "smoke" not in item.keywords) or is_of_another_architecture(item):
             item.add_marker(pytest.mark.thorough)
@@ -64,6 +64,11 @@ def is_of_another_architecture(item: pytest.Item) -> bool:
     networks = sys.modules.get("tests.models.networks")  # where no test has imported it, none is about one
     values = item.callspec.params.values() if networks and hasattr(item, "callspec") else ()
     return any(isinstance(value, str) and value in networks.NETWORKS and value not in CORE for value in values)
+
+
+@cache
+def starts_a_server(function: Callable[..., object]) -> bool:
+    return bool(STARTS_A_SERVER.search(inspect.getsource(function)))
 
 
 @cache

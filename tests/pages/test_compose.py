@@ -106,14 +106,14 @@ def traces(monkeypatch: pytest.MonkeyPatch) -> list[Trace]:
     return texts
 
 
-def text_of(kind: str, folder: str) -> str:
+def text_of(kind: str, folder: str, text: str = TEXT) -> str:
     mask = loaded.model(folder).info.mask if kind == "encoder" else ""
-    return TEXT.replace("garden", mask) if mask else TEXT
+    return text.replace("garden", mask) if mask else text
 
 
-def open_page(page: str, kind: str, folder: str, more: str) -> AppTest:
+def open_page(page: str, kind: str, folder: str, more: str, text: str = TEXT) -> AppTest:
     second = f"&target={quote_plus(SECOND)}" if kind == "encoder-decoder" else ""
-    return open_link(page, f"model={folder}&text={quote_plus(text_of(kind, folder))}{second}&{more}")
+    return open_link(page, f"model={folder}&text={quote_plus(text_of(kind, folder, text))}{second}&{more}")
 
 
 def look(kind: str, folder: str, trace: Trace, app: AppTest, choices: dict) -> Look:
