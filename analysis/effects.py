@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from models.class_labels import ANY, VALUE, Labels, log_chances
 from models.edits import Cut, Edit, Head, Skip
-from models.labels import ANY, VALUE, Labels, log_chances
 from models.language_model import LanguageModel
 from models.numbers.ragged import stacked
 from models.reading.inputs import Text

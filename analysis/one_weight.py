@@ -61,7 +61,7 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     how they turned (`Attention.rotary`), unturned, frequencies and pairs say so. Raises ValueError where there is no such
     layer, head or query, and where queries and keys are not known.
     """
-    from models.attention import weights_on_demand  # brings torch, which the first page does not wait for
+    from models.attention import weight_formula  # brings torch, which the first page does not wait for
 
     layer = _checked_index(layer, attention.layers, "layers")
     head = _checked_index(head, attention.counts[layer], "heads")
@@ -72,7 +72,7 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
     q, k, v = call.query[head, query][None, None], call.expanded("key")[head][None], call.expanded("value")[head]
     bias, mask = _row(call.bias, head, query), _row(call.mask, head, query)
     weight = np.array(attention[layer][head, query])
-    score = weights_on_demand.scores(q, k, call.scale, None if bias is None else bias[None, None], call.softcap)
+    score = weight_formula.scores(q, k, call.scale, None if bias is None else bias[None, None], call.softcap)
     edits = [edit for edit in call.edits if getattr(edit, "head", None) in (head, None)]
     heats = [edit.value for edit in edits if isinstance(edit, Temperature)]
     heat = float(np.prod(heats))

@@ -95,8 +95,8 @@ def _streams(
     """Return the first layer's input in each stack for the text and for the empty text [1, position, d_model], or the tokens' own
     vectors, and a function from such streams to the evidence."""
 
+    from models.class_labels import log_chances_of
     from models.gradients.embeddings import logits_from, streams_of
-    from models.labels import log_chances_of
 
     trace, sign, units = question.trace, nothing(question), set(question.units)
     empty = [sign if i in units else token for i, token in enumerate([*trace.tokens, *trace.target])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.labels import Labels
+from models.class_labels import Labels
 
 
 @dataclass(frozen=True)

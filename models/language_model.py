@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.class_labels import chances, log_chances
 from models.generation.generate import Reader, Step, begin
 from models.generation.strategy import Strategy
-from models.labels import chances, log_chances
 from models.reading.inputs import SECOND, Text, text_of
 from models.reading.languages import in_language
 from models.reading.readable import ReadableModel
@@ -360,11 +360,11 @@ class LanguageModel(ReadableModel):
         return self.token_text(id) if self.info.labels is None else self.info.labels.names[id]
 
     def chances(self, scores: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-        """Return the scores of a prediction [..., outcome] as probabilities (see `models.labels.chances`)."""
+        """Return the scores of a prediction [..., outcome] as probabilities (see `models.class_labels.chances`)."""
         return chances(scores, self.info.labels, temperature)
 
     def log_chances(self, scores: np.ndarray) -> np.ndarray:
-        """Return the scores of a prediction as evidence (see `models.labels.log_chances`)."""
+        """Return the scores of a prediction as evidence (see `models.class_labels.log_chances`)."""
         return log_chances(scores, self.info.labels)
 
 

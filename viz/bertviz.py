@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from viz.modules import without_types
 from viz.palette import DARK, LIGHT
 from viz.tokens import label
 
@@ -205,8 +206,14 @@ def _page(
     parameters = f'{{"attention":[{",".join(attentions)}],{_script_json(settings)[1:]}'
     before, after = _script(view)
     parts = {"libraries": libraries(), "before": before, "parameters": parameters, "after": after}
-    parts["menus"] = _MENUS.replace("LAYERS_OF", _script_json(layers_of)) if layers_of else ""
+    parts["menus"] = f"const layersOf = {_script_json(layers_of)};\n{_menus()}" if layers_of else ""
     return _PAGE.format(title=view.replace("_", " "), view=view, css=_css(theme), controls=controls, **parts)
+
+
+@cache
+def _menus() -> str:
+    """The script that keeps the menu of layers to those of the chosen attention, which are its `layersOf`."""
+    return without_types(Path(__file__).with_suffix(".js").read_text("utf-8"))
 
 
 def _menu(names: list[str], chosen: int = 0) -> str:
@@ -256,21 +263,6 @@ def _css(theme: Theme) -> str:
 
 
 _HEAD_CONTROLS = """<label>Layer <select id="layer"></select></label><p><span>from (query)</span><span>to (key)</span></p>"""
-
-# The layers of the attention that is chosen: BertViz offers one stack's for all, and stumbles over one that is not there. This
-# hears of a choice before BertViz does, and tells it another layer as if a visitor had chosen that.
-_MENUS = """
-const layers = document.getElementById("layer"), attentions = document.getElementById("filter");
-function offer() {
-    const there = LAYERS_OF[attentions.value];
-    for (const one of layers.options) one.hidden = one.disabled = !there.includes(+one.value);
-    if (there.includes(+layers.value)) return;
-    layers.value = there.at(-1);
-    layers.dispatchEvent(new Event("change"));
-}
-attentions.addEventListener("change", offer, true);
-offer();
-"""
 _MODEL_CONTROLS = "<p>In each picture: from (query) on the left, to (key) on the right. Press one to enlarge it.</p>"
 
 # BertViz sets its colours as attributes, which these rules outdo; ids and names in the markup are those its script looks for.

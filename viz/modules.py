@@ -19,7 +19,7 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 @cache
 def sources() -> dict[str, str]:
     """Every module by its path inside `viz`, such as "shared/number.js", read once."""
-    files = sorted([_HERE / "page.js", *_HERE.glob("shared/*.js"), *_HERE.glob("views/*/*.js")])
+    files = sorted([_HERE / "page.js", _HERE / "fetched.js", *_HERE.glob("shared/*.js"), *_HERE.glob("views/*/*.js")])
     return {file.relative_to(_HERE).as_posix(): file.read_text("utf-8") for file in files}
 
 

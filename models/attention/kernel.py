@@ -11,7 +11,7 @@ from torch import Tensor
 
 from models.attention.recorded_call import Call
 from models.attention.recorder import active
-from models.attention.weights_on_demand import causal_mask, expand, first_row
+from models.attention.weight_formula import causal_mask, expand, first_row
 
 PIECE = 16  # queries: the smallest quarter that a text is cut into
 

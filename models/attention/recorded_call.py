@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from models.attention.weights_on_demand import expand, rows_from, scores, weights
+from models.attention.weight_formula import expand, rows_from, scores, weights
 from models.edits import Edit, Temperature
 
 

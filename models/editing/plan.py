@@ -16,7 +16,7 @@ from torch import Tensor
 
 from models.attention.recorded_call import Call
 from models.attention.recorder import Record, recording
-from models.attention.weights_on_demand import causal_mask, expand, row_of, scores, weights
+from models.attention.weight_formula import causal_mask, expand, row_of, scores, weights
 from models.editing.parts import PartWatcher, Place
 from models.edits import Cut, Edit, Head, Part, Row, Skip, Stream, Temperature
 

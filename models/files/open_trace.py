@@ -16,9 +16,9 @@ from torch import Tensor
 from models import edits
 from models.attention.recorded_call import Call
 from models.attention.undo_rotary import Rotary
+from models.class_labels import Labels
 from models.files.save_trace import FORMAT, MARK, NUMBERS, TENSORS
 from models.info import ModelInfo
-from models.labels import Labels
 from models.numbers.sizes import size
 from models.tokens import Token
 from models.trace import Attention, Opened, Trace

@@ -17,7 +17,7 @@ from transformers.masking_utils import sdpa_mask
 
 from models.attention.recorded_call import Call
 from models.attention.recorder import active
-from models.attention.weights_on_demand import causal_mask, expand, first_row, scores, weights
+from models.attention.weight_formula import causal_mask, expand, first_row, scores, weights
 from models.errors import ModelError
 
 # transformers looks for "sdpa", "flash" and "flex_attention" inside the name, and then refuses some architectures.

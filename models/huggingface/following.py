@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import PreTrainedModel
 
+from models.class_labels import Labels
 from models.errors import ModelError
 from models.huggingface import layout
 from models.huggingface.checks import Checks
@@ -13,7 +14,6 @@ from models.huggingface.names import short
 from models.huggingface.text import TextTokens
 from models.huggingface.two_stacks import matches_transformers, score_each_position
 from models.huggingface.way_out import WayOut
-from models.labels import Labels
 from models.reading.prefix import Recent
 
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."

@@ -15,6 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from models.attention.recorder import Record, recording
 from models.attention.side_by_side import Part, ReadPart
 from models.attention.undo_rotary import Rotary
+from models.class_labels import Labels
 from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan
 from models.editing.shuffle import shuffle
@@ -31,7 +32,6 @@ from models.huggingface.text import TextTokens
 from models.huggingface.turns import find_rotaries
 from models.huggingface.two_stacks import label_position
 from models.huggingface.watch import watch_block
-from models.labels import Labels
 from models.language_model import LanguageModel, check_plain, check_text
 from models.numbers.readonly import array_of
 from models.reading.prefix import Stamp

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from models.class_labels import Labels
 from models.errors import ModelError
 from models.files.progress import Progress, Report, silent
 from models.files.weights_digest import WeightsFile, files_now
@@ -18,7 +19,6 @@ from models.huggingface.names import HubName, is_folder_name, quoted, short, tid
 from models.huggingface.text import TextTokens
 from models.huggingface.trial import label, open_tokenizer, plainly, text_of, tokenizer_of
 from models.huggingface.weights import passing_numbers, read
-from models.labels import Labels
 from models.numbers.precision import note
 
 if TYPE_CHECKING:

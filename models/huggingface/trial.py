@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from models.class_labels import Labels, labels_of
 from models.errors import Cancelled, ModelError, is_full, is_short_of_memory, panics_caught
 from models.files.progress import silent
 from models.huggingface.classes import Candidate, candidates, config_of
@@ -28,7 +29,6 @@ from models.huggingface.growth import growth
 from models.huggingface.names import quoted, short
 from models.huggingface.text import TextTokens
 from models.huggingface.weights import Rehearsal, rehearse
-from models.labels import Labels, labels_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase

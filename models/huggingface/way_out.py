@@ -13,12 +13,12 @@ from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from models.attention.recorder import recording
+from models.class_labels import Labels
 from models.errors import ModelError
 from models.huggingface import layout
 from models.huggingface.followed import FollowedNetwork
 from models.huggingface.passes import Inputs
 from models.huggingface.two_stacks import decoder_inputs, label_position
-from models.labels import Labels
 from models.tokens import Token
 
 ROWS = 2**23  # numbers of logits that are computed at once

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from models.attention.recorded_call import Call
-from models.attention.weights_on_demand import causal_mask
+from models.attention.weight_formula import causal_mask
 from models.numbers.readonly import read_only
 from models.reading.bounded import Bounded
 from models.reading.condition import Condition

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from models.attention.kernel import attend_by_weights
 from models.attention.recorder import active
-from models.attention.weights_on_demand import causal_mask, expand
+from models.attention.weight_formula import causal_mask, expand
 from models.scratch.config import TransformerConfig
 
 TINY = 1e-300  # the least value of a sum of features

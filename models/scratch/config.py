@@ -36,7 +36,7 @@ class TransformerConfig:
     experts: int = 1  # feed-forwards side by side
     experts_used: int = 2  # of them by each token, where there are several
 
-    score: str = "dot"  # of a query and a key: SCORES, see scores.py
+    score: str = "dot"  # of a query and a key: SCORES; those beside the dot product are in scores.py
     temperature: float = 1.0  # the scores are divided by it, beside √d_head
     computed: str = "exact"  # or by a cheaper way: COMPUTED, see cheaper.py
     features: int = 64  # random features of the performer, slots of the linformer

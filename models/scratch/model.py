@@ -15,13 +15,13 @@ from torch import Tensor, nn
 
 from models.attention.recorder import Record, note_hidden, recording
 from models.attention.undo_rotary import Rotary
+from models.class_labels import Labels
 from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan
 from models.editing.shuffle import shuffle
 from models.generation.generate import Reader
 from models.gradients.attention import Gradients, gradients
 from models.info import ModelInfo
-from models.labels import Labels
 from models.language_model import LanguageModel, check_plain, check_text
 from models.numbers.precision import name_of, note
 from models.numbers.readonly import array_of
@@ -182,8 +182,9 @@ class ScratchModel(LanguageModel, CacheableModel):
     def query_weights(self, kind: str, layer: int) -> np.ndarray:
         attention = self._attention(kind, layer)
         weights = self._read_by(attention.query, self._gains(attention, "query_norm"))
-        between = getattr(attention.score, "between", None)  # of multiplicative scores, after the norm
-        return weights if between is None else weights @ array_of(between)
+        if self.network.config.score != "multiplicative":
+            return weights
+        return weights @ array_of(attention.score.get_parameter("between"))  # after the norm
 
     def key_weights(self, kind: str, layer: int) -> np.ndarray:
         attention = self._attention(kind, layer)

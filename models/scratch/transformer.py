@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from models.attention.kernel import attend
 from models.attention.recorder import note_hidden
 from models.scratch import masks
 from models.scratch.cheaper import CHEAPER
@@ -100,10 +101,10 @@ class MultiHeadAttention(nn.Module):
         self.output = nn.Linear(config.d_model, config.d_model, bias=config.bias)
         if config.qk_norm:
             self.query_norm, self.key_norm = RMSNorm(config.d_head), RMSNorm(config.d_head)
-        if config.computed == "exact":
-            self.score = SCORES[config.score](config)
-        else:
+        if config.computed != "exact":
             self.cheaper = CHEAPER[config.computed](config)
+        elif config.score != "dot":
+            self.score = SCORES[config.score](config)
 
     def split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (-1, self.config.d_head)).transpose(1, 2)  # [batch, heads, position, d_head]
@@ -131,10 +132,16 @@ class MultiHeadAttention(nn.Module):
         return self.key_norm(key) if self.config.qk_norm else key, value
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, reading: Reading) -> Tensor:
-        """Compute exact attention, or the config's cheaper one. Returns [batch, position, heads, d_head]."""
-        if self.config.computed != "exact":
+        """Compute softmax(q·k / (√d_head · temperature)) v (Vaswani et al. 2017, eq. 1), or else the config's cheaper attention,
+        or that with another score. Returns [batch, position, heads, d_head]."""
+        config = self.config
+        if config.computed != "exact":
             return self.cheaper(query, key, value, reading.padding, reading.future)
-        return self.score(query, key, value, reading.mask, reading.bias, reading.future, self.drop)
+        if config.score != "dot":
+            return self.score(query, key, value, reading.mask, reading.bias, reading.future, self.drop)
+        scale = config.d_head**-0.5 / config.temperature
+        mask, bias, future = reading.mask, reading.bias, reading.future
+        return attend(query, key, value, mask, scale=scale, bias=bias, future=future, dropout=self.drop)
 
     @property
     def drop(self) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 from analysis.edit_numbers import fill
 from analysis.effects import divergences
 from models.edits import Edit, Head, Temperature
-from pages.change import reading
-from pages.change.changes import ChangedText
+from pages.change import changes
+from pages.change.changed_text import ChangedText
 from pages.change.settings import Ranking
 from ui import effort
 from ui.look import Look
@@ -33,7 +33,7 @@ def rank(look: Look, changed: ChangedText, position: int | None, tries_all: bool
     time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), len(heads))
     if time > QUICK and not tries_all:
         return Ranking(None, at)
-    other = reading.other_trace(look, changed.fitting, changed.other)
+    other = changes.other_trace(look, changed.fitting, changed.other)
 
     def work(report: jobs.Report) -> np.ndarray:
         head_edits = [replace(edit, layer=layer, head=head) for layer, head in heads]

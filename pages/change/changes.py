@@ -1,30 +1,28 @@
-"""The changes to the model, in the text form of links: what clicks make of them, and their names."""
+"""The changes that a visitor makes to the model, in the text form of links.
+
+What clicks make of them, where they are kept, and the text read again with them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from models.edits import EVEN, OTHER, SAMPLE, Cut, Edit, Head, Part, Row, Skip, Temperature
+from analysis.edit_numbers import fill
+from models.edits import EVEN, OTHER, SAMPLE, Cut, Edit, Head, Part, Row, Skip, Temperature, check
 from models.trace import Trace
 from pages.change import recipes
+from pages.change import state as page_state
+from pages.change.changed_text import ChangedText
+from ui import state
+from ui.choices import text_boxes
 from ui.look import Look
-from viz.tokens import named
+from ui.memory import loaded
+
+MOST = 500  # changes at a time
 
 
-@dataclass(frozen=True)
-class ChangedText:
-    """The text as the changed model reads it. fitting: the changes that fit model and text, in the text form of links; unfit: for
-    each other change the reason; trace: the text, read with the changes; other: the text that a head's output is taken from."""
-
-    fitting: list[str]
-    unfit: dict[str, str]
-    trace: Trace
-    other: str = ""
-
-    @property
-    def text(self) -> str:
-        return ",".join(self.fitting)
+# ---------------------------------------------------------------- what clicks make of them
 
 
 def click_head(look: Look, changes: Sequence[str], layer: int, head: int, other: str = "") -> list[str]:
@@ -33,12 +31,6 @@ def click_head(look: Look, changes: Sequence[str], layer: int, head: int, other:
     means = [None, SAMPLE, *([OTHER] if other else [])] if look.model.info.queries else [None]
     states = [str(Head(layer, head, mean=mean, kind=look.kind)) for mean in means]
     return next_state(changes, leave_out(look, changes, Head, layer, head), states)
-
-
-def next_state(changes: Sequence[str], rest: list[str], states: Sequence[str]) -> list[str]:
-    """Return the changes with the state that follows the present one; without any after the last. rest: all other changes."""
-    now = next((i for i, state in enumerate(states) if state in changes), -1)
-    return rest if now == len(states) - 1 else [*rest, states[now + 1]]
 
 
 def click_part(look: Look, changes: Sequence[str], letter: str, layer: int) -> list[str]:
@@ -51,6 +43,12 @@ def click_part(look: Look, changes: Sequence[str], letter: str, layer: int) -> l
     return next_state(changes, [old for old in changes if old not in states], states)
 
 
+def next_state(changes: Sequence[str], rest: list[str], states: Sequence[str]) -> list[str]:
+    """Return the changes with the state that follows the present one; without any after the last. rest: all other changes."""
+    now = next((i for i, state in enumerate(states) if state in changes), -1)
+    return rest if now == len(states) - 1 else [*rest, states[now + 1]]
+
+
 def click_line(look: Look, changes: Sequence[str], pair: Sequence[int], heads: Sequence[int]) -> list[str]:
     """Return the changes after a click on a line: cut in these heads, or restored where it is cut in all of them."""
     query, key = pair
@@ -60,47 +58,19 @@ def click_line(look: Look, changes: Sequence[str], pair: Sequence[int], heads: S
     return [*changes, *(cut for cut in cuts if cut not in changes)]
 
 
+def click_edge(look: Look, changes: Sequence[str], pair: Sequence[int], everywhere: bool) -> list[str]:
+    """Return the changes after a click on the effect of a line: cut in the chosen head, or in all; restored where it is cut."""
+    return toggle(changes, str(Cut(*pair, kind=look.kind))) if everywhere else click_line(look, changes, pair, [look.head])
+
+
 def toggle(changes: Sequence[str], change: str) -> list[str]:
     return [other for other in changes if other != change] if change in changes else [*changes, change]
-
-
-def leave_out(look: Look, changes: Sequence[str], edits: type[Head | Temperature], layer: int, head: int) -> list[str]:
-    """Return the changes without the edits of this class of a head."""
-
-    def belongs(edit: Edit) -> bool:
-        return isinstance(edit, edits) and (edit.layer, edit.head, edit.kind) == (layer, head, look.kind)
-
-    return [change for change in changes if not belongs(Edit.parse(change))]
-
-
-def value_of(look: Look, changes: Sequence[str], letter: str) -> float:
-    """Return the strength ("s") or the temperature ("t") of the chosen head, 1 where it is unchanged."""
-    for edit in map(Edit.parse, changes):
-        match edit:
-            case Head(look.layer, look.head, value, None, kind=look.kind) if letter == "s":
-                return value
-            case Temperature(look.layer, look.head, value, kind=look.kind) if letter == "t":
-                return value
-    return 1.0
 
 
 def set_value(look: Look, changes: Sequence[str], letter: str, value: float) -> list[str]:
     edits = Head if letter == "s" else Temperature
     rest = leave_out(look, changes, edits, look.layer, look.head)
     return rest if value == 1 else [*rest, str(edits(look.layer, look.head, value, kind=look.kind))]
-
-
-def cuts(look: Look, changes: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Return the head, query and key of each line that is cut in the chosen layer; lines cut in all layers come last."""
-    edits = [edit for edit in map(Edit.parse, changes) if isinstance(edit, Cut) and edit.kind == look.kind]
-    lines = sorted((edit for edit in edits if edit.layer in (look.layer, None)), key=lambda edit: edit.layer is None)
-    places = [(look.head if edit.head is None else edit.head, edit.query, edit.key) for edit in lines]
-    return [(head, query, key) for head, query, key in places if query is not None and key is not None]
-
-
-def click_edge(look: Look, changes: Sequence[str], pair: Sequence[int], everywhere: bool) -> list[str]:
-    """Return the changes after a click on the effect of a line: cut in the chosen head, or in all; restored where it is cut."""
-    return toggle(changes, str(Cut(*pair, kind=look.kind))) if everywhere else click_line(look, changes, pair, [look.head])
 
 
 def set_row(look: Look, changes: Sequence[str], query: int, as_in: int | None) -> list[str]:
@@ -113,44 +83,93 @@ def set_row(look: Look, changes: Sequence[str], query: int, as_in: int | None) -
     return [*(old for old in changes if not belongs(Edit.parse(old))), str(new)]
 
 
-def name(look: Look, change: str, feedforward_name: str) -> str:
-    """Return a change in words. feedforward_name: the word for that part."""
-    edit = Edit.parse(change)
-    kind = edit.kind
-    where = "" if kind == "self" else f"{kind} "
-    match edit:
-        case Skip(layer, part):
-            return f"{where}{look.named(layer, kind=kind)}: {'whole layer' if part == 'block' else feedforward_name} skipped"
-        case Part(layer):
-            return f"{where}{look.named(layer, kind=kind)} {feedforward_name}: mean"
-        case Cut(int(query), int(key), layer=None):
-            return f"{where}all layers: {pair_name(look, kind, (query, key))} cut"
-        case Head(layer, head) | Temperature(layer, head) | Row(layer, head) | Cut(layer=int(layer), head=int(head)):
-            return f"{where}{look.named(layer, head, kind)}: {head_change(look, edit)}"
-    raise ValueError(f"{edit} is not a change of this page.")
+def leave_out(look: Look, changes: Sequence[str], edits: type[Head | Temperature], layer: int, head: int) -> list[str]:
+    """Return the changes without the edits of this class of a head."""
+
+    def belongs(edit: Edit) -> bool:
+        return isinstance(edit, edits) and (edit.layer, edit.head, edit.kind) == (layer, head, look.kind)
+
+    return [change for change in changes if not belongs(Edit.parse(change))]
 
 
-def head_change(look: Look, edit: Edit) -> str:
-    """Return the change of a head in words."""
-    match edit:
-        case Head(mean=None, scale=scale):
-            return f"strength {scale:g}" if scale else "off"
-        case Head(mean=source):
-            return "mean" if source == SAMPLE else "as in the other text"
-        case Temperature(value=value):
-            return f"temperature {value:g}"
-        case Cut(int(query), int(key)):
-            return f"{pair_name(look, edit.kind, (query, key))} cut"
-        case Row(query=query, weights=weights):
-            return f"row of {pair_name(look, edit.kind, (query,))} {EVEN if weights == EVEN else f'as in {weights}'}"
-    raise ValueError(f"{edit} is not a change of a head.")
+# ---------------------------------------------------------------- where they are kept
 
 
-def pair_name(look: Look, kind: str, places: Sequence[int]) -> str:
-    """Return the tokens of a query, or of a query and a key, in words."""
-    attention = look.trace.attention.get(kind)
-    sides = (attention.queries, attention.keys) if attention else ((), ())
-    return " → ".join(
-        f"“{named(side[qualify].text)}” ({qualify})" if qualify < len(side) else str(qualify)
-        for side, qualify in zip(sides, places, strict=False)
+def load() -> list[str]:
+    """Return all changes, of the link or of the session. A notice tells of those in the link that are no changes."""
+    if (link_text := state.take_linked_value(page_state.CHANGES)) is not None:
+        texts = [text for text in link_text.split(",") if text]
+        valid = [text for text in dict.fromkeys(texts) if recipes.is_change(text)][:MOST]
+        page_state.CHANGES.set(",".join(valid))
+        if invalid := [text for text in texts if not recipes.is_change(text)]:
+            state.complain(page_state.CHANGES, ",".join(invalid), "the changes")
+    changes = page_state.CHANGES.get() or ""
+    state.keep(page_state.CHANGES, changes, "")
+    return [text for text in changes.split(",") if text]
+
+
+def save(changes: Sequence[str]) -> None:
+    """Replace all changes; `undo` brings the old ones back."""
+    page_state.CHANGES_BEFORE.set((*(page_state.CHANGES_BEFORE.get() or ()), page_state.CHANGES.get())[-100:])
+    page_state.CHANGES.set(",".join(list(dict.fromkeys(changes))[:MOST]))
+
+
+def undo() -> None:
+    if before := page_state.CHANGES_BEFORE.get():
+        page_state.CHANGES.set(before[-1])
+        page_state.CHANGES_BEFORE.set(before[:-1])
+
+
+def other_text() -> str:
+    """Return the other text, from which a head's output is taken; "" where there is none."""
+    return (page_state.CHANGE_OTHER.get() or "").replace(text_boxes.BREAK, "\n").strip() if page_state.RESAMPLE.get() else ""
+
+
+# ---------------------------------------------------------------- the text read with them
+
+
+def apply(look: Look, changes: Sequence[str], other_text: str = "") -> ChangedText:
+    """Return the text as the model reads it with the changes that fit. other_text: where the output of a head is taken from."""
+    lengths = {kind: len(stream[0]) for kind, stream in look.trace.hidden.items()}
+    edits: dict[str, Edit] = {}
+    unfit: dict[str, str] = {}
+    other = other_trace(look, changes, other_text)
+    for change in changes:
+        try:
+            edit = fill(Edit.parse(change), look.model, look.trace, other)
+            check([edit], look.model.info, lengths)
+            edits[change] = edit
+        except ValueError as error:
+            unfit[change] = str(error)
+
+    def trace(chosen: Sequence[Edit]) -> Trace:
+        return loaded.read(look.model.info.name, look.trace.text, look.second, chosen)
+
+    if not edits:
+        return ChangedText([], unfit, look.trace)
+    try:
+        return ChangedText(list(edits), unfit, trace(list(edits.values())), other.text if other else "")
+    except ValueError:
+        refusals = {change: why for change, edit in edits.items() if (why := refusal(trace, edit))}
+        if not refusals:
+            raise
+    rest = {change: edit for change, edit in edits.items() if change not in refusals}
+    return ChangedText(
+        list(rest), unfit | refusals, trace(list(rest.values())) if rest else look.trace, other.text if other else ""
     )
+
+
+def other_trace(look: Look, changes: Sequence[str], other_text: str) -> Trace | None:
+    """Return the trace of the other text, where the output of some head is taken from it."""
+    if not other_text or not any(isinstance(edit, Head) and edit.mean == OTHER for edit in map(Edit.parse, changes)):
+        return None
+    return loaded.read(look.model.info.name, other_text, look.second)
+
+
+def refusal(trace: Callable[[Sequence[Edit]], Trace], edit: Edit) -> str:
+    """Return why a model does not allow a change by itself; "" where it does."""
+    try:
+        trace([edit])
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.change import changes, chosen
+from pages.change import changes
 from pages.change import state as page_state
 from pages.change.boards.switching import DIALS
 from ui import state
@@ -68,20 +68,20 @@ def row(folder: Path, look: Look) -> None:
     st.button(
         "Replace it",
         key="change-row-set",
-        on_click=visitors.hold(lambda: chosen.change(changes.set_row(look, chosen.load(), query, as_in))),
+        on_click=visitors.hold(lambda: changes.save(changes.set_row(look, changes.load(), query, as_in))),
     )
 
 
 def click(current: list[str], value: Any) -> None:
     """Handle a click on one of these buttons."""
     if value == "undo":
-        chosen.undo()
+        changes.undo()
     elif value == "reset":
-        chosen.change([])
+        changes.save([])
     else:
-        chosen.change([change for i, change in enumerate(current) if i != value])
+        changes.save([change for i, change in enumerate(current) if i != value])
 
 
 def turn(look: Look, current: list[str], number: int, value: float) -> None:
     """Handle a move of one of these dials."""
-    chosen.change(changes.set_value(look, current, tuple(DIALS)[number], round(value, 1)))
+    changes.save(changes.set_value(look, current, tuple(DIALS)[number], round(value, 1)))

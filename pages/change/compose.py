@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pages.change.boards import circuit, steering, switching, texts, wrote
-from pages.change.changes import ChangedText
+from pages.change.changed_text import ChangedText
 from pages.change.settings import Compared, Reading, Refused, Settings, Steered, Switched, Unasked, Wired, Written
 from ui.escaping import plain
 from ui.look import Look

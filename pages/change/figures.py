@@ -8,8 +8,8 @@ import numpy as np
 
 from analysis import Side
 from analysis.effects import divergence
-from pages.change import changes, recipes
-from pages.change.changes import ChangedText
+from pages.change import changed_text, recipes
+from pages.change.changed_text import ChangedText
 from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
@@ -210,7 +210,7 @@ def lines(draft: Draft, changed: ChangedText, name: str) -> Part:
         "second": look.second,
         "simple": look.beginner,
         "other": changed.other if after else "",
-        "cuts": changes.cuts(look, changed.fitting) if after else None,
+        "cuts": changed_text.cuts(look, changed.fitting) if after else None,
     }
     trace = changed.trace if after else look.trace
 

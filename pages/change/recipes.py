@@ -42,16 +42,10 @@ def is_change(text: str) -> bool:
     return all(not isinstance(number, np.ndarray) and 0 <= number < LARGEST for number in numbers)
 
 
-def edit_of(model: LanguageModel, trace: Trace, change: str, other: Trace | None = None) -> Edit:
-    """Return a change as an edit of the model, with its numbers. other: another text, of as many tokens, from which a head's
-    output is taken. Errors: ValueError, a sentence, for a change that does not fit."""
-    return fill(Edit.parse(change), model, trace, other)
-
-
 def read(model: LanguageModel, trace: Trace, changes: str, second: str, other: str = "") -> Trace:
     """Read the text again with the changes."""
     other_trace = model.trace(other, second, remember=False) if other else None
-    edits = [edit_of(model, trace, change, other_trace) for change in changes.split(",") if change]
+    edits = [fill(Edit.parse(change), model, trace, other_trace) for change in changes.split(",") if change]
     return model.traces([trace.text], [edits], second)[0] if edits else trace
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pages.change.asked import Question
-from pages.change.changes import ChangedText
+from pages.change.changed_text import ChangedText
 from pages.change.wrote import recipes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis import edge_effects
-from pages.change import baseline, changes, choose, chosen, figures, reading, recipes
+from pages.change import baseline, changes, choose, figures, recipes
 from pages.change import state as page_state
 from pages.change.boards.switching import KEY, LINES, longest
 from pages.change.compose import HERE, compose, compose_unfit
@@ -30,13 +30,13 @@ def react(look: Look, settings: Settings) -> None:
     count, current = look.attention.heads, list(settings.changes)
     match choice(KEY):
         case {"part": "parts", "value": [row, column]} if column < count:
-            chosen.change(changes.click_head(look, current, row, column, chosen.other_text()))
+            changes.save(changes.click_head(look, current, row, column, changes.other_text()))
         case {"part": "parts", "value": [row, column]}:
-            chosen.change(changes.click_part(look, current, "fb"[column - count], row))
+            changes.save(changes.click_part(look, current, "fb"[column - count], row))
         case {"part": "after", "value": {"cut": pair, "heads": on}}:
-            chosen.change(changes.click_line(look, current, pair, on))
+            changes.save(changes.click_line(look, current, pair, on))
         case {"part": "edges", "value": pair}:
-            chosen.change(changes.click_edge(look, current, pair, all_heads()))
+            changes.save(changes.click_edge(look, current, pair, all_heads()))
         case {"part": "changes", "value": value}:
             choose.click(current, value)
         case {"part": "dials", "value": [number, value]}:
@@ -75,10 +75,10 @@ def lines(look: Look, position: int | None) -> np.ndarray | None:
 
 
 def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
-    look, current = replace(look, options={}), chosen.load()  # of every token: nothing is hidden or joined here
+    look, current = replace(look, options={}), changes.load()  # of every token: nothing is hidden or joined here
     position = figures.predicted_position(look)
     tries_lines = choose.place_switches(HERE, look, position is not None)
-    changed = reading.read(look, current, chosen.other_text())
+    changed = changes.apply(look, current, changes.other_text())
     mount_all(composed(compose_unfit, look, changed))
     part_effects = ranking = line_effects = None
     with picture("The effect of each part"):

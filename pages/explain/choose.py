@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from models.labels import ONE
+from models.class_labels import ONE
 from models.language_model import LanguageModel
 from models.tokens import Prediction
 from pages.explain import state as page_state

@@ -21,7 +21,7 @@ def of(stage: inside.Stage, way: inside.Way) -> str:
 
 def _named(gated: bool) -> dict[str, Any]:
     """Return functions and classes by the names of stages."""
-    from models.attention import kernel, weights_on_demand
+    from models.attention import kernel, weight_formula
     from models.numbers import softmax
     from models.scratch import feedforward, positions, transformer
 
@@ -33,8 +33,8 @@ def _named(gated: bool) -> dict[str, Any]:
         attention.forward: "queries, attention",
         attention.keys_and_values: "keys, values",
         positions.rotate: "turned queries, turned keys, turned position keys",
-        weights_on_demand.scores: "products, scores, capped scores, biased scores",
-        weights_on_demand.weights: "masked scores, weights",
+        weight_formula.scores: "products, scores, capped scores, biased scores",
+        weight_formula.weights: "masked scores, weights",
         kernel.attend_by_weights: "mixed values",
         block.add: "attention stream, output",
         feedforward.SwiGLU if gated else feedforward.FeedForward: "gate, up, activation, gated, feed-forward",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from models.labels import ANY
+from models.class_labels import ANY
 from pages.type import recipes
 from ui.look import Look
 from ui.picture.board import Draft

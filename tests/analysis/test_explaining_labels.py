@@ -10,7 +10,7 @@ from captum.attr import InputXGradient, IntegratedGradients
 from analysis import Question, attributions, explain, rollout
 from analysis.explaining import METHODS, passes_needed
 from analysis.lime_and_shap import neighbours
-from models.labels import ANY, VALUE
+from models.class_labels import ANY, VALUE
 from tests.models.classifiers import CLASSIFIERS, TEXT, classifier, model
 
 ASKED = tuple(CLASSIFIERS)

@@ -11,7 +11,7 @@ import torch
 from analysis import paths
 from analysis.gradients import gradient_rollout, relevance, relevances, summed_relevance
 from analysis.values import value_weights
-from models.attention.weights_on_demand import causal_mask, expand
+from models.attention.weight_formula import causal_mask, expand
 from models.huggingface.model import HuggingFaceModel
 from tests.models.conftest import small, writer  # noqa: F401
 from tests.models.networks import NETWORKS, network, tokenizer
@@ -78,7 +78,7 @@ def test_the_writers_slopes_are_autograd_through_softmax_attention(small, monkey
         recorded.append(weights.requires_grad_() if not weights.requires_grad else weights)
         return (recorded[-1] @ expand(value, query.shape[1])).transpose(1, 2)
 
-    monkeypatch.setattr("models.scratch.scores.attend", written_out)
+    monkeypatch.setattr("models.scratch.transformer.attend", written_out)
     with torch.enable_grad():
         hidden = small.decoder.hidden(torch.tensor([[piece.id for piece in trace.tokens]]))
         slopes = torch.autograd.grad(small.decoder.unembed(hidden[0, place])[token], recorded)

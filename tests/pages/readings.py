@@ -21,7 +21,7 @@ from models.trace import Trace
 from pages.change import figures
 from pages.change.asked import Question
 from pages.change.boards.steering import TOKENS
-from pages.change.changes import ChangedText
+from pages.change.changed_text import ChangedText
 from pages.change.circuit.recipes import find
 from pages.change.circuit.settings import Settings as CircuitSettings
 from pages.change.settings import Compared, Steered, Switched, Wired, Written

@@ -25,7 +25,7 @@ from models.edits import Head
 from models.trace import Trace
 from pages.attention.compose import compose as compose_attention
 from pages.attention.settings import Settings as AttentionSettings
-from pages.change.changes import ChangedText
+from pages.change.changed_text import ChangedText
 from pages.change.compose import compose as compose_change
 from pages.change.compose import compose_unfit
 from pages.change.recipes import effects_of

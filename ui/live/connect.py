@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -28,13 +29,7 @@ if TYPE_CHECKING:
     from ui.picture.board import Board
 
 KEY = "line-values"
-SCRIPT = """export default ({ data }) => {
-  const page = JSON.parse(new TextDecoder().decode(data));
-  if (window.headlightLine) window.headlightLine.update(page);
-  else window.headlightPage = page;
-  return () => window.headlightLine?.leave();
-};
-"""
+SCRIPT = Path(__file__).with_name("connect.js")
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,9 @@ class Live:
 
 @cache
 def _component() -> Callable[..., Any]:
-    return st.components.v2.component("headlight_line", html="<i hidden></i>", js=SCRIPT)
+    from viz.modules import without_types
+
+    return st.components.v2.component("headlight_line", html="<i hidden></i>", js=without_types(SCRIPT.read_text("utf-8")))
 
 
 def restore_typed(page: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -13,62 +14,29 @@ from starlette.routing import Route
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+HERE = Path(__file__).parent
+
 # The door of a kind of view: one file of all modules that it needs. One by one, twenty of them would keep a browser from fetching
 # what Streamlit itself is made of, since it asks a server for six things at a time.
+_DOOR_MODULE = "fetched.js"
 _DOOR = """{modules}
-const style = new CSSStyleSheet();
-style.replaceSync({css});
-const mounts = {{ {mounts} }};
-export default (args) => {{
-  const root = args.parentElement.getRootNode();
-  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
-  modules["shared/state.js"].mountOn({mount}, args, mounts);
-}};
+export default modules["{door}"].mountWithStyle({mount}, {{ {mounts} }}, {css});
 """
+_VIEW = 'const fetchedView = import(new URL("{path}", document.baseURI).href);'
 
-# What a component sends along with its data. A view that is long in coming (from a busy server) says so, and so does one that
-# cannot be had (from a server that has been updated since).
-#
-# On a page that has just opened, Streamlit may call it for new data before it calls it for the old, since each call waits for
-# this script by itself. It then ends the call for the old data at once, so what that has drawn is drawn over with the new.
-#
-# The line (`ui/live/line.js`) draws what is typed meanwhile: it is told of each mount, and decides when that is drawn.
-_LOADER = """const view = import(new URL("{path}", document.baseURI).href);
-const newest = new WeakMap();
-export default (args) => {{
-  const {{ parentElement }} = args;
-  const root = parentElement.querySelector(".hl");
-  const say = (words) => root.firstElementChild || (root.textContent = words);
-  const late = setTimeout(say, 1000, "This picture is on its way …");
-  let before = null;
-  let over = false;
-  const draw = (module, what) => {{
-    const line = globalThis.headlightLine;
-    if (line) return line.mount(what, module.default);
-    (globalThis.headlightEarly ??= []).push([what, module.default]);
-    module.default(what);
-  }};
-  const mount = (module) => {{
-    if (over) return;
-    say("");
-    before = newest.get(parentElement);
-    newest.set(parentElement, args);
-    draw(module, args);
-  }};
-  view.then(mount, () => say("This picture could not be loaded. Reload the page.")).finally(() => clearTimeout(late));
-  return () => {{
-    over = true;
-    if (!before || newest.get(parentElement) !== args || !parentElement.isConnected) return;
-    newest.set(parentElement, before);
-    view.then((module) => draw(module, before));
-  }};
-}};
-"""
+
+@cache
+def _script() -> str:
+    """The script of a component that mounts the view `fetchedView`."""
+    from viz.modules import without_types
+
+    return without_types((HERE / "loader.js").read_text("utf-8")).strip()
 
 
 def loader(kind: str, uses: tuple[str, ...]) -> str:
     """The JavaScript of a component that fetches a view and mounts it."""
-    return _LOADER.format(path=f"assets/{version()}/{'.'.join([kind, *uses])}.js")
+    path = f"assets/{version()}/{'.'.join([kind, *uses])}.js"
+    return f"{_VIEW.format(path=path)}\n{_script()}"
 
 
 @cache
@@ -87,7 +55,8 @@ def door(kind: str, uses: tuple[str, ...]) -> str:
 
     assets = View(kind, b"", "", uses).assets()
     return _DOOR.format(
-        modules=modules.joined(["shared/state.js", assets.module, *assets.inside.values()]),
+        modules=modules.joined([_DOOR_MODULE, assets.module, *assets.inside.values()]),
+        door=_DOOR_MODULE,
         css=json.dumps(assets.css),
         mount=mount_in(assets.module),
         mounts=", ".join(f"{inside}: {mount_in(path)}" for inside, path in assets.inside.items()),

@@ -12,7 +12,7 @@ from uvicorn import Config
 from uvicorn.middleware.proxy_headers import _TrustedHosts
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ui.serving import headers, places
+from ui.serving import connection_limit, headers
 from ui.serving.deadlines import Deadline, Read
 from ui.serving.frames import Frames
 
@@ -33,7 +33,7 @@ class Connection(Read, H11Protocol):
     Uvicorn waits without end for a request to begin and to become whole, and for an answer to be read.
     """
 
-    places = places.Places()
+    places = connection_limit.Places()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -115,7 +115,7 @@ class Bounded:
 
 def bound(config: Config) -> None:
     """Have a server of this config use connections with limits."""
-    Connection.places = Frames.places = places.Places(
-        places.allowed(), cast("Container[str]", _TrustedHosts(config.forwarded_allow_ips))
+    Connection.places = Frames.places = connection_limit.Places(
+        connection_limit.allowed(), cast("Container[str]", _TrustedHosts(config.forwarded_allow_ips))
     )
     config.http_protocol_class, config.ws_protocol_class = Connection, Frames

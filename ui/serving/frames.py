@@ -9,7 +9,7 @@ from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
-from ui.serving import places, waiting_bytes
+from ui.serving import connection_limit, waiting_bytes
 from ui.serving.deadlines import Deadline, Read
 from ui.serving.flood import Bucket
 
@@ -36,7 +36,7 @@ class Frames(Read, WebSocketsSansIOProtocol):
     Uvicorn alone would inflate everything that the network brings at once, a quarter of a megabyte, to a quarter of a gigabyte.
     """
 
-    places = places.Places()
+    places = connection_limit.Places()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

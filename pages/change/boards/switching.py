@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pages.change import changes, figures
+from pages.change import changed_text, figures
 from pages.change.settings import Ranking, Settings, Switched
 from ui.escaping import plain
 from ui.look import Look
@@ -44,10 +44,10 @@ def longest(look: Look) -> int:
     return max(len(look.attention.queries), len(look.attention.keys))
 
 
-def add_unfit(draft: Draft, changed: changes.ChangedText) -> None:
+def add_unfit(draft: Draft, changed: changed_text.ChangedText) -> None:
     """Say why some of the changes are left out."""
     for number, (change, why) in enumerate(list(changed.unfit.items())[:NAMED]):
-        name = changes.name(draft.look, change, draft.words("name feed-forward"))
+        name = changed_text.name(draft.look, change, draft.words("name feed-forward"))
         draft.contents[f"{UNFIT} {number}"] = Note(plain(f"“{name}” does not fit here, so it is left out. {why}"), "info")
     if (more := len(changed.unfit) - NAMED) > 0:
         draft.contents[f"{UNFIT} more"] = Note(f"{more} more changes do not fit here and are left out.", "info")
@@ -66,7 +66,7 @@ def rank_in_words(draft: Draft, ranking: Ranking | None) -> str:
 def list_part(draft: Draft, settings: Settings) -> Part:
     """Return the list of changes, each with a button that removes it, with the buttons for undo and for reset."""
     listed = settings.changes[:LISTED]
-    names = [changes.name(draft.look, change, draft.words("name feed-forward")) for change in listed]
+    names = [changed_text.name(draft.look, change, draft.words("name feed-forward")) for change in listed]
     more = f"and {len(settings.changes) - LISTED} more" if len(settings.changes) > LISTED else ""
     view = change_list(names, settings.undo, more)
     below = draft.words(draft.heading_for("press"))  # always, so that the board below stays in its place
@@ -77,7 +77,7 @@ def head_dials(draft: Draft, settings: Settings) -> Part:
     """Return the dials for the strength and the temperature of the chosen head."""
     look, current = draft.look, settings.changes
     pair = [
-        Dial(f"{title} of {look.head_name}", min(max(changes.value_of(look, current, letter), least), most), least, most)
+        Dial(f"{title} of {look.head_name}", min(max(changed_text.value_of(look, current, letter), least), most), least, most)
         for letter, (title, least, most) in DIALS.items()
     ]
     return Part("dials", dials(pair), below=draft.words("dials", head=look.head_name))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.behaviour import Node
 from models.edits import SAMPLE, Edit, Head, Part, Skip
-from pages.change import chosen
+from pages.change import changes
 from pages.change import state as page_state
 from pages.change.boards import circuit as boards
 from pages.change.circuit import recipes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     look = replace(look, options={})
-    if chosen.load():
+    if changes.load():
         say(HERE, "circuit without changes")
     if why := nothing_to_ask(look):
         return mount_all(composed(compose, look, PageSettings(), Unasked(why)))
@@ -78,7 +78,7 @@ def place_open_button(settings: Settings, wiring: recipes.Wiring) -> None:
     removals = [str(removal(node, settings.fill)) for node in removed]
 
     def open_experiment() -> None:
-        chosen.change(removals)
+        changes.save(removals)
         page_state.EXPERIMENT.set(page_state.EXPERIMENT.default)
 
     st.button(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis import logit_attribution
-from pages.change import chosen, reading
+from pages.change import changes
 from pages.change import state as page_state
 from pages.change.boards.wrote import KEY, chosen_cell
 from pages.change.compose import compose, compose_unfit
@@ -30,7 +30,7 @@ CELL = re.compile(r"(cross )?L(\d{1,4})(?: H(\d{1,4}))?")  # a cell in a link: L
 
 def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     look, settings = replace(look, options={}), Settings()  # of every token: nothing is hidden or joined here
-    changed = reading.read(look, chosen.load(), chosen.other_text())
+    changed = changes.apply(look, changes.load(), changes.other_text())
     mount_all(composed(compose_unfit, look, changed))
     if why := nothing_to_ask(look):
         return mount_all(composed(compose, look, settings, Unasked(why)))

@@ -16,7 +16,7 @@ import models
 from analysis.routes import paths
 from benchmarks import tiny
 from models.huggingface.model import HuggingFaceModel
-from pages.change import changes
+from pages.change import changed_text
 from pages.heads import standins
 from tests.models.networks import tokenizer
 from tests.node import printed
@@ -122,7 +122,7 @@ def test_sentences_and_captions_name_the_layer_of_the_network(folder):
     look = Look(model, trace, "self", level="expert", picked=(1, 0))
     assert look.head_name == "L4 H0" and look.layer_name == "L4"
     assert standins.name_of(look, look.attention.heads + 1) == "L4 H1"
-    assert changes.name(look, "h1.0", "feed-forward") == "L4 H0: off"
+    assert changed_text.name(look, "h1.0", "feed-forward") == "L4 H0: off"
     assert "L2 and L4 are the layers of the network" in size(model.info)
 
 

@@ -159,7 +159,7 @@ def test_sizes_that_a_choice_does_not_use_do_not_matter():
 
 
 def test_every_name_that_can_be_chosen_is_there():
-    assert set(POSITIONS) == set(parts.POSITIONS) and set(NORMS) == set(parts.NORMS) and set(SCORES) == set(parts.SCORES)
+    assert set(POSITIONS) == set(parts.POSITIONS) and set(NORMS) == set(parts.NORMS) and {"dot", *SCORES} == set(parts.SCORES)
     assert set(INITIALISATION) == set(parts.INITIALISATIONS)
 
 

@@ -223,7 +223,7 @@ def test_slopes_are_autograd_through_attention_written_out(choices, monkeypatch)
     place, token, weight_tensors = len(trace.target) - 2, 7, []
     gradients = model.gradients(trace, place, token)
     assert gradients.keys() == trace.attention.keys()
-    monkeypatch.setattr("models.scratch.scores.attend", write_out(weight_tensors))
+    monkeypatch.setattr("models.scratch.transformer.attend", write_out(weight_tensors))
     with torch.enable_grad():
         read, target_ids = (torch.tensor([[token.id for token in tokens]]) for tokens in (trace.tokens, trace.target))
         slopes = torch.autograd.grad(model.network(read, target_ids)[0, place, token], weight_tensors)

@@ -209,7 +209,7 @@ def test_slopes_are_autograd_through_attention_written_out(choices, monkeypatch)
     trace = model.trace(TEXT)
     place, token, weight_tensors = model.places(trace)[0], 7, []
     gradients = model.gradients(trace, place, token)["self"]
-    monkeypatch.setattr("models.scratch.scores.attend", write_out(weight_tensors))
+    monkeypatch.setattr("models.scratch.transformer.attend", write_out(weight_tensors))
     with torch.enable_grad():
         logits = model.network(torch.tensor([[token.id for token in trace.tokens]]))
         slopes = torch.autograd.grad(logits[0, place, token], weight_tensors)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from models.attention.kernel import causal_in_pieces, softmax_attention
-from models.attention.weights_on_demand import causal_mask
+from models.attention.weight_formula import causal_mask
 from models.scratch.config import TransformerConfig
 from models.scratch.transformer import build
 from models.training.corpus import train_tokenizer

@@ -12,10 +12,11 @@ import pytest
 
 import models
 from analysis import edge_effects, head_effects, head_means
+from analysis.edit_numbers import fill
 from analysis.effects import divergence, skip_effects
-from models.edits import Cut, Head, Row, Skip
+from models.edits import Cut, Edit, Head, Row, Skip
 from models.errors import Cancelled
-from pages.change import baseline, changes, choose, chosen, figures, reading, recipes
+from pages.change import baseline, changed_text, changes, choose, figures, recipes
 from pages.change.boards import switching
 from pages.change.compose import HERE
 from pages.change.settings import Settings
@@ -59,20 +60,20 @@ def test_a_line_is_cut_in_these_heads_and_then_in_none(look):
 
 
 def test_a_dial_takes_the_place_of_off_and_at_one_of_itself(look):
-    assert changes.value_of(look, ["h3.1"], "s") == 0
+    assert changed_text.value_of(look, ["h3.1"], "s") == 0
     dialled = changes.set_value(look, ["h3.1", "t3.1~2"], "s", 1.5)
-    assert dialled == ["t3.1~2", "s3.1~1.5"] and changes.value_of(look, dialled, "t") == 2
+    assert dialled == ["t3.1~2", "s3.1~1.5"] and changed_text.value_of(look, dialled, "t") == 2
     assert changes.set_value(look, dialled, "s", 1.0) == ["t3.1~2"]
 
 
 def test_changes_are_the_edits_that_they_say(look):
     trace = look.trace
-    edits = [recipes.edit_of(look.model, trace, change) for change in ("h2.3", "s2.3~0.5", "c3.1.4.2", "x4.2", "f4", "b5")]
+    edits = [fill(Edit.parse(change), look.model, trace) for change in ("h2.3", "s2.3~0.5", "c3.1.4.2", "x4.2", "f4", "b5")]
     assert edits == [Head(2, 3), Head(2, 3, 0.5), Cut(4, 2, 3, 1), Cut(4, 2), Skip(4, "feedforward"), Skip(5)]
-    assert recipes.edit_of(look.model, trace, "m2.3") == Head(2, 3, mean=head_means(look.model)[2, 3])
+    assert fill(Edit.parse("m2.3"), look.model, trace) == Head(2, 3, mean=head_means(look.model)[2, 3])
     row = trace.attention["self"][3][[1, 6], 4]
-    assert recipes.edit_of(look.model, trace, "e3.1.4") == Row(3, 1, 4, (row[0] > 0) / 5)
-    assert recipes.edit_of(look.model, trace, "o3.1.4.6") == Row(3, 1, 4, row[1] / row[1].sum())
+    assert fill(Edit.parse("e3.1.4"), look.model, trace) == Row(3, 1, 4, (row[0] > 0) / 5)
+    assert fill(Edit.parse("o3.1.4.6"), look.model, trace) == Row(3, 1, 4, row[1] / row[1].sum())
 
 
 def test_a_head_out_of_another_text_gives_what_it_gives_there_and_out_of_the_same_text_nothing_changes(look):
@@ -87,9 +88,9 @@ def test_a_head_out_of_another_text_gives_what_it_gives_there_and_out_of_the_sam
 
 def test_a_third_press_takes_a_head_from_another_text_where_there_is_one(look):
     with session(**{"resample": True, "change-other": "The cat saw the cat"}):
-        other = chosen.other_text()
+        other = changes.other_text()
     assert changes.click_head(look, ["m2.3"], 2, 3, other) == ["r2.3"] and changes.click_head(look, ["r2.3"], 2, 3, other) == []
-    changed = reading.read(look, ["r2.3"], other)
+    changed = changes.apply(look, ["r2.3"], other)
     assert changed.other == "The cat saw the cat" and not changed.unfit
 
 
@@ -109,19 +110,19 @@ def test_the_effect_of_a_line_is_that_of_its_cut_and_a_press_makes_it(look):
         np.testing.assert_allclose(effects[4, 2], logs[0][best] - logs[1][best], atol=1e-4)
     assert changes.click_edge(look, [], [4, 2], True) == ["x4.2"] and changes.click_edge(look, ["x4.2"], [4, 2], True) == []
     assert changes.click_edge(look, [], [4, 2], False) == ["c3.1.4.2"]
-    assert changes.cuts(look, ["x4.2", "c3.0.1.1"]) == [(0, 1, 1), (1, 4, 2)]
+    assert changed_text.cuts(look, ["x4.2", "c3.0.1.1"]) == [(0, 1, 1), (1, 4, 2)]
 
 
 def test_a_row_is_replaced_once_a_query(look):
     even = changes.set_row(look, ["f4"], 4, None)
     assert even == ["f4", "e3.1.4"] and changes.set_row(look, even, 4, 2) == ["f4", "o3.1.4.2"]
-    changed = reading.read(look, ["o3.1.4.2"])
+    changed = changes.apply(look, ["o3.1.4.2"])
     rows = changed.trace.attention["self"][3][1, 4], look.trace.attention["self"][3][2, 4]
     np.testing.assert_allclose(*rows, atol=1e-5)
 
 
 def test_no_change_is_the_same_reading(look):
-    changed = reading.read(look, [])
+    changed = changes.apply(look, [])
     assert changed.trace is look.trace and divergence(*[look.trace.logits_at(-1)] * 2) == 0
 
 
@@ -134,12 +135,12 @@ def test_what_a_model_refuses_is_left_out_with_its_sentence_and_the_rest_is_chan
         return real(name, text, target, edits)
 
     monkeypatch.setattr(loaded, "read", refuse)
-    changed = reading.read(look, ["h2.3", "f4"])
+    changed = changes.apply(look, ["h2.3", "f4"])
     assert changed.fitting == ["h2.3"] and changed.unfit == {"f4": sentence} and changed.trace.edits == (Head(2, 3),)
 
 
 def test_a_head_before_the_change_is_untouched_and_one_after_it_is_not(look):
-    changed = reading.read(look, ["h3.0"])
+    changed = changes.apply(look, ["h3.0"])
     assert figures.is_untouched(look, changed) and not figures.is_untouched(look.at(5, 1), changed)
 
 
@@ -203,10 +204,10 @@ def test_it_says_what_to_press_with_changes_too_so_that_the_board_below_stays_wh
 def test_a_step_back_one_change_taken_back_and_all_as_it_was(look):
     with session(changes="h2.3,f4") as held:
         for value, then in ((0, "f4"), ("reset", ""), ("undo", "f4"), ("undo", "h2.3,f4")):
-            choose.click(chosen.load(), value)
+            choose.click(changes.load(), value)
             assert held["changes"] == then
         assert not held["changes-before"]
-        choose.turn(look, chosen.load(), 0, 1.5)
+        choose.turn(look, changes.load(), 0, 1.5)
         assert held["changes"] == "h2.3,f4,s3.1~1.5"
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import models
-from analysis import find_circuit
-from pages.change.recipes import edit_of
+from analysis import edit_numbers, find_circuit
+from models.edits import Edit
 from tests.pages.opening import open_link, said
 from tests.pages.taking import offered
 from viz import percent
@@ -45,7 +45,7 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
     button.click().run()
     assert app.session_state["experiment"] == "Switch off" and not app.exception
     trace = writer.trace(TEXT)
-    edits = [edit_of(writer, trace, change) for change in app.session_state["changes"].split(",")]
+    edits = [edit_numbers.fill(Edit.parse(change), writer, trace) for change in app.session_state["changes"].split(",")]
     removed = [node for node in expected.nodes if node not in expected.members]
     assert [(edit.layer, getattr(edit, "head", None)) for edit in edits] == [(node.layer, node.head) for node in removed]
     logits = writer.trace(TEXT, edits=edits).logits_at(-1)

@@ -8,7 +8,7 @@ import pytest
 
 import models
 from models.language_model import LanguageModel
-from pages.change import figures, reading
+from pages.change import changes, figures
 from pages.change.boards import switching
 from pages.change.compose import HERE
 from pages.change.settings import Settings
@@ -28,7 +28,7 @@ def test_what_is_said_of_a_prediction_is_said_of_labels(level):
     look = look_of(models.load("sorter"), level)
     (best, _) = look.model.predict(TEXT)
     for edits in ([], ["b0"], ["b0", "b1", "b2"]):
-        draft, changed = Draft(HERE, look), reading.read(look, edits)
+        draft, changed = Draft(HERE, look), changes.apply(look, edits)
         bars = figures.prediction(draft, changed, figures.predicted_position(look), "")
         assert best.text in bars.above and not re.search(r"\btokens?\b|\bpieces?\b|\bwords?\b", bars.above)
         assert draft.pictures[0].numbers()["after"].axes == ("label",)
@@ -42,7 +42,7 @@ def test_what_is_said_of_effects_is_said_of_what_they_are_effects_on(level, name
     part_effects = figures.recipes.effects_of(
         network, look.trace, "self", figures.predicted_position(look), "", lambda share, words: None
     )
-    below = figures.parts(Draft(HERE, look), reading.read(look, []), figures.predicted_position(look), part_effects).below
+    below = figures.parts(Draft(HERE, look), changes.apply(look, []), figures.predicted_position(look), part_effects).below
     assert below and "{" not in below and "likeliest token" not in below
     assert level == "beginner" or re.search(calls, below)
     assert name == "BERT" or "probability" not in below

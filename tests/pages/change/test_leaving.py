@@ -9,7 +9,7 @@ import pytest
 from streamlit.util import calc_hash
 
 from analysis import head_effects
-from pages.change import figures, reading, recipes, switching
+from pages.change import changes, figures, recipes, switching
 from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, press, said
 from ui.look import Look
@@ -45,9 +45,9 @@ def test_many_who_read_at_once_read_their_own_changes():
     model = loaded.model("writer")
     looks = [Look(model, model.trace(f"The dog number {i} saw", remember=False)) for i in range(6)]
     change_lists = [[f"h{layer}.{i}" for layer in range(i + 1)] for i in range(6)]
-    alone = [reading.read(*pair).trace.logits_at(-1) for pair in zip(looks, change_lists, strict=True)]
+    alone = [changes.apply(*pair).trace.logits_at(-1) for pair in zip(looks, change_lists, strict=True)]
     with ThreadPoolExecutor(6) as pool:
-        together = list(pool.map(reading.read, looks * 5, change_lists * 5))
+        together = list(pool.map(changes.apply, looks * 5, change_lists * 5))
     for i, changed in enumerate(together):
         assert changed.fitting == change_lists[i % 6] and changed.trace.text == looks[i % 6].trace.text
         np.testing.assert_array_equal(changed.trace.logits_at(-1), alone[i % 6])

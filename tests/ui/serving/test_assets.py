@@ -1,15 +1,25 @@
-"""A view that is fetched shows the newest data, in whatever order Streamlit calls it, and draws nothing once it has gone."""
+"""A view that is fetched shows the newest data, in whatever order Streamlit calls it, and draws nothing once it has gone.
+
+All scripts but the shortest are files, whose types `make lint` checks.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.node import printed
+from tests.serving import ROOT
 from ui.serving.assets import loader
 
 FETCH = 'import(new URL("'
+SCRIPT = re.compile(r"=>|\bfunction\b|\b(?:const|let) \w+ =")
+SHORT = 5  # lines of a script that may stand in Python
 
 
 def drawn(story: str) -> list[str]:
@@ -19,7 +29,8 @@ def drawn(story: str) -> list[str]:
     body = script[:start] + "fetched" + script[end:]
     return json.loads(
         printed(
-            f"""{fetched}
+            f"""globalThis.window = globalThis;
+{fetched}
 {body.replace("export default", "const view_of =")}
 const drawn = [];
 const parent = {{ isConnected: true, querySelector: () => ({{ firstElementChild: {{}} }}) }};
@@ -47,3 +58,20 @@ console.log(JSON.stringify(drawn));"""
 )
 def test_the_newest_data_stand_last(story, expected):
     assert drawn(story) == expected
+
+
+def strings(file: Path) -> Iterator[str]:
+    """Yield the strings of a Python file that are no docstrings."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+def test_scripts_are_files_whose_types_are_checked():
+    """A page of HTML may have a script that calls what such files export."""
+    files = [file for folder in ("pages", "ui", "viz") for file in sorted((ROOT / folder).rglob("*.py"))]
+    scripts = [(file.name, text) for file in files for text in strings(file) if SCRIPT.search(text) and "<html" not in text]
+    assert not [name for name, text in scripts if len(text.splitlines()) > SHORT]
+    assert {"ui", "viz"} == set(json.loads((ROOT / "tsconfig.json").read_text(encoding="utf-8").split("\n", 1)[1])["include"])

@@ -20,9 +20,9 @@ from uvicorn.server import ServerState
 
 from tests.serving import ROOT
 from tests.ui.serving.small import HELLO, Wire, dial, rest, serve_small, small_server
-from ui.serving import connections, deadlines, places
+from ui.serving import connection_limit, connections, deadlines
+from ui.serving.connection_limit import BEYOND, Places, network_of
 from ui.serving.connections import Connection
-from ui.serving.places import BEYOND, Places, network_of
 
 SOON = 0.2  # seconds: what takes longer than that is late in these tests
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -140,7 +140,7 @@ def test_a_whole_request_is_answered_however_many_come_on_a_connection():
 
 
 def test_silent_connections_make_room_for_newcomers_and_those_who_look_after_a_full_server_are_answered(monkeypatch):
-    monkeypatch.setattr(places, "allowed", lambda: 8)
+    monkeypatch.setattr(connection_limit, "allowed", lambda: 8)
     upgrade = (
         b"GET /line HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
@@ -253,8 +253,8 @@ def test_an_ipv6_address_counts_with_its_network(address, network):
 DESCRIPTORS = """
 import resource
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
-from ui.serving import places
-print(places.allowed(), *resource.getrlimit(resource.RLIMIT_NOFILE))
+from ui.serving import connection_limit
+print(connection_limit.allowed(), *resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 
 
@@ -264,6 +264,6 @@ def test_as_many_descriptors_as_are_needed_are_asked_for():
         script = [sys.executable, "-c", DESCRIPTORS.format(soft=soft, hard=hard)]
         return list(map(int, subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()))
 
-    assert allowed(256, 256) == [256 - places.FILES - BEYOND, 256, 256]
-    assert allowed(256, 1000) == [1000 - places.FILES - BEYOND, 1000, 1000]
-    assert allowed(256, 9000)[0] == places.CONNECTIONS
+    assert allowed(256, 256) == [256 - connection_limit.FILES - BEYOND, 256, 256]
+    assert allowed(256, 1000) == [1000 - connection_limit.FILES - BEYOND, 1000, 1000]
+    assert allowed(256, 9000)[0] == connection_limit.CONNECTIONS

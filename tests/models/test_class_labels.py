@@ -12,10 +12,10 @@ import transformers
 import models
 from analysis import head_effects, inside, surprise
 from analysis.effects import divergence
+from models.class_labels import ANY, MOST, ONE, VALUE, Labels, chances, labels_of, log_chances, log_chances_of
 from models.edits import Head, Stream
 from models.errors import ModelError
 from models.huggingface.model import HuggingFaceModel
-from models.labels import ANY, MOST, ONE, VALUE, Labels, chances, labels_of, log_chances, log_chances_of
 from tests.models.classifiers import CLASSIFIERS, LABELS, TEXT, TEXTS, classifier, model, saved
 from tests.models.networks import SIZE, tokenizer
 
