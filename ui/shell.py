@@ -134,6 +134,7 @@ def live(
     purpose: str = "purpose",
     beneath: Callable[[], None] = lambda: None,
     reads_model: bool = True,
+    hides_boxes: Callable[[], bool] = lambda: False,
 ) -> None:
     """Render a page with text boxes: a keystroke reruns the boxes and `draw`, and not the heading.
 
@@ -141,7 +142,7 @@ def live(
     what the model makes of the text, so that it matters how much of it the model can read; answers: whether a button beside an
     answer has it continued; purpose: as of `heading`; beneath: places what stands between heading and boxes, which a keystroke
     leaves as it is; reads_model: whether the page shows anything of the model in use, and so nothing while a link's model is
-    still loading."""
+    still loading; hides_boxes: asks whether what is chosen on the page uses no text, so that the boxes are out of sight."""
 
     drawn_before = told_with_the_page = False
     explained: set[str] = set()
@@ -164,7 +165,8 @@ def live(
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.model_has_left():
             st.rerun()
-        text, second, below = write_boxes(loaded.info(name), folder.name, answers)
+        with st.container(key="unused-boxes") if hides_boxes() else nullcontext():
+            text, second, below = write_boxes(loaded.info(name), folder.name, answers)
         if reads_model and (awaited := picker.awaited_model()):
             st.info(f"“{plain(display_name(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import streamlit as st
 
 from pages.flow import calculations
 from pages.flow import state as page_state
-from pages.flow.boards.methods import LAYERS
+from pages.flow.boards.methods import LAYERS, OTHERS
 from pages.flow.boards.streams import TABLE
 from pages.flow.compose import compose
 from pages.flow.recipes import FLOW, ROLLOUT
@@ -18,7 +19,7 @@ from pages.flow.request import request_of
 from pages.flow.settings import Methods, Settings
 from ui.choices.widgets import one_of
 from ui.look import Look
-from ui.picture.mount import composed, mount, mount_all, write_beside
+from ui.picture.mount import composed, mount, write_beside
 from ui.picture.picture import Picture
 from ui.show import picture
 
@@ -35,7 +36,11 @@ def side_by_side(look: Look, settings: Settings) -> Sequence[Picture]:
         with picture(calculations.titles()[FLOW]):
             if (most := calculations.flow(request, size)) is not None:
                 scores = scores | {FLOW: most}
-    return mount_all(composed(compose, look, settings, Methods(scores, calculations.window(size))))
+    board = composed(compose, look, settings, Methods(scores, calculations.window(size)))
+    for key in board.contents:
+        with st.expander("Two other ways to ask") if key == OTHERS else nullcontext():
+            mount(board, key)
+    return board.pictures
 
 
 def layer_by_layer(look: Look, settings: Settings) -> Sequence[Picture]:

@@ -23,6 +23,7 @@ from ui.picture.picture import Numbers, Picture
 from ui.show import choice, show
 from ui.words import say, words
 
+FEW = 5  # heads that a beginner meets
 LARGE = 400_000_000  # parameters; a second model of that size may exceed a server's memory, so none is built
 
 
@@ -48,6 +49,19 @@ def caption(corpus: Corpus, table: pd.DataFrame) -> None:
     section = f"scored {corpus.look.kind}" if corpus.texts is None else "scored own"
     sentences = [words(HERE, "scored", **facts), words(HERE, section, texts=corpus.description)]
     st.caption(" ".join([*sentences, "" if seeds_of(corpus.look) else words(HERE, "too large")]), width="stretch")
+
+
+def different_jobs(table: pd.DataFrame) -> list[tuple[int, int, str]]:
+    """Return layer, head and label of up to five heads, each with a label that no other of them is chosen for: the clearest of
+    each, the clearest first. table: as of `analysis.head_labels`."""
+    each = table.assign(name=table["label"].str.split(", ")).explode("name").query("name != ''")
+    clear = [float(row[f"{row['name']}_low"] - row[f"{row['name']}_null"]) for _, row in each.iterrows()]
+    chosen: dict[str, tuple[int, int]] = {}
+    for _, row in each.assign(clear=clear).sort_values("clear", ascending=False, kind="stable").iterrows():
+        place = int(row["layer"]), int(row["head"])
+        if row["name"] not in chosen and place not in chosen.values() and len(chosen) < FEW:
+            chosen[str(row["name"])] = place
+    return [(*place, name) for name, place in chosen.items()]
 
 
 def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:

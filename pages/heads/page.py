@@ -12,13 +12,13 @@ from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 from ui.words import say
 
 HERE = Path(__file__).parent
-FEW = 5  # heads that a beginner meets
 
 
 def draw(look: Look) -> None:
@@ -54,20 +54,12 @@ def draw_for_beginners(look: Look, above: st.delta_generator.DeltaGenerator) -> 
 
 
 def meet(look: Look, table: pd.DataFrame) -> list[Picture]:
-    """Draw examples of five heads: the clearest head of each label, then the clearest of the others."""
-    each = table["label"].str.split(", ").map(lambda labels: labels[0])
-    clear = [
-        row[f"{name}_low"] - row[f"{name}_null"] if name else 0.0 for name, (_, row) in zip(each, table.iterrows(), strict=True)
-    ]
-    ranked = table.assign(name=each, clear=clear).query("name != ''").sort_values("clear", ascending=False, kind="stable")
-    if ranked.empty:
+    """Draw examples of heads with different jobs."""
+    chosen = labels.different_jobs(table)
+    if not chosen:
         say(HERE, "none")
         return []
-    first = ~ranked["name"].duplicated()
-    clearest = pd.concat([ranked[first], ranked[~first]])[:FEW]
-    return why.examples(
-        sample_corpus(look), [(int(row["layer"]), int(row["head"]), str(row["name"])) for _, row in clearest.iterrows()], 1
-    )
+    return why.examples(sample_corpus(look), chosen, 1)
 
 
 def draw_part(look: Look, above: st.delta_generator.DeltaGenerator) -> list[Picture]:
@@ -89,5 +81,15 @@ def draw_part(look: Look, above: st.delta_generator.DeltaGenerator) -> list[Pict
     return labels.panel(corpus, table)
 
 
+def uses_no_text() -> bool:
+    """Return whether heads are measured on the sample texts, and not on the visitor's; which one has of a model with two stacks
+    is known only once the controls are placed."""
+    if state.level() == "beginner":
+        return True
+    own = page_state.HEADS_TEXT.values[1]
+    two_stacks = loaded.info(picker.in_use()).kind == "encoder-decoder"
+    return not two_stacks and page_state.HEADS_TEXT.get_or(page_state.HEADS_TEXT.in_address) != own
+
+
 heads.side_bar(picker.in_use())
-shell.live(HERE, draw, reads=False, answers=False)
+shell.live(HERE, draw, reads=False, answers=False, hides_boxes=uses_no_text)

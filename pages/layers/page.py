@@ -10,12 +10,19 @@ from ui.choices import heads, picker
 from ui.choices.widgets import tabs
 from ui.live.connect import Live
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.words import say
+from ui.words import heading_for, say
 
 PARTS = dict(zip(page_state.PART.values, (evolution.draw, statistics.draw, lens.draw), strict=True))
+
+
+def offered(look: Look) -> tuple[str, ...]:
+    """Return the parts, the one that the page opens with first: for beginners what each layer would guess, where it guesses."""
+    *others, guesses = page_state.PART.values
+    return (guesses, *others) if look.beginner and look.trace.unembed is not None else page_state.PART.values
 
 
 def draw(look: Look) -> Live | None:
@@ -23,7 +30,7 @@ def draw(look: Look) -> Live | None:
     pictures: Sequence[Picture] = ()
     live: Live | None = None
     with above:
-        part = tabs(page_state.PART, "the part")
+        part = tabs(page_state.PART, "the part", offered(look))
         say(HERE, "parts")
     with picture(f"The part “{part}”"):
         pictures, live = PARTS[part](look)
@@ -33,4 +40,5 @@ def draw(look: Look) -> Live | None:
 
 
 heads.side_bar(picker.in_use())
-shell.live(HERE, draw)
+guesses = not loaded.info(picker.in_use()).labels
+shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", "" if guesses else "labels"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from ui.state import Key, link
 
-PART = link("part", "Evolution", "Statistics", "Lens")
+PART = Key[Any]("part", None, ("Evolution", "Statistics", "Lens"), linked=True)  # None: the first that a page offers
 MOVIE = link("movie", "mean of heads", "one head")
 LENS = link("lens", "logit lens", "tuned lens", default="tuned lens")
 LENS_COLOUR = link("lens-colour", "probability", "rank of the answer", "distance to the answer")

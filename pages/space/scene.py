@@ -129,4 +129,5 @@ def faith(draft: Draft, arranged: Arrangement, chosen: Choice) -> list[Note]:
         }
         facts = {name: f"{value:.3g}" for name, value in distances.items()}
         sentences.append(draft.words(f"measure {arrangement.measure}", **facts))
-    return [Note(sentence) for sentence in sentences if sentence]
+    fold = draft.words("fold")  # beginners first look
+    return [Note(sentence, fold=fold) for sentence in sentences if sentence]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.train import choose, control, display, use
+from pages.train import state as page_state
 from ui import shell, state
 from ui.escaping import plain
 from ui.look import Look
@@ -74,4 +75,10 @@ def watch(name: str, training: Training, drawn: str) -> None:
             use.place(HERE, name, training)
 
 
-shell.live(HERE, draw, reads=False, reads_model=False)  # the text in the box is what is learned, not what the model in use reads
+def uses_no_text() -> bool:
+    """Return whether the task makes its own examples, so that no text is learned."""
+    return page_state.TRAIN_TASK.get_or(page_state.TRAIN_TASK.in_address) != page_state.TRAIN_TASK.values[-1]
+
+
+# The text in the box is what is learned, not what the model in use reads.
+shell.live(HERE, draw, reads=False, reads_model=False, hides_boxes=uses_no_text)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pages.type import recipes
 from ui.escaping import loadable_name
+from ui.memory.favourites import CLEAR
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz.numbers import percent
 from viz.views.board import Part
-
-CLEAR = 0.3  # from this mean weight or correlation on, a head is said to do what it does
 
 
 def where_it_looks(draft: Draft) -> Part:
@@ -53,7 +52,8 @@ def all_heads(draft: Draft) -> Part:
     look = draft.look
     if look.beginner:
         first = look.favourite
-        section = {"previous": "heads", "induction": "heads induction", "lookup": "heads cross"}[first.does]
+        sections = {"previous": "heads", "single": "heads single", "induction": "heads induction", "lookup": "heads cross"}
+        section = sections[first.does]
         section += "" if first.score > CLEAR else " unclear"
         return Part("heads", None, draft.words(draft.heading_for(section), share=percent(max(0.0, first.score))))
     drawing = Picture(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.type import answer, welcome
+from pages.type import answer, model_line, welcome
 from pages.type import state as page_state
 from pages.type.clicks import react
 from pages.type.compose import Settings, compose
@@ -18,8 +18,10 @@ from ui.choices import heads, picker, scope
 from ui.choices.widgets import slider
 from ui.live.connect import Live
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.mount import composed, mount
 from ui.picture.take_away import take_away
+from ui.words import heading_for
 
 HERE = Path(__file__).parent
 
@@ -47,7 +49,15 @@ def draw(look: Look) -> Live:
     return Live(compose_from, board, asdict(settings), picked, PARTS)
 
 
+def beneath() -> None:
+    """Place what stands between the heading and the boxes."""
+    model_line.place()
+    welcome.offer()
+
+
 heads.side_bar(picker.in_use())
 scope.side_bar()
 settings = controls()
-shell.live(HERE, draw, beneath=welcome.offer)
+info = loaded.info(picker.in_use())
+case = "labels" if info.labels else "hidden" if info.kind == "encoder" and info.mask else ""
+shell.live(HERE, draw, beneath=beneath, purpose=heading_for(HERE, "purpose", case))

@@ -66,7 +66,7 @@ def test_what_a_chance_falls_by_is_said_in_points_and_not_in_per_cent_of_it():
     values, unit = recipes.amounts(writer, trace, scores, groups, **simple)
     chance = float(writer.chances(logits)[token])
     assert unit == "points" and values == pytest.approx(100 * (chance - chance * np.exp(-0.1)))
-    assert "{points}" in sections_at(ROOT / "pages" / "explain", "beginner")["method leave-one-out"]
+    assert "{points}" in sections_at(ROOT / "pages" / "explain", "beginner")["amount"]
 
 
 def test_a_beam_search_looks_at_twice_its_width_of_all_beginnings_together():

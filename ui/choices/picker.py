@@ -33,6 +33,10 @@ POLL = 0.5  # seconds between two looks at a loading
 REMEMBERED = 6  # recent choices of a visitor
 SHOWN = 40  # characters of a name in the side bar
 
+OWN = (
+    "*writer* continues English text, *filler* guesses covered words, *translator* says English sentences in French, and "
+    "*sorter* tells questions from statements."
+)
 READS = {
     "decoder": "reads from left to right and guesses the next token. It is a decoder",
     "encoder": "reads the whole text at once, in both directions. It is an encoder",
@@ -64,7 +68,7 @@ def side_bar(fixed: bool = False) -> None:
         bind="query-params",
         accept_new_options=True,
         disabled=fixed,
-        help="Choose a model, or type the name of one on the Hugging Face Hub, such as gpt2, or the path of a folder.",
+        help=f"{OWN} Or type the name of a model on the Hugging Face Hub, such as gpt2, or the path of a folder.",
     )
     state.keep(state.MODEL, label(asked, options) if asked else None, models.names()[0])
     job = settle(full_name(normalize_name(asked or "")))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from models.language_model import LanguageModel
 
+CLEAR = 0.3  # from this mean weight or correlation on, a head is said to do what it does
 _scores: WeakKeyDictionary[LanguageModel, dict[str, pd.DataFrame]] = WeakKeyDictionary()
 _favourites: WeakKeyDictionary[LanguageModel, dict[str, Favourite]] = WeakKeyDictionary()
 
@@ -20,8 +21,8 @@ _favourites: WeakKeyDictionary[LanguageModel, dict[str, Favourite]] = WeakKeyDic
 @dataclass(frozen=True)
 class Favourite:
     """The head that a newcomer should meet first, and how much of what it does it does: "previous", its mean weight on the token
-    before; "induction", that on what followed earlier copies; "lookup" of cross-attention, how sharply it looks up what is being
-    said (`analysis.heads.lookup`)."""
+    before; "single", the largest weight of its row where a label is read; "induction", that on what followed earlier copies;
+    "lookup" of cross-attention, how sharply it looks up what is being said (`analysis.heads.lookup`)."""
 
     layer: int
     head: int
@@ -46,10 +47,13 @@ def previous_scores(model: LanguageModel, kind: str = "self") -> pd.DataFrame:
 
 def favourite(model: LanguageModel, kind: str = "self") -> Favourite:
     """The head of a model that looks most at the token before, unless another was preferred; in cross-attention, the head that
-    looks up each word most sharply while a few sentences are said again."""
+    looks up each word most sharply while a few sentences are said again. Of a classifier none of whose heads clearly looks at
+    the token before, the head that looks most at a single token where the label is read."""
     known = _favourites.setdefault(model, {})
     if kind not in known:
         known[kind] = _sharpest(model) if kind == "cross" else _nearest(previous_scores(model, kind))
+        if known[kind].score <= CLEAR and kind == "self" and model.info.labels:
+            known[kind] = _single(model) or known[kind]
     return known[kind]
 
 
@@ -61,6 +65,31 @@ def prefer(model: LanguageModel, best: Favourite) -> None:
 def _nearest(scores: pd.DataFrame) -> Favourite:
     best = scores.iloc[int(np.nanargmax(scores["previous"]))]
     return Favourite(int(best["layer"]), int(best["head"]), float(best["previous"]))
+
+
+def _single(model: LanguageModel) -> Favourite | None:
+    """The head that looks most at a single token where a label is read, on average over sentences; None if no head is clear."""
+    from analysis.samples import SENTENCES, Unspelt, check_spelling, pairs_of
+
+    try:
+        check_spelling(model, pairs_of(SENTENCES), False)
+    except Unspelt:
+        return None
+    scores = np.mean([_largest_weights(model, text) for text in SENTENCES], axis=0)
+    layer, head = np.unravel_index(np.nanargmax(scores), scores.shape)
+    best = Favourite(int(layer), int(head), float(np.nanmax(scores)), "single")
+    return best if best.score > CLEAR else None
+
+
+def _largest_weights(model: LanguageModel, text: str) -> np.ndarray:
+    """The largest weight that each head gives to one of the typed tokens where a label is read, [layers, heads]."""
+    from models.numbers.ragged import stacked
+
+    trace = model.trace(text)
+    attention, places = trace.attention["self"], model.places(trace)
+    typed = [i for i, token in enumerate(attention.keys) if not token.special]
+    rows = stacked([attention[layer][:, places] for layer in range(attention.layers)])[..., typed]
+    return rows.max(-1, initial=0.0).mean(-1, dtype=np.float64)
 
 
 def _sharpest(model: LanguageModel) -> Favourite:

@@ -24,11 +24,13 @@ class Note:
     """A sentence beside or in place of a picture, as Markdown.
 
     kind: "caption", "text", "info"; "error", whose text is plain; or "code", of Python. icon: of an "info", as Streamlit has it.
+    fold: the name of what a reader unfolds to read it, with its neighbours of the same fold; "" where it stands open.
     """
 
     text: str
     kind: str = "caption"
     icon: str = ""
+    fold: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,10 @@ class Draft:
         """A heading, for a case if the page says something else there (see `Words.heading_for`). case: by default of the look."""
         return self.reader.heading_for(self.folder, heading, self.look.case if case is None else case)
 
-    def say(self, heading: str, **values: object) -> None:
-        """Add what the page says under a heading to the column of words, as quiet text."""
+    def say(self, heading: str, fold: str = "", **values: object) -> None:
+        """Add what the page says under a heading to the column of words, as quiet text. fold: as of `Note`."""
         if text := self.words(heading, **values):
-            self.beside.append(Note(text))
+            self.beside.append(Note(text, fold=fold))
 
     def note(self, key: str, heading: str, **values: object) -> None:
         """Add what the page says under a heading among the pictures, as quiet text."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from itertools import groupby
 
 import streamlit as st
 
@@ -50,8 +52,10 @@ def mount_all(board: Board, chosen: Mapping[str, Callable[[], None]] | None = No
 
 def write_beside(board: Board) -> None:
     """Place a board's column of words."""
-    for note in board.beside:
-        write(note)
+    for fold, notes in groupby(board.beside, lambda note: note.fold):
+        with st.expander(fold) if fold else nullcontext():
+            for note in notes:
+                write(note)
 
 
 def write(note: Note) -> None:

@@ -49,9 +49,9 @@ def notebook(picture: Picture, about: Caption) -> str:
     words += f" {CARRIED}" if picture.data else ""
     cells = [
         ("markdown", f"# {plain(about.title)}\n\n{plain(str(about))}\n\n{words}"),
-        ("code", recipe_source(picture.recipe)),
-        *([("code", looks_source(picture))] if picture.looks else []),
-        *([("code", data_source(picture.data))] if picture.data else []),
+        ("folded", recipe_source(picture.recipe)),
+        *([("folded", looks_source(picture))] if picture.looks else []),
+        *([("folded", data_source(picture.data))] if picture.data else []),
         ("code", call_source(picture)),
         ("markdown", f"Where it comes from:\n\n```json\n{json.dumps(about.where, indent=1)}\n```"),
     ]
@@ -71,8 +71,12 @@ def notebook(picture: Picture, about: Caption) -> str:
 
 
 def cell(kind: str, source: str, id: str) -> dict[str, Any]:
-    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    return {"cell_type": kind, "id": id, "metadata": {}, "source": source, **code}
+    """A cell of kind "markdown", "code", or "folded": code whose source is out of sight until a reader unfolds it, so that what a
+    reader sees first is the picture."""
+    if kind == "markdown":
+        return {"cell_type": kind, "id": id, "metadata": {}, "source": source}
+    metadata = {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]} if kind == "folded" else {}
+    return {"cell_type": "code", "id": id, "metadata": metadata, "source": source, "execution_count": None, "outputs": []}
 
 
 def recipe_source(recipe: Callable) -> str:

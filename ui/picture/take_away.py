@@ -68,7 +68,8 @@ def contents(picture: Picture) -> None:
         file("HTML", about, "html", "text/html", lambda: page(picture, about, dark), "A page that works without a network.")
         if arrays:
             file("CSV", about, "csv", "text/csv", lambda: csv(picture, about), in_csv)
-            file("NPZ", about, "npz", "application/octet-stream", lambda: npz(picture, about), "The numbers as NumPy arrays.")
+            if state.level() != "beginner":
+                file("NPZ", about, "npz", "application/octet-stream", lambda: npz(picture, about), "The numbers as NumPy arrays.")
         if not own:
             file(
                 "Notebook",
@@ -78,7 +79,7 @@ def contents(picture: Picture) -> None:
                 lambda: notebook(picture, about),
                 "It makes this picture again.",
             )
-    if arrays and (note := left_out(arrays, picture.look)):
+    if arrays and state.level() != "beginner" and (note := left_out(arrays, picture.look)):
         st.caption(note)
     if own:
         st.caption("This view is a page of its own, so you take away the whole page.")

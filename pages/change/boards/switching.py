@@ -27,16 +27,18 @@ def add(draft: Draft, settings: Settings, reading: Switched) -> None:
     rank = rank_in_words(draft, reading.ranking)
     if settings.tries_lines and position is not None and longest(look) > LINES:
         draft.note(TOO_LONG, "lines too long", most=LINES, count=longest(look))
+    result = figures.result(draft, changed, position)
+    parts = draft.part("The board", figures.parts, changed, position, reading.part_effects)
     cards = [
         Card([draft.part("What is changed", list_part, settings)]),
-        Card([draft.part("The board", figures.parts, changed, position, reading.part_effects)], draft.words("title board"), 6),
+        Card([*result, parts], draft.words("title board"), 6),
         Card([draft.part("The prediction", figures.prediction, changed, position, rank)], draft.words("title bars"), 5),
         *figures.attention(draft, changed),
         *figures.edges(draft, position, reading.line_effects, settings.all_heads),
         *([] if look.beginner else [Card([draft.part("The dials", head_dials, settings)], draft.words("title dials"))]),
         Card([Part("warning", None, draft.words("warning"))]),
     ]
-    draft.add_cards(KEY, cards, "The model and its changes", answers="bars")
+    draft.add_cards(KEY, cards, "The model and its changes", answers="" if result else "bars")
 
 
 def longest(look: Look) -> int:

@@ -6,28 +6,54 @@ import numpy as np
 
 from analysis.attribution import FOLLOWING
 from pages.flow import recipes
-from pages.flow.recipes import FLOW
+from pages.flow.recipes import FLOW, ROLLOUT
 from pages.flow.request import Request, title
 from pages.flow.settings import Layers, Methods
+from ui.escaping import plain
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card, Part, percent
+from viz.tokens import named
 
-METHODS, LAYERS = "flow-methods", "flow-layers"
+METHODS, OTHERS, ANSWER, LAYERS = "flow-methods", "flow-others", "flow-answer", "flow-layers"
 
 
 def add(draft: Draft, request: Request, reading: Methods) -> None:
-    """Add the methods side by side."""
+    """Add the methods side by side; for beginners one of them, with its answer in a sentence, and apart from it the others."""
     scores, facts = reading.scores, {}
     if "slopes" in scores and (logits := request.trace.scores_at(request.position)) is not None:
         facts = {"total": f"{scores['slopes']:.3g}", "logit": f"{logits[request.token]:.3g}"}
-    cards = [
-        Card([method_part(draft, request, method, reading, facts)], title(draft.words, method), 5)
-        for method in request.methods
+    simple = draft.look.beginner
+    if simple:
+        say_answer(draft, request, scores[ROLLOUT])
+    cards = {
+        method: Card([method_part(draft, request, method, reading, facts)], title(draft.words, method), 5)
+        for method in sorted(request.methods, key=lambda method: simple and method != ROLLOUT)
         if method in scores
-    ]
-    draft.add_cards(METHODS, cards, "Methods side by side")
+    }
+    if simple:
+        draft.add_cards(METHODS, [cards.pop(ROLLOUT)], "What the token goes back to")
+    draft.add_cards(OTHERS if simple else METHODS, [*cards.values()], "Methods side by side")
     draft.note("flow-methods-words", "side by side")
+
+
+def say_answer(draft: Draft, request: Request, scores: np.ndarray | str) -> None:
+    """Say in a sentence which two tokens most goes back to, and why that is the start, where it is."""
+    tokens, groups, _ = request.seen
+    if isinstance(scores, str) or len(tokens) < 2:
+        return
+    shares = np.nan_to_num(recipes.sum_shares(scores, groups, request.text_options["scope_options"]))
+    first, second, *_ = np.argsort(-shares, kind="stable")
+    if shares[second] == 0:  # the first token goes back to itself alone
+        return
+    names = {"first": plain(named(tokens[first].text)), "second": plain(named(tokens[second].text))}
+    draft.note(
+        ANSWER,
+        "answer start" if first == 0 and tokens[0].special else "answer",
+        share=percent(shares[first]),
+        other=percent(shares[second]),
+        **names,
+    )
 
 
 def method_picture(draft: Draft, request: Request, method: str, reading: Methods) -> Picture | None:

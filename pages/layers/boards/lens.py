@@ -39,7 +39,8 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
             [
                 Part("words", None, draft.words(f"lens{' tuned' * reading.tuned}", **facts)),
                 part("The lens", "lens"),
-            ]
+            ],
+            "What each layer would guess" if look.beginner else "",
         ),
         Card([part("This position", "layers")], f"{facts['where']}, layer by layer", 6),
         Card(

@@ -41,8 +41,10 @@ def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
             values=values,
         )
         draft.add(drawing, KEY)
-    draft.beside.append(Note("##### In words", "text"))
+    if not look.beginner:  # of whom a single sentence is read
+        draft.beside.append(Note("##### In words", "text"))
     draft.say("tokens", layers=len(hidden) - 1, d=look.model.info.d_model)
+    draft.say("points", fold=draft.words("fold"))
     if reading.arranged:
         draft.beside += scene.faith(draft, reading.arranged, chosen)
         if settings.colour == "Norm" and chosen.measure == "cosine":

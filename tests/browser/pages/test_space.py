@@ -274,7 +274,7 @@ def test_the_vocabulary_answers(open_page):
 
 
 def test_everything_can_be_taken_away(open_page):
-    page = open_space(open_page, text="The dog ran into the house")
+    page = open_space(open_page, text="The dog ran into the house", level="intermediate")
     page.get_by_role("button", name="Take it away").click(timeout=WAIT)
     trace = models.load("writer").trace("The dog ran into the house")
     with page.expect_download() as waiting:

@@ -300,3 +300,11 @@ def test_closed_it_costs_a_key_press_nothing_but_itself(open_page):
     page.keyboard.type(" and", delay=30)
     expect(page.locator(".st-key-reading-view .sentence")).to_contain_text("“and”")
     assert page.locator("[data-testid=stDownloadButton], .st-key-take-drawn-reading-view").count() == 0
+
+
+def test_it_opens_upwards_where_there_is_no_room_below(open_page):
+    page = open_page("/overview", height=800)
+    button(page).click(timeout=WAIT)
+    expect(page.get_by_role("button", name="HTML", exact=True)).to_be_in_viewport(ratio=1)
+    body = page.get_by_test_id("stPopoverBody").bounding_box()
+    assert body["y"] + body["height"] <= button(page).bounding_box()["y"] and body["height"] > 300

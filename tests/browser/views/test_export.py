@@ -43,7 +43,7 @@ TAKE = f"""async ([selector, kind, wanted]) => {{
   const before = state();
   const root = document.querySelector(selector);
   const look = await made.lookOf(root, {{ ...made.AS_IT_IS, ...wanted }}, {THEMES});
-  const picture = made.pictureOf(root, {{ title: "A <title>", words: "Said — “so” 🐕", look }});
+  const picture = made.pictureOf(root, {{ title: "A <title>", words: "Said — “so” 🐕", look, heading: wanted.heading }});
   if (kind === "svg") return picture.svg;
   if (kind === "both") return JSON.stringify([before, state()]);
   if (kind === "tools") return made.TOOLS;
@@ -106,6 +106,16 @@ def compare(page) -> None:
     off = np.abs(grey(seen) - grey(image.resize(seen.size, Image.Resampling.BOX))).max(-1)
     assert grey(seen).std() > 4, "or there is nothing to compare"
     assert (off > 42).sum() < 9, f"{(off > 42).sum()} pixels differ"
+
+
+def test_a_heading_is_written_above_the_picture(draw):
+    page = draw(viz.reading_view(tokens(), weights(1, 12)[0]), width=900)
+    plain, headed = (ET.fromstring(take(page, "svg", **more)) for more in ({}, {"heading": "Where it looks in writer"}))
+    (line,) = [node for node in headed.iter(f"{{{NAMESPACE}}}text") if node.text == "Where it looks in writer"]
+    (x, y, width, height), (_, top, least, bare) = ([float(n) for n in root.get("viewBox").split()] for root in (headed, plain))
+    assert height > bare and width >= least and y < top
+    assert x < float(line.get("x")) and y < float(line.get("y")) < top + 12, "above what was there"
+    assert all(node.text != "Where it looks in writer" for node in plain.iter())
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.viz.views.test_stations_view import gaze, lane
+from viz import modules
 from viz.view import View
 from viz.views.stations_view import Gaze, Lane, Outcome, Words, stations_view
 
@@ -132,6 +133,35 @@ def test_play_leaves_time_to_read_and_ends_with_the_sentence_of_the_last_station
     expect(page.locator(".head.now strong")).to_have_text("Tokens")
     page.clock.run_for(5000)
     expect(page.locator(".head.now strong")).not_to_have_text("Tokens")
+
+
+def test_on_a_phone_the_station_that_lights_up_comes_into_sight_and_its_sentence_stays(draw):
+    page = draw(drawn(), width=358, height=500)
+    page.emulate_media(reduced_motion="reduce")
+    page.clock.install()
+    page.get_by_role("button", name="Play").click()
+    seen = []
+    for _ in range(4):
+        page.clock.run_for(1750)  # a station
+        expect(page.locator(".head.now")).to_be_in_viewport(ratio=1)
+        expect(said(page)).to_be_in_viewport(ratio=1)
+        seen.append(page.evaluate("scrollY"))
+    assert seen == sorted(seen) and seen[-1] > 0
+
+
+JOINS = """() => {
+  const place = (y) => ({ x: 100, y, w: 50, h: 20 });
+  const g = { wide: true, across: [[5, 15]], cards: [0, 1, 2], cardPlaces: [place(80), place(50), place(20)],
+    bands: { forward: [60, 90] }, outcomePlaces: [place(0)], panel: place(0) };
+  const state = { g, header: { row: 1 }, last: 0, at: { lane0: { layer: 1, head: 0 } } };
+  return modules["views/stations_view/drawing.js"].joinsOf(state).in[1][1];
+}"""
+
+
+def test_the_line_from_the_layer_leads_to_the_guess_after_this_layer(draw):
+    """And not to the guess at the start, which the layer has not made."""
+    script = modules.joined(["views/stations_view/drawing.js"])
+    assert draw(drawn()).evaluate(f"() => {{ {script}; return ({JOINS})(); }}") == 30
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1000, False), (820, True), (358, False)])

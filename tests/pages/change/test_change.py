@@ -28,7 +28,7 @@ from ui.lexicon.marks import capitalize_heads, sections
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.board import Draft
-from viz.numbers import under
+from viz.numbers import in_hundred, percent, under
 
 WORDS = "The dog saw the dog"
 TEXT = "text=The+dog+saw+the+dog"
@@ -340,3 +340,20 @@ def test_a_place_among_all_heads_stands_only_where_one_head_is_changed_and_waits
     link = f"{TEXT}+and+ran&level=expert&changes=h2.3"
     assert "“Try every part” gives the rank" in unmarked(board(open_link("change", link)))
     assert "of 48**" in board(open_link("change", f"{link}&try-all=true"))
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_a_phone_has_the_result_in_a_line_above_the_board(look, level):
+    """Its screen ends above the bars."""
+    seen = replace(look, level=level)
+    trace = look.model.trace(WORDS, edits=[Head(3, 1)])
+    parts = {}
+    for narrow in (False, True):
+        draft = Draft(HERE, replace(seen, narrow=narrow))
+        parts[narrow] = figures.result(draft, changes.ChangedText(["h3.1"], {}, trace), figures.predicted_position(seen))
+    before, after = look.model.chances(look.trace.logits_at(-1)), look.model.chances(trace.logits_at(-1))
+    spoken = in_hundred if level == "beginner" else percent
+    best = int(before.argmax())
+    (result,) = parts[True]
+    assert not parts[False] and result.name == "result"
+    assert f"{spoken(float(before[best]))} → **{spoken(float(after[best]))}**" in unmarked(result.above)

@@ -15,7 +15,7 @@ from pages.explain import recipes
 from pages.explain import state as page_state
 from pages.explain.request import METHODS, TITLES
 from tests.models.networks import GROUPED, network, tokenizer
-from tests.pages.opening import finish, open_link, said
+from tests.pages.opening import finish, open_link, said, unmarked
 from tests.pages.taking import header
 from tests.serving import ROOT
 from ui import state
@@ -193,3 +193,15 @@ def test_the_end_of_an_answer_is_a_word_for_a_beginner_and_its_sign_for_others()
     simple, other = (said(open_link("explain", f"{link}&level={level}")).replace("\\", "") for level in ("beginner", "expert"))
     assert "“end”" in simple and "<|end|>" not in simple
     assert "<|end|>" in other and "“end”" not in other
+
+
+def test_a_beginner_reads_whether_to_believe_it_and_unfolds_the_numbers():
+    app = open_link("explain", LINK)
+    folds = {fold.label: [caption.value for caption in fold.caption] for fold in app.expander}
+    folded = [text for texts in folds.values() for text in texts]
+    (answer,) = [caption.value for caption in app.caption if "Can you believe it?" in caption.value]
+    words = sections(ROOT / "pages" / "explain" / "beginner.md")
+    verdicts = [words[f"believe {verdict}"] for verdict in ("better", "worse", "none")]
+    assert answer not in folded and unmarked(answer) in verdicts
+    assert "random orders" in " ".join(folds["How that was tested"])
+    assert "The number below a token" in unmarked(" ".join(folds["What the numbers mean"]))

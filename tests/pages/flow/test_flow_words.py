@@ -6,8 +6,13 @@ import re
 
 import pytest
 
+import models
+from analysis import rollout
+from tests.pages.levels import flat, read
+from tests.pages.opening import open_link
 from tests.serving import ROOT
 from ui.lexicon.marks import sections
+from viz import percent
 
 PAGES = ROOT / "pages"
 LEVELS = ("beginner", "intermediate", "expert")
@@ -17,3 +22,16 @@ LEVELS = ("beginner", "intermediate", "expert")
 def test_a_slope_is_no_part_of_a_logit_and_a_logit_no_probability(level):
     words = sections(PAGES / "flow" / f"{level}.md")["method attention × gradient"]
     assert "more likely" not in words and not re.search(r"(?<!not what the look )adds to the logit", words)
+
+
+def test_a_beginner_reads_first_what_most_goes_back_to_and_why_that_is_the_start():
+    shares = rollout(models.load("writer").trace("The cat sat").attention["self"])[-1][-1]
+    assert shares.argmax() == 0
+    app = open_link("flow", "text=The+cat+sat")
+    words = read(app)
+    assert flat(f"most comes from **“start”** ({percent(shares[0])})") in words and "many heads rest there" in words
+    assert [fold.label for fold in app.expander] == ["Two other ways to ask"] and not app.expander[0].proto.expanded
+
+
+def test_the_first_token_goes_back_to_itself_alone():
+    assert "Followed back through all layers, most comes" not in read(open_link("flow", "text=The+cat+sat&token=0"))

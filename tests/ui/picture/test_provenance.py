@@ -202,6 +202,15 @@ def test_a_notebook_has_it_in_a_cell_and_in_its_metadata(where):
     assert json.loads(inside) == where, "a text cannot end the block"
 
 
+def test_what_a_reader_of_a_notebook_sees_first_is_its_result():
+    """The code that leads to it is folded, in JupyterLab and in Jupyter Book."""
+    made = picture()
+    code = [each for each in nbformat.reads(notebook(made, caption(made)), as_version=4).cells if each.cell_type == "code"]
+    assert len(code) > 1 and "picture" in code[-1].source and not code[-1].metadata
+    for each in code[:-1]:
+        assert each.metadata["jupyter"]["source_hidden"] and "hide-input" in each.metadata["tags"]
+
+
 def test_png_and_svg_get_it_with_the_view(where):
     said = caption(picture())
     view = take_away.export_view("key", said.stem, said.title, str(said), as_json(said.where))

@@ -80,7 +80,7 @@ async function take(state, kind) {
     const root = part && place ? partOf(place, part) : place;
     if (!root) throw new Error("It is not on the page.");
     const look = await lookOf(root, chosen, themes);
-    const picture = pictureOf(root, { title, words: caption, metadata: provenance, look });
+    const picture = pictureOf(root, { title, heading: title, words: caption, metadata: provenance, look });
     const notes = { Title: title, Description: caption, Software: "Headlight", Provenance: provenance };
     const blob = kind === "svg" ? new Blob([picture.svg], { type: "image/svg+xml" }) : await pngOf(picture, notes);
     save(blob, `${name}.${kind}`);

@@ -3,7 +3,7 @@
 
 import { box, styleOf } from "./boxes.js";
 import { undoAll, wear } from "./look.js";
-import { colour, painted, safe, SVG, tag } from "./pen.js";
+import { colour, painted, safe, scratch, SVG, tag } from "./pen.js";
 import { canvas, inline } from "./pictures.js";
 import { CLIPS, meet } from "./reach.js";
 import { text } from "./text.js";
@@ -16,6 +16,7 @@ import { text } from "./text.js";
 /** @typedef {import("./types").Undo} Undo */
 
 const MARGIN = 12; // CSS pixels around the picture
+const HEADING = { size: 16, height: 28 }; // CSS pixels of its heading, and of the room for it
 
 // What is there only to use a view with: it takes no room in a picture of it. A button may be a row of numbers, so a view marks those of
 // its own that say nothing (`data-take=no`); Streamlit's buttons have a `data-testid`.
@@ -24,9 +25,9 @@ export const TOOLS =
   ".modebar-container, [data-testid=stElementToolbar], [data-take=no]";
 
 // The picture of an element: {svg, width, height, families}, where families are the fonts that its text asks for. look: from
-// `lookOf`, where it is not to be as it is on the page.
-/** @type {(root: Element, given?: { title?: string, words?: string, metadata?: string, look?: Look }) => Picture} */
-export function pictureOf(root, { title = "", words = "", metadata = "", look = {} } = {}) {
+// `lookOf`, where it is not to be as it is on the page. heading: a line that is written above it.
+/** @type {(root: Element, given?: { title?: string, heading?: string, words?: string, metadata?: string, look?: Look }) => Picture} */
+export function pictureOf(root, { title = "", heading = "", words = "", metadata = "", look = {} } = {}) {
   /** @type {Undo} */
   const undo = [];
   try {
@@ -41,8 +42,11 @@ export function pictureOf(root, { title = "", words = "", metadata = "", look = 
     const page = { parts: [], defs: [], box: null, families: new Set(), ids: 0, clip: null, look };
     draw(page, root, 0);
     const { left, top, right, bottom } = page.box ?? root.getBoundingClientRect();
-    const [width, height] = [Math.ceil(right - left) + 2 * MARGIN, Math.ceil(bottom - top) + 2 * MARGIN];
-    const [x, y] = [left - MARGIN, top - MARGIN].map(Math.floor);
+    const above = heading ? HEADING.height : 0;
+    const width = Math.ceil(Math.max(right - left, lengthOf(root, heading))) + 2 * MARGIN;
+    const height = Math.ceil(bottom - top) + above + 2 * MARGIN;
+    const [x, y] = [left - MARGIN, top - above - MARGIN].map(Math.floor);
+    if (heading) page.parts.push(headingAt(page, root, heading, x + MARGIN, y + MARGIN + HEADING.size));
     const parts = [
       tag("title", {}, safe(title)),
       tag("desc", {}, safe(words)),
@@ -56,6 +60,29 @@ export function pictureOf(root, { title = "", words = "", metadata = "", look = 
   } finally {
     undoAll(undo);
   }
+}
+
+// The font of a heading.
+/** @type {(root: Element) => string} */
+const family = (root) => getComputedStyle(root).fontFamily;
+
+// How long a heading is, in CSS pixels.
+/** @type {(root: Element, heading: string) => number} */
+function lengthOf(root, heading) {
+  scratch().font = `700 ${HEADING.size}px ${family(root)}`;
+  return scratch().measureText(heading).width;
+}
+
+// A heading in the ink and font of the picture, as SVG.
+/** @type {(page: Page, root: Element, heading: string, x: number, y: number) => string} */
+function headingAt(page, root, heading, x, y) {
+  const ink = painted("fill", getComputedStyle(root).color);
+  page.families.add(family(root));
+  return tag(
+    "text",
+    { x, y, "font-family": family(root), "font-size": `${HEADING.size}px`, "font-weight": "700", ...ink },
+    safe(heading),
+  );
 }
 
 // All elements inside of one, those of shadow roots too.

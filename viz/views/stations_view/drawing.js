@@ -208,20 +208,21 @@ function hexagon({ pen, theme, state }, across, alpha, mine) {
 
 /** @type {(state: State) => { in: Curve, out: Curve | null }} */
 export function joinsOf(state) {
-  const { g, header, last } = state;
+  const { g, header, at, last } = state;
   const across = g.across[last][header.row];
-  const [first, top] = [g.cardPlaces[0], g.cardPlaces[g.cardPlaces.length - 1]];
+  const top = g.cardPlaces[g.cardPlaces.length - 1];
+  const after = g.cardPlaces[g.cards.indexOf(at[`lane${last}`].layer + 1)] ?? g.cardPlaces[0]; // of the layer that is drawn
   const answer = g.outcomePlaces[0];
   if (!g.wide) return { in: [[across, g.bands.forward[1] + 2], [across, g.panel.y + g.panel.h + 12]], out: null }; // prettier-ignore
   return {
-    in: [[g.bands.forward[1] + 3, across], [first.x - 3, first.y + first.h / 2]],
+    in: [[g.bands.forward[1] + 3, across], [after.x - 3, after.y + after.h / 2]],
     out: answer ? [[top.x + top.w + 3, top.y + top.h / 2], [answer.x - 3, answer.y + answer.h / 2]] : null,
   }; // prettier-ignore
 }
 
 /** @type {(view: Drawing) => void} */
 function joins({ state, pen, theme, lit }) {
-  const { g, at, last } = state;
+  const { g } = state;
   const ends = joinsOf(state);
   pen.strokeStyle = css(theme.accent);
   pen.lineWidth = 2;
@@ -232,16 +233,6 @@ function joins({ state, pen, theme, lit }) {
     curve(pen, g, ...ends.out);
   }
   pen.globalAlpha = 1;
-  const card = g.cardPlaces[g.cards.indexOf(at[`lane${last}`].layer + 1)];
-  if (!g.wide || !card) return;
-  const [edge, middle] = [g.panel.x + g.panel.w, card.y + card.h / 2];
-  pen.setLineDash([3, 3]);
-  pen.lineWidth = 1.2;
-  pen.beginPath();
-  pen.moveTo(edge, middle);
-  pen.lineTo(card.x - 2, middle);
-  pen.stroke();
-  pen.setLineDash([]);
 }
 
 /** @type {(pen: Brush, g: Geometry, from: Spot, to: Spot) => void} */

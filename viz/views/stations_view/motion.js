@@ -20,8 +20,15 @@ export function begin(state, at) {
     state.progress = ends ? Infinity : at;
     show(state);
   };
+  if (state.player.playing) reveal(state, at);
   if (still() || !state.player.playing) return finish();
   run(state, STEP, (part) => (state.progress = at - 1 + part), finish);
+}
+
+// On a narrow page, where stations stand below each other, the one that lights up comes into sight.
+/** @type {(state: State, at: number) => void} */
+function reveal({ g, nodes }, at) {
+  if (!g.wide) nodes.heads[at]?.node.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
 }
 
 // The whole picture, without anything that moves.

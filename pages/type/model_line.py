@@ -1,0 +1,45 @@
+"""The line on page "Type" that says what the chosen model is, and what it has read."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+import models
+from models.catalog import WEIGHTS
+from models.info import ModelInfo
+from models.numbers.sizes import count
+from ui.choices import picker
+from ui.escaping import plain
+from ui.memory import loaded, trainings
+from ui.words import words
+
+HERE = Path(__file__).parent
+
+
+def place() -> None:
+    """Place the line."""
+    info = loaded.info(picker.in_use())
+    task = trained.task if (trained := trainings.find(info.name)) else ""
+    facts = {"name": plain(picker.shorten(info.name)), "count": count(info.parameters), "task": plain(task)}
+    st.caption(words(HERE, heading_of(info), **facts))
+
+
+def heading_of(info: ModelInfo) -> str:
+    """Return the heading of the words for a model: its own of one that ships, else that of its kind."""
+    if info.name in models.names():
+        return f"model {info.name}{' facts' if has_read_facts(info.name) else ''}"
+    if trainings.find(info.name):
+        return "model trained"
+    return "model labels" if info.labels else f"model {info.kind}"
+
+
+@cache
+def has_read_facts(name: str) -> bool:
+    """Return whether a stage of the training of a model that ships had plain facts in it, as its figures say."""
+    file = WEIGHTS / name / "figures.json"
+    figures = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"recipe": {}}
+    return any(recipe.get("facts") for recipe in (figures["recipe"], *figures.get("more", ())))

@@ -1,0 +1,52 @@
+"""The line on page "Type" that says what the chosen model is, and what it has read."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import models
+from models.numbers.sizes import count
+from pages.type import model_line
+from pages.type.model_line import has_read_facts, heading_of
+from tests.models.networks import network, tokenizer
+from tests.pages.levels import read
+from tests.pages.opening import open_link
+from tests.serving import ROOT
+from ui.lexicon.marks import sections
+from ui.memory import loaded
+from ui.state import LEVELS
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_a_model_that_ships_has_a_line_of_its_own_at_every_level(name):
+    for level in LEVELS:
+        of_level = sections(ROOT / "pages" / "type" / f"{level}.md")
+        assert heading_of(loaded.model(name).info) in of_level and "has read" in of_level[f"model {name}"]
+
+
+def test_the_line_has_the_number_of_parameters():
+    words = read(open_link("type", "text=The+cat"))
+    assert f"It has {count(models.load('writer').info.parameters)} numbers" in words and "has read old novels" in words
+
+
+def test_a_model_from_elsewhere_is_named_by_its_kind(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tmp_path))
+    network("GPT-2").save_pretrained(tmp_path)
+    tokenizer("decoder").save_pretrained(tmp_path)
+    loaded.model(str(tmp_path))
+    words = read(open_link("type", f"model={tmp_path}&text=The+cat"))
+    assert (
+        re.search(r"continues text\. It has [\d,.]+ .*numbers", words) and "Its own page or folder says what it has read" in words
+    )
+
+
+def test_facts_are_named_once_the_figures_of_a_training_have_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_line, "WEIGHTS", tmp_path)
+    for name, facts in (("without", 0), ("with", 16)):
+        (tmp_path / name).mkdir()
+        figures = {"recipe": {"steps": 1}, "more": [{"steps": 2, "facts": facts}]}
+        (tmp_path / name / "figures.json").write_text(json.dumps(figures), encoding="utf-8")
+    assert has_read_facts("with") and not has_read_facts("without") and not has_read_facts("missing")
