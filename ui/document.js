@@ -1,7 +1,7 @@
 // What the document gets once. It stays there, while the element that brings it leaves with its container (a toast is enough).
-// `rules`, the style, stands above this file.
+// `rules`, the style, line.js and projector.js stand above this file.
 
-/** @typedef {import("./types").Component<null>} Component */
+/** @typedef {import("./types").Component<{ projector: boolean }>} Component */
 /** @typedef {import("../viz/shared/types").Tell} Tell */
 
 const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
@@ -13,8 +13,9 @@ const OUT_OF_DATE = "The server has not answered yet: this picture is older than
 let tell = () => {}; // the server, by the element that brings this now
 
 /** @type {(args: Component) => void} */
-export default ({ setTriggerValue }) => {
+export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;
+  window.headlightProject?.(data.projector);
   if (document.getElementById("headlight-style")) return;
   const style = Object.assign(document.createElement("style"), { id: "headlight-style", textContent: rules });
   document.head.append(style);

@@ -20,20 +20,20 @@ EXPLAIN = "lexicon-values"  # the key of what answers marks
 
 @cache
 def _component(name: str) -> Callable[..., Any]:
-    """The component of a script beside this file; `document.js` has the style above it, as `rules`, and the line."""
+    """The component of a script beside this file; `document.js` has the style, as `rules`, and two scripts above it."""
     from viz.modules import without_types
 
     script = (HERE / f"{name}.js").read_text("utf-8")
     if name == "document":
-        line = (HERE / "live" / "line.js").read_text("utf-8")
-        script = f"const rules = {json.dumps((HERE / 'style.css').read_text('utf-8'))};\n{line}\n{script}"
+        line, projector = ((HERE / file).read_text("utf-8") for file in ("live/line.js", "projector.js"))
+        script = f"const rules = {json.dumps((HERE / 'style.css').read_text('utf-8'))};\n{line}\n{projector}\n{script}"
     return st.components.v2.component(f"headlight_{name}", html="<i hidden></i>", js=without_types(script))
 
 
-def prepare() -> None:
+def prepare(projector: bool = False) -> None:
     """Bring it, in every run of a page: a document has it from its first on. Where the page
-    turns dark or light, it is run again."""
-    _component("document")(key="document-rules", on_dark_change=lambda: None)
+    turns dark or light, it is run again. projector: whether the page is in projector mode."""
+    _component("document")(key="document-rules", data={"projector": projector}, on_dark_change=lambda: None)
 
 
 def open_step(step: str, reply: str, **more: Any) -> None:

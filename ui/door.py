@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import document, menu, state
+from ui import document, menu, projector, state
 from ui.choices import gallery, picker, text_boxes
 from ui.choices.widgets import one_of
 from ui.lessons import course, panel
@@ -11,6 +11,17 @@ from ui.memory import jobs, loaded
 from ui.memory.turns import turn
 from ui.rooms import open_button, seat
 from ui.serving import leaving
+
+# Choices that a step of a lesson, or an entry of a playlist, leaves as they are
+KEPT = (
+    state.LESSON,
+    state.LESSON_STEP,
+    state.LESSON_LANGUAGE,
+    state.MODEL,
+    state.TRAINED,
+    state.ROOM,
+    state.PROJECTOR,
+)
 
 
 def side_bar(page: str) -> None:
@@ -30,6 +41,7 @@ def side_bar(page: str) -> None:
         state.keep(state.LEVEL, level, state.LEVELS[0])
         picker.side_bar(fixed=seat.is_fixed(state.MODEL))
     state.keep(state.ROOM, state.ROOM.get(), "")
+    projector.keep_in_address()
     gallery.button()
     open_button.button()
     if picker.in_use() in loaded.shelf:
@@ -46,7 +58,7 @@ def open_step(here: str) -> None:
     if link is None:  # to the list of lessons or to the room, and what is chosen stays
         leaving.open_page(page)
     for key in (*state.linked_keys(), *state.numbered_keys()):
-        if key in (state.LESSON, state.LESSON_STEP, state.LESSON_LANGUAGE, state.MODEL, state.TRAINED, state.ROOM):
+        if key in KEPT:
             continue
         if page == here and key not in (state.TEXT, state.TARGET):
             state.forget(key)
@@ -68,7 +80,7 @@ def open_step(here: str) -> None:
 with turn(first=seat.goes_first()):
     st.set_page_config(page_title="Headlight", page_icon=document.ICON, layout="wide", initial_sidebar_state=256)
     st.logo(document.ICON, size="large")
-    document.prepare()
+    document.prepare(projector.is_on())
     seat.arrive()
     page = st.navigation(menu.pages(hidden=seat.hidden()), expanded=True)  # after an icon is set: its own is fetched from outside
     leaving.opens(page.url_path)
@@ -81,5 +93,6 @@ with turn(first=seat.goes_first()):
     draw_lesson = panel.show(page.url_path or menu.FIRST, picker.in_use(), hidden=seat.has_notes())
     page.run()
     draw_lesson()
+    projector.leave_button()
     if done := state.DONE.pop():
         st.toast(done, icon=":material/check:")

@@ -172,6 +172,8 @@ LESSON_FINISHED: Key[tuple[str, ...]] = Key("lesson-finished", ())  # also those
 EXPLAINED: Key[dict[str, str] | None] = Key("explained", None)
 LEARN = link("learn", "Lessons", "Words to know")
 
+PROJECTOR = link("projector", "", "1")  # whether the page is shown large and without the side bar
+
 # A room in which others follow
 ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
 ROOM_KEY, ROOM_TROUBLE = Key("room-key", ""), Key("room-trouble", "")  # of who leads it; why there is no seat
@@ -309,7 +311,7 @@ def numbered_keys() -> list[Key[Any]]:
     return [link(name, default=members.get(name)) for name in names]
 
 
-OWN = (ROOM, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not taken over as they are
+OWN = (ROOM, PROJECTOR, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that are not taken over as they are
 
 
 def chosen() -> dict[str, Any]:

@@ -68,6 +68,7 @@ declare global {
   interface Window {
     headlightAddress?: Address;
     headlightWords?: (newest: Words) => void;
+    headlightProject?: (on: boolean) => void;
   }
   const rules: string; // the style: ui/document.py puts it above document.js
 }

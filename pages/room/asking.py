@@ -14,8 +14,8 @@ from ui.lessons import panel
 from ui.lessons.files import Step
 from ui.memory import loaded
 from ui.parts import complaint
+from ui.rooms.questions import KINDS, WRITTEN, RoomError, line
 from ui.rooms.seat import Seat
-from ui.rooms.store import KINDS, RoomError
 from ui.words import say
 
 MODEL = {  # what the model answers to the text that the class sees, by its name in `analysis.true_answers`
@@ -24,6 +24,7 @@ MODEL = {  # what the model answers to the text that the class sees, by its name
     "how many tokens the text has": "number of tokens",
     "which word matters most": "word that matters most",
 }
+HIDDEN_UNTIL = "Nobody sees it until you press “Show the right answer”."
 
 
 def show(folder: Path, mine: Seat) -> None:
@@ -38,6 +39,14 @@ def show(folder: Path, mine: Seat) -> None:
                 on_click=mine.room.show,
                 args=(not question.counts_visible,),
             )
+            if question.right:
+                st.button(
+                    "Show the right answer",
+                    key="room-reveal",
+                    icon=":material/check_circle:",
+                    disabled=question.right_visible,
+                    on_click=mine.room.reveal,
+                )
             st.button("End the question", key="room-stop", icon=":material/stop:", on_click=mine.room.stop)
         return
     place = notes.place_of(mine)
@@ -50,24 +59,41 @@ def show(folder: Path, mine: Seat) -> None:
     st.text_input("The question", key=page_state.ROOM_ASK.name, max_chars=400)
     kind = st.segmented_control("Kind of answer", KINDS, default=KINDS[0], required=True, key=page_state.ROOM_KIND.name)
     if kind == KINDS[0]:
-        st.text_area("The choices, one in a line", key=page_state.ROOM_CHOICES.name, height=110, max_chars=3000)
-    st.text_input("The right answer, only for your table", key=page_state.ROOM_RIGHT.name, max_chars=200)
+        lines = st.text_area("The choices, one in a line", key=page_state.ROOM_CHOICES.name, height=110, max_chars=3000)
+        offered = choices_in(lines)
+        if page_state.ROOM_RIGHT_CHOICE.get() not in offered:
+            page_state.ROOM_RIGHT_CHOICE.set(None)
+        st.selectbox(
+            "The right choice",
+            offered,
+            key=page_state.ROOM_RIGHT_CHOICE.name,
+            placeholder="None is marked",
+            help=HIDDEN_UNTIL,
+            disabled=not offered,
+        )
+    else:
+        st.text_input("The right answer, if there is one", key=page_state.ROOM_RIGHT.name, max_chars=200, help=HIDDEN_UNTIL)
     st.selectbox("The model’s answer, shown beside the others", list(MODEL), key=page_state.ROOM_MODEL.name)
     st.button("Ask", key="room-ask-now", icon=":material/campaign:", type="primary", on_click=ask, args=(mine,))
 
 
+def choices_in(lines: str | None) -> list[str]:
+    """Return the choices that are written, as they will be offered."""
+    return list(dict.fromkeys(choice for text in (lines or "").splitlines() if (choice := line(text, WRITTEN))))
+
+
 def ask(mine: Seat) -> None:
     words, kind = page_state.ROOM_ASK.get(), page_state.ROOM_KIND.get() or KINDS[0]
-    choices = tuple(page_state.ROOM_CHOICES.get().splitlines())
+    choices = tuple(choices_in(page_state.ROOM_CHOICES.get()))
+    right = page_state.ROOM_RIGHT_CHOICE.get() if kind == KINDS[0] else page_state.ROOM_RIGHT.get()
     try:
-        mine.room.ask(
-            words, kind, choices, own_answer(mine, MODEL[page_state.ROOM_MODEL.get() or "nothing"]), page_state.ROOM_RIGHT.get()
-        )
+        mine.room.ask(words, kind, choices, own_answer(mine, MODEL[page_state.ROOM_MODEL.get() or "nothing"]), right or "")
     except RoomError as error:
         st.toast(plain(str(error)), icon=":material/info:")
         return
     page_state.ROOM_ASK.set("")
     page_state.ROOM_RIGHT.set("")
+    page_state.ROOM_RIGHT_CHOICE.set(None)
 
 
 def own_answer(mine: Seat, name: str) -> str:
@@ -89,6 +115,7 @@ def ask_step(mine: Seat, step: Step) -> None:
         right = notes.answer(mine, step)
         asked = step.question.ask if step.question else ""
         answer = panel.in_words(right.value)
-        mine.room.ask(asked, KINDS[0] if right.choices else KINDS[1], right.choices, answer, answer)
+        marked = str(right.value) if str(right.value) in right.choices else answer
+        mine.room.ask(asked, KINDS[0] if right.choices else KINDS[1], right.choices, answer, marked)
     except Exception as error:
         st.toast(plain(complaint("The question", error, "asked")), icon=":material/info:")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.room import asking, files, notes, projector
 from pages.room import state as page_state
+from ui import projector as projector_mode
 from ui import shell, state
 from ui.choices import picker
 from ui.escaping import display_name, plain
@@ -46,6 +47,7 @@ def draw() -> None:
         fix(mine)
         choose_pages(mine)
         files.button(mine.room)
+        projector_mode.enter_button()
         with st.popover("End the room", icon=":material/close:"):
             say(HERE, "end")
             st.button("End it for all", key="room-end", on_click=end, args=(mine,))
@@ -60,6 +62,7 @@ def begin() -> None:
     with right:
         say(HERE, "open")
         st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=open_button.open_here)
+        projector_mode.enter_button()
 
 
 def join() -> None:

@@ -171,7 +171,7 @@ def all_answer_a_question(room: Class) -> None:
         for key in (*["Tab"] * tabs, "Enter"):
             page.keyboard.press(key)
         expect(strip(page)).to_contain_text(f"You answered “{answer}”", timeout=8_000)  # sooner than the line's next beat
-    expect(strip(room.lead).locator(".bars li")).to_have_text(["a dot2", "a <i>word</i>1"])
+    expect(strip(room.lead).locator(".bars li")).to_have_text(["a dot2 · 67\u00a0%", "a <i>word</i>1 · 33\u00a0%"])
     for page in (room.lead, room.first, room.phone):
         assert not (grave := violations(page)), "\n".join(grave)
     expect(strip(room.phone).locator(".bars li")).to_have_count(0)
@@ -182,7 +182,7 @@ def all_answer_a_question(room: Class) -> None:
         press(room.lead, "Take the answers home")
     assert '"Ada","a dot"' in Path(taken.value.path()).read_text(encoding="utf-8-sig")
     press(room.lead, "Show the counts to all")
-    expect(strip(room.phone).locator(".bars li")).to_have_text(["a dot2", "a <i>word</i>1"])
+    expect(strip(room.phone).locator(".bars li")).to_have_text(["a dot2 · 67\u00a0%", "a <i>word</i>1 · 33\u00a0%"])
 
 
 def all_stay_with_a_level_and_have_some_pages(room: Class) -> None:

@@ -335,6 +335,7 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     "lesson": ("type", ""),
     "step": ("type", "lesson=tokens"),
     "room": ("type", ""),
+    "projector": ("type", ""),
 }
 
 

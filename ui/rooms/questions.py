@@ -30,7 +30,8 @@ class Reply(NamedTuple):
 @dataclass
 class Question:
     """What is asked. model: what the model in use answers, "" where it answers nothing; right: the right answer, "" where none is
-    known; answers: by voter; counts_visible: whether everybody sees the counts."""
+    known; answers: by voter; counts_visible: whether everybody sees the counts; right_visible: the same of the right answer,
+    after which no answer is taken."""
 
     words: str
     kind: str
@@ -39,6 +40,7 @@ class Question:
     right: str = ""
     answers: dict[str, Reply] = field(default_factory=dict)
     counts_visible: bool = False
+    right_visible: bool = False
     open: bool = True
     changes: int = 0  # of the answers
     counted: tuple[int, list[tuple[str, int]]] = (-1, [])  # at which change, and the counts: a class of 300 asks for the same
@@ -58,6 +60,20 @@ class Question:
         if not answer:
             raise RoomError("Write a word or two.")
         return answer
+
+    def counted_right(self) -> str:
+        """Return the right answer as `counts` writes it, or as it was marked where nobody has given it."""
+        if self.kind == "a word":
+            return next((answer for answer, _ in self.counts() if answer.casefold() == self.right.casefold()), self.right)
+        try:
+            return self.read(self.right)
+        except RoomError:  # such as a number with its unit
+            return self.right
+
+    @property
+    def model_visible(self) -> bool:
+        """Whether the model's answer may be shown with the counts: not while it gives the right answer away."""
+        return self.right_visible or not self.right or self.model.strip("“”") != self.right
 
     def counts(self) -> list[tuple[str, int]]:
         """How often each answer was given: of choices each in its order, of numbers from the least, of words the most frequent

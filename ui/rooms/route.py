@@ -44,6 +44,7 @@ def news(room: Room, person: Person) -> dict[str, Any]:
     message: dict[str, Any] = {"version": room.version, "fixed": room.fixed_at, "led": room.led}
     if question := room.question:
         counts = question.counts()[:WORDS] if person.leads or question.counts_visible else None
+        right = question.counted_right() if question.right_visible else ""
         message["question"] = {
             "number": len(room.questions),
             "words": question.words,
@@ -51,7 +52,9 @@ def news(room: Room, person: Person) -> dict[str, Any]:
             "choices": question.choices,
             "answers": len(question.answers),
             "counts": counts,
-            "model": question.model if counts is not None else "",
+            "model": question.model if counts is not None and question.model_visible else "",
+            "right": right,
+            "right_count": dict(question.counts()).get(right, 0) if right and counts is not None else None,
             "mine": question.answers[person.voter].answer if person.voter in question.answers else "",
             "shown": question.counts_visible,
         }

@@ -47,6 +47,8 @@ ANSWERS_DROPPED = (
     "This server holds as many answers as it can, so those to your question “{words}” were dropped. Take answers home soon after "
     "you have asked."
 )
+NONE_OF_THEM = "“{right}” is marked as the right answer, but is none of the choices. Mark another one."
+REVEALED = "The right answer is shown, so answers are no longer counted."
 GUESSED = "Too many codes that do not exist came from your {where}. Try again in a minute."
 
 
@@ -201,6 +203,8 @@ class Room:
             raise RoomError(f"A question asks for {', '.join(KINDS)}.")
         if kind == "choices" and not 2 <= len(offered) <= OFFERED:
             raise RoomError(f"Write from 2 to {OFFERED} different choices, each on a line of its own.")
+        if kind == "choices" and right and right not in offered:
+            raise RoomError(NONE_OF_THEM.format(right=right))
         with self.lock:
             self.stop()
             self.questions.append(question := Question(words, kind, offered if kind == "choices" else (), model, right))
@@ -214,6 +218,8 @@ class Room:
             person, question = self.people.get(who), self.question
             if not person or not question:
                 raise RoomError("This question is no longer asked.")
+            if question.right_visible:
+                raise RoomError(REVEALED)
             answer = question.read(raw_answer)
             new = person.voter not in question.answers
             if new and len(question.answers) >= 2 * PEOPLE:
@@ -240,6 +246,13 @@ class Room:
         with self.lock:
             if question := self.question:
                 question.counts_visible = visible
+        self.tell()
+
+    def reveal(self) -> None:
+        """Let everybody see the right answer, and take no more answers."""
+        with self.lock:
+            if question := self.question:
+                question.right_visible = True
         self.tell()
 
     def stop(self) -> None:

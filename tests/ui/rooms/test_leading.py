@@ -262,11 +262,14 @@ def test_a_question_is_put_with_what_the_model_says(teacher):
     back(app, "room")
     app.text_input(key="room-ask").set_value("What comes next?").run()
     app.text_area(key="room-choices").set_value("sat\nran\n\nsat").run()
+    app.selectbox(key="room-right-choice").set_value("ran").run()
     app.selectbox(key="room-model").set_value("what comes next").run()
     press(app, "Ask")
     assert room.question.choices == ("sat", "ran") and room.question.model not in ("", "“”")
     press(app, "Show the counts to all")
-    assert room.question.counts_visible
+    assert room.question.counts_visible and room.question.right == "ran" and not room.question.right_visible
+    press(app, "Show the right answer")
+    assert room.question.right_visible
     press(app, "End the question")
     assert room.question is None and app.get("download_button")
     press(app, "End it for all")

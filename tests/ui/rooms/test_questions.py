@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.ui.rooms.seated import Clock, seated
 from ui.rooms import store
+from ui.rooms.route import news
 from ui.rooms.store import KINDS, NAMED, WRITTEN, Question, RoomError, Rooms
 
 
@@ -134,11 +135,42 @@ def test_an_answer_needs_a_seat_and_an_open_question(rooms):
         ("What?", "a song", (), "asks for"),
         ("What?", "choices", ("a", " a "), "different choices"),
         ("What?", "choices", tuple("abcdefghijklm"), "different choices"),
+        ("What?", "choices", ("a", "c"), "none of the choices"),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_refused(rooms, words, kind, choices, why):
     with pytest.raises(RoomError, match=why):
-        seated(rooms).ask(words, kind, choices)
+        seated(rooms).ask(words, kind, choices, right="b")
+
+
+def test_the_right_answer_reaches_no_browser_before_it_is_shown(rooms):
+    room = seated(rooms, 3)
+    room.people["0"].leads = True
+    room.ask("Which?", "choices", ("a", "b"), model="“a”", right="a")
+    room.answer("1", "a")
+    for visible in (False, True):
+        room.show(visible)
+        for person in room.people.values():
+            told = news(room, person)["question"]
+            assert not told["right"] and not told["model"] and told["right_count"] is None
+    room.show(False)
+    room.reveal()
+    assert [news(room, person)["question"]["right"] for person in room.people.values()] == ["a"] * 3
+    assert [news(room, person)["question"]["right_count"] for person in room.people.values()] == [1, None, None]
+    assert news(room, room.people["0"])["question"]["model"] == "“a”"
+    with pytest.raises(RoomError, match="no longer counted"):
+        room.answer("2", "a")
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "answer", "counted"),
+    [("a number", "3,50", "3.5", "3.5"), ("a word", "paris", "Paris", "Paris"), ("a number", "3 apples", "3", "3 apples")],
+)
+def test_the_right_answer_is_counted_as_the_class_writes_it(rooms, kind, right, answer, counted):
+    room = seated(rooms)
+    question = room.ask("What?", kind, right=right)
+    room.answer("0", answer)
+    assert question.counted_right() == counted
 
 
 def test_questions_are_kept_and_bounded_and_only_the_last_is_asked(rooms):

@@ -22,10 +22,15 @@ export function drawQuestion(place, line, send) {
   }
   if (place.number !== asked.number || place.line !== line) build(place, line, asked, send);
   write(place.words, asked.words);
-  for (const { choice, button } of place.buttons) button.setAttribute("aria-pressed", String(choice === asked.mine));
+  for (const { choice, button } of place.buttons) {
+    button.setAttribute("aria-pressed", String(choice === asked.mine));
+    write(button, mark(choice, asked));
+  }
+  for (const field of place.node.querySelectorAll("button, input")) field.toggleAttribute("disabled", asked.right !== "");
   write(place.said, said(line, asked, seat));
-  place.bars.replaceChildren(...(asked.counts ?? []).map(([words, count]) => bar(words, count, asked.answers)));
+  place.bars.replaceChildren(...(asked.counts ?? []).map(([words, count]) => bar(mark(words, asked), count, asked.answers)));
   write(place.model, asked.model ? `The model answers: ${asked.model}` : "");
+  write(place.right, rightAnswer(asked));
   if (place.fresh) node.scrollIntoView({ block: "nearest" }); // with its words and its choices
   place.fresh = false;
 }
@@ -37,8 +42,9 @@ export function makeQuestion() {
   const words = element("h2");
   const status = element("p", "said");
   status.setAttribute("role", "status");
-  const [bars, model] = [element("ul", "bars"), element("p", "model")];
-  return { node, number: null, line: null, buttons: [], words, said: status, bars, model, fresh: false };
+  const [bars, model, right] = [element("ul", "bars"), element("p", "model"), element("p", "right")];
+  right.setAttribute("role", "status");
+  return { node, number: null, line: null, buttons: [], words, said: status, bars, model, right, fresh: false };
 }
 
 /** @type {(place: Asked, line: Line, asked: Question, send: Send) => void} */
@@ -49,7 +55,7 @@ function build(place, line, asked, send) {
   const form = leads
     ? []
     : [asked.kind === "choices" ? choices(place, line, asked, send) : box(line, asked, send), nameBox(line, send)];
-  place.node.replaceChildren(place.words, ...form, place.said, place.bars, place.model);
+  place.node.replaceChildren(place.words, ...form, place.said, place.bars, place.right, place.model);
   place.fresh = !leads && !asked.mine;
 }
 
@@ -103,7 +109,27 @@ function field(label, value, most, keep) {
 function said(line, asked, seat) {
   if (line.wrong) return line.wrong;
   if (seat.role === "leads") return asked.shown ? "Everybody sees these counts." : "Not yet on the others’ pages.";
-  return asked.mine ? `You answered “${asked.mine}”. You can still change it.` : "";
+  if (!asked.mine) return "";
+  return `You answered “${asked.mine}”.${asked.right ? "" : " You can still change it."}`;
+}
+
+// An answer as it is written on the page: the right one with a sign, once it is shown.
+/** @type {(answer: string, asked: Question) => string} */
+function mark(answer, asked) {
+  return asked.right === answer ? `✓ ${answer}` : answer;
+}
+
+/** @type {(asked: Question) => string} */
+function rightAnswer({ right, right_count: given, answers }) {
+  if (!right) return "";
+  const share = given === null || !answers ? "" : ` ${given} of ${answers} gave it (${percent(given, answers)}).`;
+  return `The right answer: ${right}.${share}`;
+}
+
+// Whole per cents: a class has a few dozen people.
+/** @type {(count: number, all: number) => string} */
+function percent(count, all) {
+  return `${Math.round((100 * count) / all)}\u00a0%`;
 }
 
 /** @type {(words: string, count: number, all: number) => HTMLElement} */
@@ -111,6 +137,10 @@ function bar(words, count, all) {
   const row = element("li");
   const share = element("span", "bar");
   share.style.setProperty("--share", `${all ? (100 * count) / all : 0}%`);
-  row.append(element("span", "words", words), share, element("span", "count", String(count)));
+  row.append(
+    element("span", "words", words),
+    share,
+    element("span", "count", all ? `${count} · ${percent(count, all)}` : String(count)),
+  );
   return row;
 }

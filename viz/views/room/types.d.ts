@@ -39,6 +39,8 @@ export interface Question {
   answers: number;
   counts: [words: string, count: number][] | null;
   model: string;
+  right: string; // "" until it is shown
+  right_count: number | null; // how many gave it, where counts are shown
   mine: string; // the answer of this browser
   shown: boolean; // everybody sees the counts
 }
@@ -97,6 +99,7 @@ export interface Asked {
   said: HTMLElement;
   bars: HTMLElement;
   model: HTMLElement;
+  right: HTMLElement;
   fresh: boolean; // to be brought into sight
 }
 
