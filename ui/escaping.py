@@ -16,6 +16,11 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$<>:&])", r"\\\1", re.sub(r"\s+", " ", text))
 
 
+def starred(text: str) -> str:
+    """Escape the stars in a text, which a board would read as marks."""
+    return text.replace("*", r"\*")
+
+
 def number_below(written: str, count: int) -> int | None:
     """The number from 0 that decimal digits write, if it is below `count`. A link may hold more digits than Python reads."""
     number = int(written) if written.isdecimal() and len(written) < 10 else count

@@ -180,7 +180,7 @@ def live(
             if trace.cut and reads:
                 say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))
         with picture("This page"):
-            connect(folder.name, draw(look_at(model, trace, second)))
+            connect(folder.name, draw(look_at(model, trace, second)), whole=not trace.cut)
         if (more := take_complaints()) or any(state.LATER.get().values()):
             if not (told_with_the_page := told_with_the_page or with_the_page):
                 tell_with_the_page(early | more)

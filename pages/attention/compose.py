@@ -26,7 +26,7 @@ def compose(look: Look, settings: Settings) -> Board:
             seen = seen_through(look, settings.window, view)
             draft.contents[MAP] = map_of(draft, seen)
         draft.add(PICTURES[view](draft, seen, settings), PICTURE)
-    with draft.attempt("The summary"):
+    with draft.attempt("The summary", wording.WORDS):
         wording.say(draft, seen, view)
     return draft.finished()
 

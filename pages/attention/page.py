@@ -11,15 +11,18 @@ import streamlit as st
 from pages.attention import compare, controls
 from pages.attention.clicks import REACTIONS, on_map
 from pages.attention.compose import HERE, compose, compose_map
+from pages.attention.live import VIEWS, compose_from, values_of
 from pages.attention.settings import Settings
 from pages.attention.views import BEGINNER, WIDE
 from pages.attention.window import MAP, needs_window, seen_through
+from pages.attention.wording import WORDS
 from ui import shell, state
 from ui.choices import heads, picker, scope
 from ui.choices.widgets import tabs
+from ui.live.connect import Live
 from ui.look import Look
 from ui.picture.board import Board
-from ui.picture.mount import composed, mount, write_beside
+from ui.picture.mount import composed, mount
 from ui.picture.mount import place as place_picture
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
@@ -29,14 +32,14 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
-def draw(look: Look) -> None:
+def draw(look: Look) -> Live | None:
     scope.say_apart(look)
     above = shell.above()
     with above:
         view = tabs(state.VIEW, "the view", BEGINNER if look.beginner else None)
     place = st.container()
     left, right = (place, place) if view in WIDE else place.columns([7, 4])
-    board, compared = Board({}), False
+    board, compared, settings = Board({}), False, Settings()
     drawing: Picture | None = None
     with left, picture(f"The view “{view}”"):
         whole = view == "Heatmap" and compare.reads_another(look)
@@ -53,9 +56,11 @@ def draw(look: Look) -> None:
             take_away(drawing.key, lambda: [drawing])
     with right, picture("The summary"):
         if not compared:
-            write_beside(board)
+            mount_words(board)
         elif drawing:  # without one, the place of the picture says what a comparison needs
             compare.place_words(HERE, drawing)
+    is_live = view in VIEWS and bool(board.contents) and not look.apart
+    return Live(compose_from, board, values_of(settings)) if is_live else None
 
 
 def place_board(board: Board, look: Look, map_place: DeltaGenerator | None) -> None:
@@ -64,8 +69,13 @@ def place_board(board: Board, look: Look, map_place: DeltaGenerator | None) -> N
         if key == MAP and map_place:
             with map_place:
                 mount(board, MAP, lambda: on_map(look))
-        else:
+        elif key != WORDS:
             mount(board, key, reaction(board, key))
+
+
+def mount_words(board: Board) -> None:
+    if WORDS in board.contents:
+        mount(board, WORDS)
 
 
 def reaction(board: Board, key: str) -> Callable[[], None] | None:

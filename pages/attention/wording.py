@@ -6,48 +6,51 @@ import numpy as np
 
 from analysis import alignment, head_summary
 from analysis.statistics import entropy_of
-from ui.escaping import loadable_name, plain
+from ui.escaping import loadable_name, starred
 from ui.look import Look
-from ui.picture.board import Draft, Note
+from ui.picture.board import Draft
 from viz.numbers import percent
 from viz.tokens import label
+
+WORDS = "attention-words"  # their key on the board
 
 
 def say(draft: Draft, look: Look, view: str) -> None:
     """Add sentences on what the picture shows, and what this head does in it. look: as the picture has it."""
-    attention, layer, head = look.attention, look.layer, look.head
-    draft.beside.append(Note("##### In words", "text"))
-    draft.say(f"view {view}")
+    texts = [draft.words(f"view {view}")]
     if look.kind == "cross":
-        draft.say(draft.heading_for("rows cross"))
-    summary(draft, look)
+        texts.append(draft.words(draft.heading_for("rows cross")))
+    texts.append(summary(draft, look))
     if not look.scope.whole:
-        draft.say("all tokens")
-    if view != "Heatmap" and look.level != "expert":
-        return  # the words about rows and columns are about a heatmap
+        texts.append(draft.words("all tokens"))
+    if view == "Heatmap" or look.level == "expert":
+        texts.append(rows_and_columns(draft, look))  # these words are about a heatmap
+    draft.add_words(WORDS, *texts, title="In words")
+
+
+def rows_and_columns(draft: Draft, look: Look) -> str:
+    """Return what a row and a column of the weights are."""
+    attention, layer, head = look.attention, look.layer, look.head
     heading = "read cross" if look.kind == "cross" else "read both ways" if look.both_ways else "read"
-    whole, name = (
-        look.scope.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999,
-        loadable_name(look.model.info.name).replace("`", "’"),
-    )
-    draft.say(
+    whole = look.scope.apply(attention[layer][head]).sum(-1).min(initial=1.0) > 0.999
+    return draft.words(
         draft.heading_for(heading),
         index=layer,
         head=head,
         kind=look.kind,
-        name=name,
-        formula=attention.formula(layer),
+        name=starred(loadable_name(look.model.info.name).replace("`", "’")),
+        formula=starred(attention.formula(layer)),
         total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
     )
 
 
-def summary(draft: Draft, look: Look) -> None:
-    """Add sentences on the head."""
+def summary(draft: Draft, look: Look) -> str:
+    """Return sentences on the head."""
     attention, layer, head = look.attention, look.layer, look.head
     weights, tokens = attention[layer][head], attention.queries
     if look.kind == "cross":
         special = [i for i, token in enumerate(attention.keys) if token.special]
-        return draft.say(
+        return draft.words(
             draft.heading_for("summary cross"),
             layer=look.number(layer),
             head=head,
@@ -57,15 +60,15 @@ def summary(draft: Draft, look: Look) -> None:
             along=f"{alignment(look.trace)[layer, head]:.2f}".replace("-", "−") if len(tokens) > 1 else "– (needs two tokens)",
         )
     if len(tokens) == 1:
-        return draft.say("single")
+        return draft.words("single")
     facts = head_summary(weights)
-    draft.say(
+    return draft.words(
         "summary both ways" if look.both_ways else "summary",
         layer=look.number(layer),
         head=head,
         first=percent(facts.first),
         itself=percent(facts.itself),
-        first_token=plain(label(tokens[0].text)),
+        first_token=starred(label(tokens[0].text)),
         previous=percent(facts.previous or 0.0),
         next=percent(facts.next),
         entropy=f"{facts.entropy:.2f}",

@@ -8,12 +8,11 @@ from analysis import inside
 from analysis.scopes import typed
 from pages.inside import formulas, recipes
 from pages.inside.detail import KEY, add_end
-from pages.inside.naming import starred
 from pages.inside.opened import OpenStage
 from pages.inside.pieces.sentences import quantity
-from ui.escaping import plain
+from ui.escaping import starred
 from ui.look import Look
-from ui.picture.board import Draft, Note
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz.tokens import named
 
@@ -21,7 +20,7 @@ from viz.tokens import named
 def explain(draft: Draft, stage: str) -> None:
     """Add the words about the stage of the typed text, or of its pieces, or about another order of its words."""
     facts = of_text(draft) if stage in ("text", "pieces") else {}
-    draft.contents["inside-explanation"] = Note(formulas.explanation(draft, stage, facts))
+    draft.add_words("inside-explanation", formulas.explanation(draft, stage, facts))
 
 
 def add_ids(draft: Draft, here: OpenStage) -> None:
@@ -38,14 +37,14 @@ def of_text(draft: Draft) -> dict[str, object]:
     look = draft.look
     text, tokens = look.trace.text, look.spell_tokens(look.trace.tokens)
     places = typed(look.trace.tokens)
-    added = list(dict.fromkeys(plain(named(token.text)) for i, token in enumerate(tokens) if i not in set(places)))
+    added = list(dict.fromkeys(starred(named(token.text)) for i, token in enumerate(tokens) if i not in set(places)))
     counted = quantity(len(places) if text else 0, "token")  # of no text only signs are left
     signs = draft.words("signs", signs=" and ".join(f"“{sign}”" for sign in added)) + " " if added else ""
     return {
         "characters": f"{len(text):,}",
         "bytes": f"{len(text.encode('utf-8', 'replace')):,}",
         "tokens": counted,
-        "model": plain(look.model.info.name),
+        "model": starred(look.model.info.name),
         "each": f"{len(text[look.trace.cut :]) / max(1, len(places)):.1f}",
         "signs": signs,
     }

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from pages.inside import state as page_state
-from pages.inside.spots import Selection, Spot, indices
+from pages.inside.parts import own_block, stack_layers
+from pages.inside.spots import AFTER, Selection, Spot, block_of, fitting, selection_of
 from ui import state
 from ui.choices import heads
 from ui.choices.token import keep
 from ui.choices.widgets import one_of
 from ui.look import Look
 
-AFTER = "~"  # between the numbers of a trail in an address
 FURTHEST = 40  # numbers of a trail that are kept: where it began, and the last ones
 
 
@@ -39,13 +36,6 @@ def text(look: Look) -> Look:
     return replace(look, kind="encoder") if chosen == page_state.INSIDE_TEXT.values[1] else look
 
 
-def follow_label(look: Look) -> Look:
-    """Follow the token at which a classifier reads its label, while no other token is chosen."""
-    labels = look.model.info.labels
-    alone = labels is not None and not labels.each and not labels.pooled and look.kind != "encoder"
-    return replace(look, at_first=look.default_position) if alone else look
-
-
 def reset() -> None:
     """Forget the block and the token, which belong to another text."""
     page_state.BLOCK.set("")
@@ -55,33 +45,39 @@ def reset() -> None:
 def block(look: Look) -> tuple[str, int]:
     """Return the stack and the layer whose block is shown: those that are chosen; for a beginner, who chooses none, those that a
     number was followed to."""
-    stack = "decoder" if look.kind == "cross" else look.kind
     if (link := state.take_linked_value(page_state.BLOCK)) is not None:
         page_state.BLOCK.set(link)
-    match = re.fullmatch(r"([a-z]+)(\d{1,9})", page_state.BLOCK.get()) if look.beginner else None
-    stacks = {name: look.trace.attention[name].layers for name in look.trace.attention if name != "cross"}
-    if match and int(match[2]) < stacks.get(match[1], 0):
+    if look.beginner and (block := block_of(page_state.BLOCK.get(), stack_layers(look))):
         state.keep(page_state.BLOCK, page_state.BLOCK.get(), "")
-        return match[1], int(match[2])
+        return block
     if link and look.beginner:
         state.complain(page_state.BLOCK, link, "the block")
     page_state.BLOCK.set("")
     state.keep(page_state.BLOCK, "", "")
-    return stack, look.layer
+    return own_block(look)
 
 
 def selection(shapes: Mapping[str, Sequence[int]], others: Sequence[str] = ()) -> Selection:
     """Return what is chosen. shapes: of the stages' arrays; others: stages without numbers. What a link asks for in vain is
     reported; what another text or model no longer has is dropped."""
-    for key, meaning in ((page_state.STAGE, "the stage"), (page_state.CELL, "the number at"), (page_state.TRAIL, "the trail")):
-        if (link := state.take_linked_value(key)) is not None:
+    keys = {page_state.STAGE: "the stage", page_state.CELL: "the number at", page_state.TRAIL: "the trail"}
+    links = [state.take_linked_value(key) for key in keys]
+    for key, link in zip(keys, links, strict=True):
+        if link is not None:
             key.set(link)
-            if not _fits(key, shapes, others):
-                state.complain(key, link, meaning)
-        if not _fits(key, shapes, others):
-            key.set(key.default)
-        state.keep(key, key.get(), key.default)
-    return Selection(page_state.STAGE.get(), indices(page_state.CELL.get()), tuple(filter(None, map(Spot.read, _trail()))))
+    chosen = fitting(*written(), shapes, others)
+    for (key, meaning), link, value in zip(keys.items(), links, chosen, strict=True):
+        if link and not value:
+            state.complain(key, link, meaning)
+        if key.get() != value:
+            key.set(value)
+        state.keep(key, value, key.default)
+    return selection_of(*chosen)
+
+
+def written() -> tuple[str, str, str]:
+    """Return the open stage, the number and the trail as a link writes them."""
+    return page_state.STAGE.get(), page_state.CELL.get(), page_state.TRAIL.get()
 
 
 def toggle(stage: str) -> None:
@@ -125,22 +121,3 @@ def _open(stage: str, index: Sequence[int], trail: Sequence[Spot]) -> None:
     page_state.STAGE.set(stage)
     page_state.CELL.set(".".join(map(str, index)))
     page_state.TRAIL.set(AFTER.join(map(str, trail)))
-
-
-def _trail() -> list[str]:
-    return [part for part in page_state.TRAIL.get().split(AFTER) if part]
-
-
-def _fits(key: state.Key[str], shapes: Mapping[str, Sequence[int]], others: Sequence[str]) -> bool:
-    value = key.get()
-    if not value:
-        return True
-    if key is page_state.STAGE:
-        return value in shapes or value in others
-    if key is page_state.CELL:
-        return _within(indices(value), shapes.get(page_state.STAGE.get()))
-    return all(map(Spot.read, _trail()))
-
-
-def _within(index: tuple[int, ...] | None, shape: Sequence[int] | None) -> bool:
-    return index is not None and shape is not None and len(index) == len(shape) and all(np.less(index, shape))

@@ -6,8 +6,8 @@ import numpy as np
 
 from pages.inside import formulas, recipes
 from pages.inside.detail import KEY, add_end
-from pages.inside.naming import starred
 from pages.inside.opened import OpenStage
+from ui.escaping import starred
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import percent

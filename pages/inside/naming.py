@@ -8,6 +8,7 @@ from analysis import inside
 from models.tokens import Token
 from pages.inside import formulas, recipes
 from pages.inside.spots import Spot
+from ui.escaping import starred
 from ui.look import Look
 from ui.picture.board import Draft
 from viz.tokens import label, named
@@ -140,11 +141,6 @@ def facts(look: Look, stage: inside.Stage, index: tuple[int, ...]) -> dict[str, 
         "shape": shape(look, stage),
     }
     return {name: starred(text) for name, text in texts.items()}
-
-
-def starred(text: str) -> str:
-    """Escape the stars in a text, which a board would read as marks."""
-    return text.replace("*", r"\*")
 
 
 def shape(look: Look, stage: inside.Stage) -> str:

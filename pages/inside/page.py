@@ -1,35 +1,52 @@
 """Page "Inside": the way of a text through a model, stage by stage, and how each number of it came about."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 
 import streamlit as st
 
 from analysis import inside
-from pages.inside import choose, naming, recipes, stops, walk
+from pages.inside import choose, parts, stops, walk
+from pages.inside import state as page_state
 from pages.inside.compose import HERE, compose
 from pages.inside.detail import KEY
+from pages.inside.live import BY_RUNS, compose_from
 from pages.inside.neurons import panel as neurons
-from pages.inside.opened import open_stage
 from pages.inside.order import panel as order
 from pages.inside.pieces import panel as pieces
-from pages.inside.settings import Below, Explained, Hidden, Opened, Settings, Stages
+from pages.inside.settings import Below, Opened, Settings, Stages
 from pages.inside.spots import Selection
 from ui import shell
 from ui.choices import heads, picker
+from ui.live.connect import Live
 from ui.look import Look
-from ui.picture.board import Draft
+from ui.picture.board import Board, Draft, joined
 from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, picture
 
 
-def draw(look: Look) -> None:
-    look = choose.follow_label(choose.text(look))
+@dataclass
+class Open:
+    """What a run has placed of the open stage. board: its own; more: pictures of its panel; columns: the count of numbers and the
+    number for which there is a slider, and where it stands; is_whole: whether all of it was placed."""
+
+    board: Board = field(default_factory=lambda: Board({}))
+    more: list[Picture] = field(default_factory=list)
+    columns: tuple[int, int, int] | None = None
+    is_whole: bool = True
+
+    def slider(self, count: int, at: int) -> int:
+        self.columns = (count, at, walk.last_column(count, at))
+        return self.columns[-1]
+
+
+def draw(look: Look) -> Live | None:
+    look = parts.follow_label(choose.text(look))
     way = walk.current_way(look)
-    shapes = {stage.name: naming.sizes(look, stage) for stage in way.stages if recipes.known(stage)}
-    chosen = choose.selection(shapes, [*stops.BEGINNING, stops.ORDER, *(stage.name for stage in way.stages)])
+    chosen = choose.selection(parts.shapes(look, way), parts.names(way))
     board = composed(compose, look, Settings(chosen), Stages(way))
     above = shell.above()
     with above:
@@ -38,17 +55,21 @@ def draw(look: Look) -> None:
         with st.container(key="inside-glance"):
             mount(board, stops.STRIP, toggled(stops.STRIP))
     mount(board, stops.BEFORE, toggled(stops.BEFORE))
-    pictures = [*board.pictures]
+    here = Open()
     if chosen.stage:
         name = stops.stage_name(Draft(HERE, look), way, chosen.stage)
         with st.container(key="inside-stage"), picture(f"The stage “{name}”"):
-            pictures += open_one(look, way, chosen)
+            here.is_whole = False
+            open_one(here, look, way, chosen)
+            here.is_whole = True
     if stops.AFTER in board.contents:
         mount(board, stops.AFTER, toggled(stops.AFTER))
-    mount_all(composed(compose, look, Settings(), Below(way)))
-    if pictures:
+    below = composed(compose, look, Settings(chosen), Below(way))
+    mount_all(below)
+    if pictures := [*board.pictures, *here.board.pictures, *here.more]:
         with above, picture("“Take it away”"):
             take_away("inside", lambda: pictures)
+    return live(look, chosen, here, joined([board, here.board, below]))
 
 
 def toggled(key: str) -> Callable[[], None]:
@@ -56,20 +77,25 @@ def toggled(key: str) -> Callable[[], None]:
     return lambda: choose.toggle(choice(key)["key"])
 
 
-def open_one(look: Look, way: inside.Way, chosen: Selection) -> Sequence[Picture]:
+def open_one(here: Open, look: Look, way: inside.Way, chosen: Selection) -> None:
     """Draw the open stage with all that is in it."""
-    if chosen.stage in (*stops.BEGINNING, stops.ORDER):
-        mount_all(composed(compose, look, Settings(), Explained(chosen.stage)))
-        return {"pieces": pieces.draw, stops.ORDER: order.draw}.get(chosen.stage, lambda look: [])(look)
-    stage = recipes.stage_of(way, chosen.stage)
-    if stage.missing:
-        mount_all(composed(compose, look, Settings(), Hidden(stage.missing)))
-    if not recipes.known(stage):
-        return []
-    here = open_stage(look, way, stage, chosen, walk.last_column)
-    board = composed(compose, look, Settings(chosen), Opened(here))
-    pictures = mount_all(board, {KEY: partial(walk.react, here)})
-    return [*pictures, *(neurons.draw(here) if stage.name == "feed-forward" else [])]
+    for reading in parts.of_stage(look, way, chosen, here.slider):
+        board = composed(compose, look, Settings(chosen), reading)
+        here.board = joined([here.board, board])
+        mount_all(board, {KEY: partial(walk.react, reading.here)} if isinstance(reading, Opened) else None)
+        if isinstance(reading, Opened) and chosen.stage == "feed-forward":
+            here.more += neurons.draw(reading.here)
+    if chosen.stage in ("pieces", stops.ORDER):
+        here.more += (pieces if chosen.stage == "pieces" else order).draw(look)
+
+
+def live(look: Look, chosen: Selection, here: Open, board: Board) -> Live | None:
+    """Return what the line needs of the page; None where a stage has controls that depend on the text."""
+    if not here.is_whole or chosen.stage in BY_RUNS or (here.columns and chosen.index is None):
+        return None
+    names = ("stage", "cell", "trail")
+    values = dict(zip(names, choose.written(), strict=True)) | {"block": page_state.BLOCK.get()}
+    return Live(compose_from, board, values | {"text": look.beginner and look.kind == "encoder", "columns": here.columns})
 
 
 heads.side_bar(picker.in_use())

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+AFTER = "~"  # between the numbers of a trail in an address
 WRITTEN = re.compile(r"(?P<stage>[^~@]+?)(?P<index>(\.\d{1,9})+)@(?P<stack>[a-z]+)(?P<layer>\d{0,9})")
 
 
@@ -42,3 +46,32 @@ def indices(text: str) -> tuple[int, ...] | None:
     """Return the index that a link writes as "2.13"; None for anything else."""
     parts = text.split(".")
     return tuple(map(int, parts)) if all(part.isdecimal() and len(part) < 10 for part in parts) else None
+
+
+def fitting(
+    stage: str, cell: str, trail: str, shapes: Mapping[str, Sequence[int]], others: Sequence[str]
+) -> tuple[str, str, str]:
+    """Return a stage, a number of it and a trail, as a link writes them; "" for each that a text does not have.
+
+    shapes: of the stages' arrays; others: stages without numbers.
+    """
+    stage = stage if stage in shapes or stage in others else ""
+    index, shape = indices(cell), shapes.get(stage)
+    is_there = index is not None and shape is not None and len(index) == len(shape) and all(np.less(index, shape))
+    return stage, cell if is_there else "", trail if all(map(Spot.read, spots_of(trail))) else ""
+
+
+def selection_of(stage: str, cell: str, trail: str) -> Selection:
+    """Return what a link writes as a selection."""
+    return Selection(stage, indices(cell), tuple(filter(None, map(Spot.read, spots_of(trail)))))
+
+
+def spots_of(trail: str) -> list[str]:
+    return [part for part in trail.split(AFTER) if part]
+
+
+def block_of(written: str, layers: Mapping[str, int]) -> tuple[str, int] | None:
+    """Return the stack and the layer that a link writes as "decoder2"; None for those that are not there. layers: how many each
+    stack has."""
+    match = re.fullmatch(r"([a-z]+)(\d{1,9})", written)
+    return (match[1], int(match[2])) if match and int(match[2]) < layers.get(match[1], 0) else None

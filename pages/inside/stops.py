@@ -8,9 +8,9 @@ from analysis import inside
 from models.trace import Attention
 from pages.inside import formulas, naming, recipes
 from pages.inside.settings import Settings
-from ui.escaping import plain
+from ui.escaping import starred
 from ui.look import Look
-from ui.picture.board import Draft, Note
+from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz.tokens import named
 from viz.views.way_view import Stop, way_view
@@ -36,7 +36,7 @@ PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of
 
 def add(draft: Draft, settings: Settings, way: inside.Way) -> None:
     """Add the list of all stages, in two halves where one is open, and above it all at a glance."""
-    draft.contents[FOLLOWED] = Note(followed(draft, way))
+    draft.add_words(FOLLOWED, followed(draft, way))
     open_stage = settings.selection.stage
     if draft.look.beginner:
         open_stage = stations(way).get(open_stage, open_stage)
@@ -55,13 +55,14 @@ def add_labels(draft: Draft, way: inside.Way) -> None:
     if (labels := look.model.info.labels) and way.stages[-1].name != "choice":
         token = named(look.spell_tokens(look.trace.read)[look.predicted_at].text)
         head = f"`{type(look.model.network).__name__}`"
-        draft.note("inside-labels", "labels of all" if labels.pooled else "labels", token=plain(token), head=head)
+        heading = "labels of all" if labels.pooled else "labels"
+        draft.add_words("inside-labels", draft.words(heading, token=starred(token), head=head))
 
 
 def followed(draft: Draft, way: inside.Way) -> str:
     """Say which token is followed, and for beginners, who did not choose it, through which head."""
     look = draft.look
-    token = plain(named(look.spell_tokens(look.attention.queries)[look.token].text))
+    token = starred(named(look.spell_tokens(look.attention.queries)[look.token].text))
     attention = look.trace.attention[way.stack]
     layer = attention.numbers[way.layer]  # a beginner may have followed a number into another one
     where = {"heads": attention.heads, "head": f"L{layer} H{look.head}", "layer": layer, "number": look.head}

@@ -5,23 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis import inside
-from pages.inside import choose, detail, kept, naming, recipes
+from pages.inside import choose, detail, naming, parts, recipes
 from pages.inside import state as page_state
 from pages.inside.opened import COLUMNS, OpenStage, last_around
 from pages.inside.spots import Spot
 from ui import state
 from ui.choices.token import keep, press
 from ui.look import Look
-from ui.memory import visitors
 from ui.show import choice
 
 
 def current_way(look: Look) -> inside.Way:
     """Return the way of this text through the block that is looked at; it is followed once per visitor."""
-    stack, layer = choose.block(look)
-    count = len(look.trace.target if stack == "decoder" else look.trace.tokens)
-    stage = state.linked_value(page_state.STAGE) or page_state.STAGE.get()
-    return kept.way(visitors.me(), look.model, look.trace, stack, layer, min(look.token, count - 1), stage)
+    return parts.way_of(look, choose.block(look), state.linked_value(page_state.STAGE) or page_state.STAGE.get())
 
 
 def last_column(count: int, at: int) -> int:

@@ -13,11 +13,13 @@ from pages.layers import lens_training, recipes
 from pages.layers import state as page_state
 from pages.layers.boards.lens import KEY
 from pages.layers.compose import compose
+from pages.layers.live import WINDOW, compose_lens, is_quick, positions_of
 from pages.layers.settings import Predictions, Settings
 from ui import state
 from ui.choices.token import keep
 from ui.choices.widgets import one_of
 from ui.escaping import plain
+from ui.live.connect import Live
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.mount import composed, mount
@@ -29,7 +31,6 @@ from viz.views.grid_view.layers import LENS
 HERE = Path(__file__).parent
 KINDS = page_state.LENS.values
 COLOURS = dict(zip(page_state.LENS_COLOUR.values, LENS, strict=True))
-WINDOW = 48  # positions that are shown at a time
 LENS_HELP = (
     "The logit lens reads each layer as if it were the last one. The tuned lens first translates the layer with a small helper, "
     "which was trained for that. So the upper rows make more sense through the tuned lens."
@@ -40,20 +41,19 @@ COLOUR_HELP = (
 )
 
 
-def draw(look: Look) -> tuple[Sequence[Picture], None]:
+def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
     model, trace = look.model, look.trace
     if trace.unembed is None:
         say(HERE, look.without_words, name=plain(model.info.name))
         return [], None
-    positions = model.places(trace) if model.info.kind == "encoder" else list(range(len(trace.read)))
-    if not positions:
+    places = positions_of(look)
+    if not places:
         say(HERE, "unmasked" if model.info.mask else "maskless", mask=plain(model.info.mask))
         return [], None
-    tuned = translator(model)
-    if tuned is None:
-        tuned = lens_training.draw(HERE, model)
+    own = translator(model)
+    tuned = lens_training.draw(HERE, model) if own is None else own
     kind, colour = _choose(look, tuned is not None)
-    positions = _window(positions)
+    positions = _window(places)
     translate = tuned if kind == KINDS[1] else None
     subject = (lens_training.mine(model), trace.text, look.second, tuple(positions), kind)
     if translate is not None:
@@ -66,7 +66,9 @@ def draw(look: Look) -> tuple[Sequence[Picture], None]:
     settings = Settings(lens_layer=page_state.LENS_LAYER.get(), colour=colour)
     board = composed(compose, look, settings, Predictions(tuple(positions), predictions, translate is not None))
     mount(board, KEY, partial(_react, positions))
-    return board.pictures, None
+    values = {"tuned": translate is not None, "colour": colour, "layer": settings.lens_layer}
+    is_live = is_quick(look, places) and (translate is None or own is not None)
+    return board.pictures, Live(compose_lens, board, values) if is_live else None
 
 
 def _react(positions: list[int]) -> None:

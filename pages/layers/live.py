@@ -1,19 +1,22 @@
-"""Part "Evolution" from plain values, as a message on the line brings them."""
+"""Parts "Evolution" and "Lens" from plain values, as a message on the line brings them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis import maps, pair
+from analysis.lens import CELLS, lens, translator
 from pages.layers import recipes
 from pages.layers.boards.evolution import chosen_key, plays_one_head
 from pages.layers.compose import compose
-from pages.layers.settings import Evolution, Settings
+from pages.layers.settings import Evolution, Predictions, Settings
 from ui.look import Look
 from ui.picture.board import Board
+from viz.views.grid_view.layers import LENS
 
 LARGEST = 10**9  # number of a token, a layer or a head
+WINDOW = 48  # positions of a lens that are shown at a time
 
 
 def values_of(settings: Settings) -> dict[str, Any]:
@@ -48,3 +51,38 @@ def settings_of(values: Mapping[str, Any]) -> Settings:
         case [int(key), int(id)] if min(key, id) >= 0 and max(key, id) < LARGEST:
             return Settings((key, id), film, clicked)
     raise ValueError("“pair_key” is the place of a token and its id, null and null for none.")
+
+
+def compose_lens(look: Look, values: Mapping[str, Any]) -> Board:
+    """Return the board "Lens" of a text.
+
+    values: "tuned", whether the layers are seen through the model's tuned lens; "colour" of the cells; "layer", the row that was
+    clicked, null for none. Errors: ValueError, a sentence, for a value that is not allowed or a text that a run has to show.
+    """
+    tuned, colour, layer = values.get("tuned", False), values.get("colour", "probability"), values.get("layer")
+    if not isinstance(tuned, bool) or colour not in LENS:
+        raise ValueError(f"“tuned” is true or false, and “colour” is one of {', '.join(LENS)}.")
+    if layer is not None and not (type(layer) is int and 0 <= layer < LARGEST):
+        raise ValueError("“layer” is a whole number from 0, or null.")
+    places = positions_of(look)
+    if not is_quick(look, places):
+        raise ValueError("The lens of this text takes long or has words of its own, so a run of the page shows it.")
+    translate = translator(look.model) if tuned else None
+    if tuned and translate is None:
+        raise ValueError("This model has no tuned lens.")
+    predictions = lens(look.trace, places, recipes.TOP, translate)
+    settings = Settings(lens_layer=layer, colour=colour)
+    return compose(look, settings, Predictions(tuple(places), predictions, tuned))
+
+
+def positions_of(look: Look) -> list[int]:
+    """Return the positions at which the model predicts, the columns of a lens; none without a language-model head."""
+    if look.trace.unembed is None:
+        return []
+    return look.model.places(look.trace) if look.model.info.kind == "encoder" else list(range(len(look.trace.read)))
+
+
+def is_quick(look: Look, positions: Sequence[int]) -> bool:
+    """Return whether all positions are shown at a time, and their predictions are calculated within milliseconds."""
+    logits = (len(look.trace.numbers) + 1) * len(positions) * look.model.info.vocabulary
+    return 0 < len(positions) <= WINDOW and logits <= CELLS

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +31,11 @@ def compose(look: Look) -> Board:
     with draft.attempt("The words below"):
         stations.say(draft)
     return draft.finished()
+
+
+def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
+    """Return the board of a text, for a message. values: none, because all that is chosen here holds for every page."""
+    return compose(look)
 
 
 def picture(draft: Draft) -> Picture:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pages.overview.clicks import react
-from pages.overview.compose import HERE, KEY, compose
+from pages.overview.compose import HERE, KEY, compose, compose_from
 from ui import shell
 from ui.choices import heads, picker
+from ui.live.connect import Live
 from ui.look import Look
 from ui.picture.mount import composed, mount, write_beside
 from ui.picture.take_away import take_away
 
 
-def draw(look: Look) -> None:
+def draw(look: Look) -> Live:
     board = composed(compose, look)
     mount(board, KEY, lambda: react(look))
     take_away(KEY, lambda: board.pictures)
     write_beside(board)
+    return Live(compose_from, board, {})
 
 
 heads.side_bar(picker.in_use())

@@ -9,6 +9,7 @@ import numpy as np
 
 from models.class_labels import ANY
 from pages.type import recipes
+from ui.escaping import starred
 from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
@@ -74,8 +75,3 @@ def each_token(look: Look) -> str:
         (best,) = model.top(scores, place, 1)
         listed.append(f"{starred(named(tokens[place].text))} **{starred(best.text)}** {percent(best.probability)}")
     return " · ".join(listed)
-
-
-def starred(text: str) -> str:
-    """Escape the stars in a text."""
-    return text.replace("*", r"\*")

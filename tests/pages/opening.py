@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping
@@ -103,8 +104,23 @@ def press(app: AppTest, label: str) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    """All that the page says in words; those that are explained stand there as they are read."""
-    return unmarked("\n".join(one.value for one in (*app.markdown, *app.caption, *app.warning, *app.info)))
+    """All that the page says in words beside its pictures; those that are explained stand there as they are read."""
+    placed = [one.value for one in (*app.markdown, *app.caption, *app.warning, *app.info)]
+    return unmarked("\n".join([*placed, *words_on_boards(app)]))
+
+
+def words_on_boards(app: AppTest) -> list[str]:
+    """The sentences on boards that hold nothing else."""
+    headers = [header_of(bytes(one.proto.bytes)) for one in app.get("bidi_component")]
+    parts = [[part for card in header.get("cards", ()) for part in card["parts"]] for header in headers]
+    return [part["above"] for each in parts if not any(part["kind"] for part in each) for part in each]
+
+
+def header_of(data: bytes) -> dict[str, Any]:
+    """The header of a view’s bytes; {} of what is none."""
+    length = int.from_bytes(data[:4], "little")
+    values = json.loads(data[4 : 4 + length]) if 0 < length < len(data) else {}
+    return values if isinstance(values, dict) else {}
 
 
 def unmarked(text: str) -> str:

@@ -24,6 +24,7 @@ from analysis.effects import divergences
 from models.edits import Head
 from models.trace import Trace
 from pages.attention.compose import compose as compose_attention
+from pages.attention.live import VIEWS as LIVE_VIEWS
 from pages.attention.settings import Settings as AttentionSettings
 from pages.change.changed_text import ChangedText
 from pages.change.compose import compose as compose_change
@@ -37,6 +38,7 @@ from pages.flow.request import position_of
 from pages.flow.settings import Followed, Tokens, Unfollowed
 from pages.flow.settings import Settings as FlowSettings
 from pages.inside.compose import compose as compose_inside
+from pages.inside.live import BY_RUNS
 from pages.layers.compose import compose as compose_layers
 from pages.overview.compose import compose as compose_overview
 from pages.space.boards.tokens import SINGLE
@@ -204,6 +206,7 @@ def test_overview_composes_what_a_run_mounts(folders, traces, kind, level):
     seen = look(kind, folders[kind], traces[-1], app, {"level": level})
     board = assert_mounted(app, lambda: compose_overview(seen))
     assert list(board.data) == ["overview"]
+    assert_answered(app, traces, "overview")
 
 
 CHOSEN = "level=expert&layer=L3&head=H2&token=4&special=false&renormalised=true&temperature=0.5&bars=7"
@@ -217,13 +220,27 @@ def test_type_composes_with_all_that_is_chosen(folders, traces):
     assert_answered(app, traces, "board")
 
 
-@pytest.mark.parametrize(("level", "view"), [("beginner", "Reading"), ("intermediate", "Head"), ("expert", "Query-key")])
+VIEWS_OF = {  # what is run in `make test`, and all that there is
+    "beginner": ("Reading", "Head"),
+    "intermediate": ("Head", "Reading", "Model"),
+    "expert": ("Query-key", "Head", "Reading", "Model"),
+}
+VIEWS_AT = [
+    pytest.param(level, view, marks=() if i == 0 else pytest.mark.thorough)
+    for level, views in VIEWS_OF.items()
+    for i, view in enumerate(views)
+]
+
+
+@pytest.mark.parametrize(("level", "view"), VIEWS_AT)
 @pytest.mark.parametrize("kind", NAMES)
 def test_attention_composes_what_a_run_mounts(folders, traces, kind, level, view):
     app = open_page("attention", kind, folders[kind], f"level={level}&view={view}")
     seen, settings = look(kind, folders[kind], traces[-1], app, {"level": level}), AttentionSettings(view)
     board = assert_mounted(app, lambda: compose_attention(seen, settings))
-    assert board.beside
+    assert "attention-words" in board.data
+    if view in LIVE_VIEWS:
+        assert_answered(app, traces, *board.data)
 
 
 def test_attention_composes_a_long_text_with_its_map(folders, traces):
@@ -231,21 +248,37 @@ def test_attention_composes_a_long_text_with_its_map(folders, traces):
     app = open_link("attention", f"model={folder}&level=intermediate&layer=L1&head=H3&text={quote_plus(text)}")
     seen = look("decoder", folder, traces[-1], app, {"level": "intermediate", "layer": 1, "head": 3})
     board = assert_mounted(app, lambda: compose_attention(seen, AttentionSettings()))
-    assert set(board.data) == {"window-map", "head-view"}
+    assert set(board.data) == {"window-map", "head-view", "attention-words"}
+    assert_answered(app, traces, *board.data)
 
 
-@pytest.mark.parametrize(
-    ("level", "part", "read"),
-    [("beginner", "Evolution", evolution), ("intermediate", "Statistics", statistics), ("expert", "Lens", predictions)],
-)
+PARTS = {"Evolution": evolution, "Statistics": statistics, "Lens": predictions}
+PARTS_AT = [
+    pytest.param(level, part, read, marks=() if LEVELS.index(level) == i else pytest.mark.thorough)
+    for level in LEVELS
+    for i, (part, read) in enumerate(PARTS.items())
+]
+
+
+@pytest.mark.parametrize(("level", "part", "read"), PARTS_AT)
 @pytest.mark.parametrize("kind", NAMES)
 def test_layers_compose_what_a_run_mounts(folders, traces, kind, level, part, read):
     app = open_page("layers", kind, folders[kind], f"level={level}&part={part}")
     seen = look(kind, folders[kind], traces[-1], app, {"level": level})
     settings, reading = read(seen)
     assert_mounted(app, lambda: compose_layers(seen, settings, reading))
-    if part == "Evolution":
-        assert_answered(app, traces, "evolution")
+    if key := {"Evolution": "evolution", "Lens": "lens-board"}.get(part):
+        assert_answered(app, traces, key)
+
+
+def test_layers_compose_what_a_run_mounts_for_a_head_that_a_beginner_has_clicked(folders, traces):
+    app = open_page("layers", "decoder", folders["decoder"], "level=beginner&part=Evolution")
+    app.session_state["layers-head"] = (1, 2)
+    app = finish(app.run())
+    seen = look("decoder", folders["decoder"], traces[-1], app, {"level": "beginner"})
+    settings, reading = evolution(seen)
+    assert_mounted(app, lambda: compose_layers(seen, replace(settings, clicked=(1, 2)), reading))
+    assert_answered(app, traces, "clicked", "evolution")
 
 
 FEW = {
@@ -322,8 +355,9 @@ def test_inside_composes_what_a_run_mounts(folders, traces, kind, level, stage):
     more = f"&word-order={'.'.join(map(str, order))}" if stage == "order" else ""
     app = open_page("inside", kind, folders[kind], f"level={level}&stage={stage}{more}")
     seen = look(kind, folders[kind], traces[-1], app, {"level": level})
-    for settings, reading in opened(seen, stage, order):
-        assert_mounted(app, partial(compose_inside, seen, settings, reading))
+    boards = [assert_mounted(app, partial(compose_inside, seen, *part)) for part in opened(seen, stage, order)]
+    if stage not in BY_RUNS:
+        assert_answered(app, traces, *(key for board in boards for key in board.data))
 
 
 FOLLOWED = {

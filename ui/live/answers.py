@@ -35,7 +35,9 @@ def answer(message: str, visit: Visit) -> bytes | str:
             picks = {} if request.click is None else picks_of(request, visit, look)
             if picks:
                 look = look_of(look.model, look.trace, second_of(request, look.model.info), replace(choices, **picks))
-            return packed(request, visit.composer(look, request.values).contents, picks)
+            board = visit.composer(look, request.values)
+            check_frame(board.frame, visit)
+            return packed(request, board.contents, picks)
     except ValueError as error:
         return json.dumps({"number": getattr(error, "number", 0) or number, "wrong": str(error)})
     except Exception as error:
@@ -50,6 +52,8 @@ def look_at(request: Request, visit: Visit) -> tuple[Look, Choices]:
         choices = replace(choices, token=None)
     second = second_of(request, info)
     trace, model = loaded.read(request.model, request.text, second), loaded.model(request.model)
+    if trace.cut:
+        raise RequestError("The model reads a part of this text, so a run of the page says which.")
     look = look_of(model, trace, second, choices)
     if choices.token is not None and look.chosen_token is None:
         visit.lost = request.run
@@ -68,6 +72,13 @@ def picks_of(request: Request, visit: Visit, look: Look) -> dict[str, Any]:
 def second_of(request: Request, info: ModelInfo) -> str:
     """Return the text beside the text, of a model that may read one."""
     return request.second if info.pairs or (info.kind == "encoder-decoder" and not info.labels) else ""
+
+
+def check_frame(frame: object, visit: Visit) -> None:
+    """Errors: ValueError, a sentence, where a page has other sentences or views around a board than those on screen. frame: of
+    the board (`ui.picture.board.Board.frame`)."""
+    if frame is None or frame != visit.frame:
+        raise RequestError("For this text the page has other sentences or views, which a run of the page places.")
 
 
 def check_head(look: Look) -> None:

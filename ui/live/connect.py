@@ -20,7 +20,6 @@ from ui.live import visits
 from ui.live.message import RequestError, read
 from ui.live.visits import Visit
 from ui.memory import visitors
-from viz.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,23 +74,25 @@ def has_newest(visit: Visit, texts: list[str]) -> bool:
     return request.text == texts[0].replace(BREAK, "\n") and request.second in ("", texts[1].replace(BREAK, "\n"))
 
 
-def connect(page: str, live: Live | None) -> None:
+def connect(page: str, live: Live | None, whole: bool = True) -> None:
     """Have the line answer for this page from now on. Call it after the page is drawn, in every run.
 
-    page: its name among the folders; live: None of a page for which no line answers. A text that no link carries is left to runs
-    of the page; so is all that a room follows, and a board with words or tables that only Streamlit can place.
+    page: its name among the folders; live: None of a page for which no line answers; whole: whether the model reads all of the
+    text. A text that no link carries is left to runs of the page; so are a text of which a part is left out, all that a room
+    follows, and a board with tables or pictures that only Streamlit can place. The sentences that this run has placed stay on
+    screen, so the line answers only for boards with the same ones.
     """
     if live is None:
         return visits.end()
     visit = visits.begin(visitors.me())
     texts = [state.box_text(state.TEXT), state.box_text(state.TARGET)]
-    words_apart = live.board.beside or not all(isinstance(content, View) for content in live.board.contents.values())
-    answers_here = not state.ROOM.get() and max(map(len, texts)) <= state.LINKED and not words_apart
+    frame = live.board.frame
+    answers_here = whole and not state.ROOM.get() and max(map(len, texts)) <= state.LINKED and frame is not None
     visit.run += 1
     if has_newest(visit, texts):
         visit.newest = ""
     visit.page, visit.model = (page, picker.in_use()) if answers_here else ("", "")
-    visit.composer, visit.picker = live.composer, live.picker
+    visit.composer, visit.picker, visit.frame = live.composer, live.picker, frame
     marked = state.EXPLAINED.get()
     before = None if marked is None else {name: place for name, place in marked.items() if name not in live.board.explained}
     data: dict[str, Any] = {"key": ""}

@@ -74,6 +74,7 @@ class Line {
   closed(code) {
     clearTimeout(this.watch);
     this.socket = null;
+    this.mark();
     if (code === NO_SUCH_KEY) this.refused = this.key;
     else if (code !== VISITOR_LEFT) this.notBefore = Date.now() + Math.min(SELDOM, AGAIN * 2 ** this.failures++);
   }
@@ -115,6 +116,7 @@ class Line {
       Object.assign(this.page.choices, answer.picks);
       for (const [key, { bytes }] of Object.entries(answer.boards)) this.show(this.mounts.get(key), bytes, true);
     } else if (this.answered === this.asked) this.failed = this.typed;
+    this.mark();
   }
 
   // Whether each board of an answer has its place on the page, with the views that it holds.
@@ -148,11 +150,12 @@ class Line {
 
   // Where the line is not ahead, what runs have mounted is what there is to see.
   settle() {
-    if (this.isAhead) return;
+    if (this.isAhead) return this.mark();
     if (this.typed !== null && !sameTexts(texts(), this.typed)) this.typed = null; // a run has put another text into the box
     for (const mount of this.mounts.values())
       if (mount.drawn !== mount.args.data && nodeOf(mount)?.isConnected) this.show(mount, mount.args.data, false);
     if (this.typed === null) this.release();
+    this.mark();
   }
 
   // What a run says of its page, after it has mounted the rest.
@@ -176,7 +179,18 @@ class Line {
     if (!this.page || !isBox(target)) return;
     this.typed = texts();
     this.failed = null;
+    const isDrawn = sameTexts(this.typed, this.page.texts); // the last run has drawn this text
+    if (isDrawn) this.barrier = this.asked;
     this.ask();
+    if (isDrawn) this.settle();
+    this.mark();
+  }
+
+  // While views show a newer text than the last run, what that run has written beside them is wrong: style.css hides it.
+  mark() {
+    const isNewer = this.page && this.typed !== null && !sameTexts(this.typed, this.page.texts);
+    const isDrawn = this.isAhead || [...this.mounts.values()].some(({ live }) => live);
+    document.documentElement.toggleAttribute("data-line-ahead", Boolean(isNewer && isDrawn));
   }
 
   // A run mounts a view. What the line has drawn there stays until the run has said of which text it is.
@@ -200,6 +214,7 @@ class Line {
 
   leave() {
     Object.assign(this, { page: null, typed: null });
+    this.mark();
   }
 }
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,10 @@ Content = View | Picture | Note | Table
 """A view of ours; a picture that Streamlit draws, such as a Plotly figure; the sentence in place of either; or a table."""
 
 
+Frame = tuple[tuple[tuple[str, Note | None], ...], tuple[Note, ...]]
+"""The keys of a board in order, each with the sentence that stands there, None for a view; and the sentences beside."""
+
+
 @dataclass(frozen=True)
 class Board:
     """The pictures and words that a page shows of a text.
@@ -62,6 +66,14 @@ class Board:
     def data(self) -> dict[str, bytes]:
         """The bytes of the views, by their keys."""
         return {key: content.data for key, content in self.contents.items() if isinstance(content, View)}
+
+    @property
+    def frame(self) -> Frame | None:
+        """What a page places around the views; None where some of it is a table or a picture that Streamlit draws."""
+        if not all(isinstance(content, View | Note) for content in self.contents.values()):
+            return None
+        around = [(key, content if isinstance(content, Note) else None) for key, content in self.contents.items()]
+        return tuple(around), self.beside
 
 
 class Draft:
@@ -96,6 +108,14 @@ class Draft:
         """Add what the page says under a heading among the pictures, as quiet text."""
         if text := self.words(heading, **values):
             self.contents[key] = Note(text)
+
+    def add_words(self, key: str, *texts: str, title: str = "") -> None:
+        """Add sentences that change with the text as a board of their own, which the line can draw (see `ui.live`).
+
+        texts: as `Part` takes them; without any, nothing is added.
+        """
+        if parts := [Part(f"words {i}", None, text) for i, text in enumerate(filter(None, texts))]:
+            self.contents[key] = board([Card(parts, title)], title)
 
     def apart(self) -> list[Part]:
         """The part that says that tokens were not joined to words, where that is so; else none."""
@@ -138,3 +158,28 @@ class Draft:
         before = self.look.explained or {}
         marked = {name: place for name, place in (self.reader.first or {}).items() if name not in before}
         return Board(self.contents, tuple(self.beside), tuple(self.pictures), marked)
+
+
+def joined(boards: Iterable[Board]) -> Board:
+    """Return the boards of the parts of a page as one."""
+    whole = Board({})
+    for other in boards:
+        whole = Board(
+            {**whole.contents, **other.contents},
+            (*whole.beside, *other.beside),
+            (*whole.pictures, *other.pictures),
+            {**whole.explained, **other.explained},
+        )
+    return whole
+
+
+def compose_parts(compose: Callable[..., Board], look: Look, parts: Iterable[tuple[object, ...]]) -> Board:
+    """Compose the parts of a page as one board: each marks those words of the field that the parts before it have not marked.
+
+    parts: what `compose` takes besides a look, for each.
+    """
+    boards, marked = list[Board](), look.explained
+    for chosen in parts:
+        boards.append(compose(replace(look, explained=marked), *chosen))
+        marked = None if marked is None else {**marked, **boards[-1].explained}
+    return joined(boards)

@@ -12,7 +12,7 @@ from pages.inside import naming
 from pages.inside.neurons import recipes
 from pages.inside.opened import OpenStage
 from pages.inside.settings import Experts, Firings, Neurons, NoNeurons
-from ui.escaping import plain
+from ui.escaping import plain, starred
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
@@ -146,7 +146,7 @@ def facts(here: OpenStage, listed: inside.Neurons, neuron: inside.Neuron) -> dic
     whose = len(listed.experts) if listed.experts else 1
     return {
         **texts,
-        "token": naming.starred(token),
+        "token": starred(token),
         "name": recipes.name_of(*key_of(neuron)),
         "function": function,
         "count": f"{listed.count * whose:,}",

@@ -38,7 +38,7 @@ def add(draft: Draft, settings: Settings, reading: Evolution) -> None:
     if clicked:
         layer, number = clicked
         weight = {"layer": look.number(layer), "head": number, "share": percent(in_heads.weights[clicked])}
-        draft.note("clicked", "pressed pair", **facts | weight)
+        draft.add_words("clicked", draft.words("pressed pair", **facts | weight))
     titles = f"From “{texts[0]}” to “{texts[1]}”", f"{_film(head)}, layer by layer"
     draft.add_cards(KEY, _cards(draft, drawings, facts, titles, in_sight), "How attention evolves")
 

@@ -1,4 +1,4 @@
-"""The line on page Type: each key has its picture without a run of the page, and no letter is lost when the line is."""
+"""The line: each key has its picture without a run of the page, and no letter is lost when the line is."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 import models
 from viz import percent
 
+BARS = "[data-part=bars] button"  # of page Type
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it goes"
 
 
@@ -30,7 +31,7 @@ class Network:
 def open_watched(new_page: Callable[..., Page], app_url: str) -> Callable[..., tuple[Page, Network]]:
     """A page whose line the test watches, cuts or forbids."""
 
-    def open_at(path: str, forbidden: bool = False) -> tuple[Page, Network]:
+    def open_at(path: str, forbidden: bool = False, drawn: str = BARS) -> tuple[Page, Network]:
         page, network = new_page(hold=app_url + "/_stcore/health"), Network(forbidden=forbidden)
 
         def line(socket: WebSocketRoute) -> None:
@@ -51,8 +52,7 @@ def open_watched(new_page: Callable[..., Page], app_url: str) -> Callable[..., t
         page.route_web_socket(re.compile("/live$"), line)
         page.on("websocket", lambda socket: "_stcore/stream" in socket.url and socket.on("framesent", count))
         page.goto(app_url + path, wait_until="domcontentloaded")
-        expect(page.get_by_text("What comes next")).to_be_visible(timeout=60_000)
-        expect(page.locator("[data-part=bars]").get_by_role("button").first).to_be_visible()
+        expect(page.locator(drawn).first).to_be_visible(timeout=60_000)
         return page, network
 
     return open_at
@@ -190,13 +190,77 @@ def test_composed_letters_a_paste_and_undo(open_watched):
     in_address(page, "Café")
 
 
+PAGES = {
+    "/overview?level=intermediate&text=Once": ".hl-stations-view canvas, .hl-stations-view svg",
+    "/attention?level=intermediate&view=Head&text=Once": ".hl-head-view canvas",
+    "/layers?level=intermediate&part=Lens&text=Once": "[data-part=lens] .box",
+    "/inside?level=intermediate&stage=weights&text=Once": "[data-part=matrix] .box",
+}
+DRAWN = """() => ({
+    boards: [...headlightLine.mounts].map(([key, { drawn }]) => [key, drawn.length, new TextDecoder().decode(drawn)]),
+    live: [...headlightLine.mounts.values()].filter(({ live }) => live).length,
+    places: [...document.querySelectorAll(".hl")].map((node) => {
+        const { x, y, width, height } = node.getBoundingClientRect();
+        return [node.className, ...[x, y, width, height].map(Math.round)];
+    }),
+    focus: document.activeElement.ariaLabel,
+})"""
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_has_each_key_on_the_line_and_its_run_changes_nothing(open_watched, path):
+    page, network = open_watched(path, drawn=PAGES[path])
+    begin(page)
+    page.keyboard.type(" upon", delay=30)
+    in_address(page, "Once upon")
+    page.wait_for_function("() => headlightLine.typed === null")
+    network.asked.clear()
+    runs = network.runs
+    page.keyboard.type(" a time", delay=60)
+    page.wait_for_function("() => headlightLine.answered === headlightLine.asked && headlightLine.failed === null")
+    before = page.evaluate(DRAWN)
+    assert network.asked[-1] == "Once upon a time" and before["live"]
+    in_address(page, "Once upon a time")
+    page.wait_for_function("() => headlightLine.typed === null")
+    after = page.evaluate(DRAWN)
+    assert network.runs - runs <= 3, "a run for each key would be seven"
+    assert after == before | {"live": 0}, "the run has drawn what the line had drawn, in the same places"
+
+
+WATCH = """name => {
+    window.seen = [];
+    const take = headlightLine.take.bind(headlightLine);
+    headlightLine.take = (data) => {
+        take(data);
+        if (headlightLine.isAhead) seen.push(getComputedStyle(document.querySelector(name)).visibility);
+    };
+}"""
+
+
+@pytest.mark.parametrize("words", [".st-key-whole-answer p", "[data-testid=stPopoverBody] code"])
+def test_words_of_an_older_text_are_out_of_sight_until_a_run_has_the_newer_one(open_watched, words):
+    """The answer of a translator, and what can be taken away."""
+    page, _ = open_watched("/?model=translator&text=I+am")
+    begin(page)
+    page.keyboard.type(" so", delay=30)
+    page.wait_for_function("() => headlightLine.typed === null && headlightLine.page.texts[0] === 'I am so'")
+    page.get_by_role("button", name="Take it away").click()
+    expect(page.locator(words).first).to_be_visible()
+    box(page).evaluate("node => node.focus()")  # as by the keyboard: a press would close the panel
+    page.evaluate(WATCH, words)
+    page.keyboard.type(" tired.", delay=60)
+    in_address(page, "I am so tired.")
+    expect(page.locator(words).first).to_be_visible()
+    assert set(page.evaluate("seen")) == {"hidden"}
+
+
 def test_on_another_page_nothing_is_asked_on_the_line(open_watched):
     page, network = open_watched("/?text=Once")
     begin(page)
     page.keyboard.type(" upon", delay=30)
     shows(page, "Once upon")
-    page.get_by_test_id("stSidebarNavItems").get_by_role("link", name="Attention").click()
-    expect(page.get_by_role("heading", name="Attention")).to_be_visible()
+    page.get_by_test_id("stSidebarNavItems").get_by_role("link", name="Space").click()
+    expect(page.get_by_role("heading", name="Space")).to_be_visible()
     expect(box(page)).to_have_value("Once upon")
     network.asked.clear()
     box(page).press("End")

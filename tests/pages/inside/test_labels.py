@@ -7,7 +7,7 @@ import pytest
 
 import models
 from analysis import inside
-from pages.inside import choose, ending, formulas, kept, naming
+from pages.inside import ending, formulas, kept, naming, parts
 from pages.inside.compose import HERE
 from pages.inside.opened import OpenStage, open_stage
 from pages.inside.spots import Selection
@@ -23,7 +23,7 @@ LAST = ("logits", "probabilities", "choice")
 
 def opened_at(stage: str, level: str = "expert") -> OpenStage:
     sorter = models.load("sorter")
-    look = choose.follow_label(Look(sorter, sorter.trace(QUESTION), level=level))
+    look = parts.follow_label(Look(sorter, sorter.trace(QUESTION), level=level))
     way = inside.follow(sorter, look.trace, 1, around=look.token)
     return open_stage(look, way, way.stage(stage), Selection(stage))
 
@@ -79,8 +79,8 @@ def test_every_classifier_is_followed_where_it_reads_its_label(name, at):
     network = model(name)
     trace = network.trace(TEXT)
     look = Look(network, trace, "self" if "self" in trace.attention else "decoder")
-    assert choose.follow_label(look).token == {"first": 0, "last": len(trace.read) - 1, "newest": look.newest}[at]
-    assert name == "BERT, tokens" or choose.follow_label(look).token == network.places(trace)[0]
+    assert parts.follow_label(look).token == {"first": 0, "last": len(trace.read) - 1, "newest": look.newest}[at]
+    assert name == "BERT, tokens" or parts.follow_label(look).token == network.places(trace)[0]
 
 
 def test_a_classifier_s_way_is_followed_once_whichever_token_is_chosen():

@@ -1,4 +1,4 @@
-"""The choices of part "Evolution" as a message on the line brings them."""
+"""The choices of "Evolution" and "Lens" as a message on the line brings them, and the texts that are left to a run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 
 import pytest
 
-from pages.layers.live import settings_of, values_of
+import models
+from analysis.lens import CELLS
+from pages.layers.live import WINDOW, compose_lens, is_quick, positions_of, settings_of, values_of
 from pages.layers.settings import Settings
+from ui.look import Choices, Look, look_of
 
 
 @pytest.mark.parametrize("settings", [Settings(), Settings((4, 17), True, (2, 1))])
@@ -33,3 +36,30 @@ WRONG = [
 def test_what_is_not_allowed_is_named_in_a_sentence(name, value):
     with pytest.raises(ValueError, match=f"“{name}” is .*\\.$"):
         settings_of({name: value})
+
+
+def seen(text: str = "The cat sat on the mat", model: str = "writer") -> Look:
+    network = models.load(model)
+    return look_of(network, network.trace(text), "", Choices(level="expert"))
+
+
+def test_a_text_with_one_window_of_quick_predictions_is_shown_through_the_lens():
+    look = seen()
+    count, each = len(positions_of(look)), (len(look.trace.numbers) + 1) * look.model.info.vocabulary
+    assert is_quick(look, positions_of(look)) and compose_lens(look, {}).data
+    assert count < WINDOW and not is_quick(look, list(range(WINDOW + 1))) and not is_quick(look, [0] * (CELLS // each + 1))
+
+
+@pytest.mark.parametrize(("text", "model"), [("the cat sat " * 30, "writer"), ("No mask here.", "filler"), ("A text.", "sorter")])
+def test_a_text_with_controls_or_words_of_its_own_is_left_to_a_run(text, model):
+    with pytest.raises(ValueError, match="a run of the page shows it"):
+        compose_lens(seen(text, model), {})
+
+
+WRONG_LENS = [{"tuned": 1}, {"colour": "green"}, {"colour": ["kl"]}, {"layer": -1}, {"layer": "2"}, {"layer": True}]
+
+
+@pytest.mark.parametrize("values", WRONG_LENS)
+def test_what_is_not_allowed_of_a_lens_is_named_in_a_sentence(values):
+    with pytest.raises(ValueError, match=f"“{next(iter(values))}”"):
+        compose_lens(seen(), values)

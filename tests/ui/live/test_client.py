@@ -39,8 +39,11 @@ def test_any_story_ends_in_the_picture_of_the_last_text():
         else if (act < 18) world.forbidden = !world.forbidden;
         else world.clock.pass(roll(900));
         world.clock.pass(roll(60));
+        const [text] = world.drawn.split("|");
+        if (text !== world.line.page.texts[0] && !world.marked) wrong.push([seed, "older words stand beside", text, story]);
       }}
       world.clock.pass(20_000);
+      if (world.marked) wrong.push([seed, "words are hidden", story]);
       const shown = world.boardOf(world.box.value, world.choice);
       if (world.box.value !== meant || world.drawn !== shown || world.sent !== meant)
         wrong.push([seed, meant, world.box.value, world.sent, world.drawn, shown, story]);

@@ -63,8 +63,8 @@ def test_boxes_wait_for_a_rest_only_while_a_line_is_open():
     visit_of(app).lines = 1
     app.run()
     assert app.text_input(key="text").proto.live_debounce_ms == 400
-    go_to(app, "attention")
-    assert app.text_input(key="text").proto.live_debounce_ms == 0
+    go_to(app, "space")
+    assert app.run().text_input(key="text").proto.live_debounce_ms == 0
 
 
 @pytest.mark.parametrize("page", ["attention", "build"])

@@ -7,7 +7,7 @@ import json
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 
 import pytest
@@ -20,13 +20,16 @@ from starlette.websockets import WebSocketDisconnect
 from pages.type.picking import picked
 from pages.type.settings import compose_from
 from tests.serving import ROOT
+from ui import state
 from ui.live import answers, route, routes, visits
 from ui.live.route import Line
 from ui.live.visits import Visit
-from ui.look import Choices, look_of
+from ui.look import Choices, Look, look_of
 from ui.memory import loaded, visitors
+from ui.picture.board import Board, Note
 
 TEXT, FIRST = "The cat sat on the", Choices()
+FRAME = ((("board", None),), ())  # the page has nothing but its board
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def visit() -> Iterator[Visit]:
     """A visitor who has page Type open with the writer."""
     visit = visits.begin("a session of this test")
     visit.page, visit.model, visit.composer, visit.run = "type", "writer", compose_from, 1
-    visit.picker = picked
+    visit.picker, visit.frame = picked, FRAME
     yield visit
     for tell in visitors.leaving:
         tell(lambda session: session != visit.session)
@@ -186,6 +189,30 @@ def test_a_click_that_does_something_else_is_left_to_a_run(visit, click):
     assert "one for a run of the page" in json.loads(answers.answer(message(1, TEXT, click=click), visit))["wrong"]
 
 
+def test_a_text_beside_which_other_sentences_stand_is_left_to_a_run(visit):
+    """The line draws views, so a sentence that a run has placed beside them has to be right for the newer text too."""
+
+    def compose(look: Look, values: Mapping[str, object]) -> Board:
+        views, count = compose_from(look, {}).contents, len(look.trace.tokens)
+        return Board(views, (Note("It is short." if count < 5 else "It is long."),))
+
+    visit.composer = compose
+    visit.frame = FRAME[0], (Note("It is short."),)
+    assert board(answers.answer(message(1, "The cat"), visit))[1] == composed("The cat")
+    assert "other sentences" in json.loads(answers.answer(message(2, TEXT), visit))["wrong"]
+
+
+@pytest.mark.parametrize("change", [{"frame": ((("board", None), ("more", None)), ())}, {"frame": None}])
+def test_a_text_for_which_the_page_has_other_views_is_left_to_a_run(visit, change):
+    vars(visit).update(change)
+    assert "other sentences or views" in json.loads(answers.answer(message(1, TEXT), visit))["wrong"]
+
+
+def test_a_text_of_which_the_model_reads_a_part_is_left_to_a_run(visit):
+    text = "a b " * loaded.info("writer").context
+    assert "a part of this text" in json.loads(answers.answer(message(1, text[: state.LINKED]), visit))["wrong"]
+
+
 class Wire:
     """A browser's end without a network."""
 
@@ -299,7 +326,7 @@ ACTS = st.one_of(
 @settings(max_examples=20, deadline=None)
 @given(st.lists(ACTS, min_size=1, max_size=14))
 def test_any_keys_presses_pauses_and_commits_end_in_the_board_of_the_last_text(acts):
-    visit = Visit("a session of this test", page="type", model="writer", composer=compose_from, run=1)
+    visit = Visit("a session of this test", page="type", model="writer", composer=compose_from, frame=FRAME, run=1)
     text, choices, number = TEXT, Choices(), 0
 
     async def story(wire: Wire) -> None:

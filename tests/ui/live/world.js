@@ -52,6 +52,7 @@ export class World {
     this.pause = 0; // before it does
     this.choice = 0; // another one at each press
     this.drawn = null;
+    this.marked = false; // whether words of an older text are hidden
     this.history = [];
     this.told = []; // presses, with what was in sight then and what the server shows when it hears of them
     this.lines = new Set();
@@ -62,6 +63,7 @@ export class World {
     const document = {
       baseURI: "http://here/",
       activeElement: null,
+      documentElement: { toggleAttribute: (name, on) => (this.marked = on) },
       querySelector: (name) => (name === ".st-key-text input" ? this.box : null),
     };
     const world = this;

@@ -19,7 +19,8 @@ class Part:
     """A view with words above and below it; `name` tells a choice in it from a choice in another.
 
     Words are plain text, in which `**bold**`, `*italic*`, code between backticks and `[word](#w-name)` are the only marks (`\\*`
-    is a star, `\\[` a bracket) and a blank line starts a paragraph. The page around a board says what a word with a name means.
+    is a star, `\\[` a bracket); a blank line starts a paragraph, and lines that all begin with a hyphen are a list. The page
+    around a board says what a word with a name means.
     """
 
     name: str

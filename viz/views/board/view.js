@@ -132,7 +132,8 @@ function heading(written, text) {
   node.hidden = !text;
 }
 
-// Plain text with **bold**, *italic*, `code` and [words](#w-name) that are explained; a blank line starts a paragraph.
+// Plain text with **bold**, *italic*, `code` and [words](#w-name) that are explained; a blank line starts a paragraph, and lines that all
+// begin with a hyphen are a list.
 /** @type {(written: Written, text: string) => void} */
 function words(written, text) {
   if (written.words === text) return;
@@ -140,12 +141,18 @@ function words(written, text) {
   const { node } = written;
   node.hidden = !text;
   const paragraphs = text ? hidden(text).split(/\n\s*\n/) : [];
-  node.replaceChildren(
-    ...paragraphs.map((paragraph) => {
-      const p = element("p");
-      p.append(...inline(paragraph));
-      return p;
-    }),
+  node.replaceChildren(...paragraphs.map(block));
+}
+
+const BULLET = "- ";
+
+/** @type {(paragraph: string) => HTMLElement} */
+function block(paragraph) {
+  const lines = paragraph.split("\n");
+  if (!lines.every((line) => line.startsWith(BULLET))) return holding("p", inline(paragraph));
+  return holding(
+    "ul",
+    lines.map((line) => holding("li", inline(line.slice(BULLET.length)))),
   );
 }
 
@@ -168,7 +175,7 @@ function inline(text) {
   });
 }
 
-/** @type {(tag: "strong" | "em", nodes: (string | HTMLElement)[]) => HTMLElement} */
+/** @type {(tag: "strong" | "em" | "p" | "ul" | "li", nodes: (string | HTMLElement)[]) => HTMLElement} */
 function holding(tag, nodes) {
   const node = element(tag);
   node.append(...nodes);

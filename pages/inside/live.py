@@ -1,0 +1,60 @@
+"""Page "Inside" from plain values, as a message on the line brings them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pages.inside import opened, parts, stops
+from pages.inside.compose import compose
+from pages.inside.opened import Slider
+from pages.inside.settings import Below, Settings, Stages
+from pages.inside.spots import block_of, fitting, selection_of
+from ui.look import Look
+from ui.picture.board import Board, compose_parts
+
+LONGEST = 10_000  # characters of a trail
+BY_RUNS = ("pieces", stops.ORDER, "feed-forward")  # open stages with controls of Streamlit, or with charts
+
+
+def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
+    """Return the board of a text.
+
+    values: "stage", "cell", "trail" and "block" as a link writes them; "text": whether a beginner follows the text and not the
+    answer; "columns": the count of numbers and the number for which the page has a slider, and where it stands, null for none.
+    Errors: ValueError, a sentence, for a value that is not allowed, and where the text needs another slider.
+    """
+    stage, cell, trail, block = (written(values, name) for name in ("stage", "cell", "trail", "block"))
+    if stage in BY_RUNS:
+        raise ValueError(f"The stage “{stage}” has controls, so a run of the page draws it.")
+    if values.get("text") is True and look.beginner and look.kind != "self":
+        look = replace(look, kind="encoder")
+    look = parts.follow_label(look)
+    other = block_of(block, parts.stack_layers(look)) if look.beginner else None
+    way = parts.way_of(look, other or parts.own_block(look), stage)
+    chosen = selection_of(*fitting(stage, cell, trail, parts.shapes(look, way), parts.names(way)))
+    here = parts.of_stage(look, way, chosen, slider_of(values.get("columns")))
+    return compose_parts(compose, look, [(Settings(chosen), reading) for reading in (Stages(way), *here, Below(way))])
+
+
+def slider_of(columns: object) -> Slider:
+    """Return what answers for the slider that a run has placed."""
+
+    def last(count: int, at: int) -> int:
+        match columns:
+            case [int(all_columns), int(number), int(end)] if (all_columns, number) == (
+                count,
+                at,
+            ) and opened.COLUMNS <= end <= count:
+                return end
+        raise ValueError("This text needs another slider, which a run of the page places.")
+
+    return last
+
+
+def written(values: Mapping[str, Any], name: str) -> str:
+    value = values.get(name, "")
+    if not isinstance(value, str) or len(value) > LONGEST:
+        raise ValueError(f"“{name}” is a text of at most {LONGEST:,} characters.")
+    return value
