@@ -22,9 +22,9 @@ MOST = 10**9  # the largest number that an argument may be
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a model. value: a text, a whole number, a share of one, or yes (True) and no. choices: the texts among which
-    one chooses, the value among them, in an order that does not tell; () where one types a number. within: how far off a number
-    may be and still be right."""
+    """The answer of a model. value: a text, a whole number, a share of one, or yes (True) and no. choices: the texts to choose
+    from, the value among them, in an order that does not give it away; () if a number is typed. within: how far off a number may
+    be and still count as right."""
 
     value: str | int | float | bool
     choices: tuple[str, ...] = ()
@@ -38,8 +38,8 @@ class Answer:
 
 
 def per_cent(share: float) -> Answer:
-    """Return a share of one as a number in per cent. A guess is right within a tenth of it, or of what it lacks to 100 where that
-    is less, and at most 3; a whole number that it is rounded to is right too."""
+    """Return a share of one as a number in per cent. A guess is right within a tenth of the number, or of its distance from 100
+    if that is less, and at most 3; the nearest whole number is right too."""
     value = round(100 * share, 1)
     rounding = 0.5 if value >= 10 else 0.05
     return Answer(value, within=min(3.0, max(rounding, 0.1 * min(value, 100 - value))))
@@ -67,9 +67,9 @@ ANSWERS: dict[str, Ask] = {}
 
 
 def answer(model: LanguageModel, name: str, text: str, target: str = "", **arguments: Any) -> Answer:
-    """Return the answer of that name for a text. arguments: those that it needs, such as layer and head.
+    """Return the answer with this name for a text. arguments: those that it needs, such as layer and head.
 
-    Errors: ValueError, a sentence, for a name that does not exist, and where this model or this text has no answer.
+    Errors: ValueError, a sentence, for an unknown name, and if this model or this text has no answer.
     """
     if name not in ANSWERS:
         raise ValueError(f"“{name}” cannot be computed. It is one of {', '.join(ANSWERS)}.")
@@ -79,7 +79,7 @@ def answer(model: LanguageModel, name: str, text: str, target: str = "", **argum
 
 
 def check_given(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return what is wrong with a question's arguments for an answer; "" where nothing is."""
+    """Return a sentence on what is wrong with a question's arguments for an answer; "" if nothing is."""
     parameters = {
         parameter.name.rstrip("_"): parameter for parameter in list(inspect.signature(ANSWERS[name]).parameters.values())[2:]
     }
@@ -115,7 +115,7 @@ def register(name: str) -> Callable[[Ask], Ask]:
 
 
 def choice_among(names: Sequence[str]) -> Answer:
-    """Return a choice among the first few names, of which the first is right; sorted, so that their order does not tell."""
+    """Return a choice among the first few names, of which the first is right; sorted, so that the order does not give it away."""
     return Answer(names[0], tuple(sorted(names[:OFFERED], key=str.casefold)))
 
 
@@ -146,8 +146,8 @@ def target_text(trace: Trace) -> str:
 def edits_of(changes: str, model: LanguageModel) -> list[Edit]:
     """Return the edits of changes as an address writes them, with commas between: see `models.edits.FORMS`.
 
-    model: over which means are taken. Errors: ValueError, a sentence, for other texts, for a place that the model does not have,
-    and for a change whose numbers are those of a text.
+    model: the model over whose sample means are taken. Errors: ValueError, a sentence, for other texts, for a place that the
+    model does not have, and for a change whose numbers are those of a text.
     """
     return [fill(edit_of(change), model) for change in changes.split(",") if change]
 
@@ -178,7 +178,7 @@ def weights_of(trace: Trace, layer: int, head: int, kind: str = "") -> np.ndarra
 
 
 def place_of(tokens: Sequence[Token], text: str) -> int:
-    """Return the last position of a token; of no text, of the last token that was typed."""
+    """Return the last position of a token; for no text, that of the last typed token."""
     places = [at for at, token in enumerate(tokens) if (token.text.strip() == text.strip() if text else token.start < token.end)]
     if not places:
         raise ValueError(f"The text has no token {quoted(text.strip())}.")
@@ -186,7 +186,7 @@ def place_of(tokens: Sequence[Token], text: str) -> int:
 
 
 def label_at(tokens: Sequence[Token], at: int) -> str:
-    """Return a token's text; where it stands more than once, also which of them it is, as people count on the page."""
+    """Return a token's text; if it occurs more than once, also which occurrence it is, counted from 1."""
     text = tokens[at].text.strip() or tokens[at].text
     places = [place for place, token in enumerate(tokens) if (token.text.strip() or token.text) == text]
     return f"{text} ({ordinal(places.index(at) + 1)})" if len(places) > 1 else text
@@ -204,7 +204,7 @@ def token_label(model: LanguageModel, id: int) -> str:
 
 
 def id_of(model: LanguageModel, token: str, likeliest: int) -> int:
-    """Return the id of a token by its text; with a space before it where the vocabulary has both."""
+    """Return the id of a token by its text; with a leading space if the vocabulary has both."""
     if not token:
         return likeliest
     texts = {model.token_text(id): id for id in range(model.info.vocabulary)}

@@ -22,9 +22,9 @@ def flow(
     """Return the maximum flow from each input token to a position at the top, scaled to sum to 1: float64 [key].
 
     Each state of a token is a node; the way from state k of a layer to state q of the next one carries at most (1 - residual) ·
-    P[q, k], the heads fused as in rollout, and residual more where k = q. Of a trace of an encoder-decoder the tokens are the
-    source's and then the target's, and cross-attention is one more layer. Through some layers nearly every token could fill
-    what the position can take, so the shares lie close together. report(share done, words) is called between the tokens.
+    P[q, k], the heads fused as in rollout, and residual more where k = q. For an encoder-decoder the tokens are the source's and
+    then the target's, and cross-attention is one more layer. After some layers nearly every token alone can saturate the
+    position, so the shares lie close together. report(share done, words) is called between the tokens.
     Errors: ValueError for another fusion or share, or a position that is not there.
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
@@ -36,7 +36,7 @@ def flow(
 def maximum_flows(
     ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5, report: Report | None = None
 ) -> np.ndarray:
-    """Return the flows of `flow`, not scaled: float64 [token], each at most 1. weights: a matrix a step, as from `matrices`."""
+    """Return the unscaled flows of `flow`: float64 [token], each at most 1. weights: one matrix a step (see `matrices`)."""
     from scipy.sparse.csgraph import maximum_flow  # here, because a first page does without it
 
     check_residual(residual)
@@ -57,9 +57,9 @@ def pipes(ways: Paths, weights: Sequence[np.ndarray], query: int) -> tuple[int, 
 
 
 def nearest(ways: Paths, weights: Sequence[np.ndarray], query: int, most: int) -> np.ndarray:
-    """Return at most `most` tokens of each text to calculate with: int [token], in order, the position among them.
+    """Return at most `most` tokens of each text to calculate with, the position among them: int [token], in order.
 
-    Of the text that the position is in, those before it where nothing looks ahead, else those around it; of the source, those
+    In the position's own text these are the tokens before it if attention is causal, else those around it; in the source, those
     around the token that the position looks at most in the last step.
     """
     place = ways.place(query)
@@ -74,7 +74,7 @@ def nearest(ways: Paths, weights: Sequence[np.ndarray], query: int, most: int) -
 
 
 def restrict(ways: Paths, weights: Sequence[np.ndarray], places: np.ndarray) -> tuple[Paths, list[np.ndarray]]:
-    """Return the ways between some of the tokens alone (int [token], in order); each row of a matrix scaled to sum to 1 again."""
+    """Return the paths between only some of the tokens (int [token], in order); rows of a matrix are scaled to sum to 1 again."""
     start = int((places < ways.start).sum())
     source, target = slice(0, start or len(places)), slice(start, len(places))
     slices = {0: source, ways.start: target}

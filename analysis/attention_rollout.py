@@ -20,7 +20,7 @@ def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, d
     fusion and discard: how the heads of a layer become one matrix (see `fuse_heads`). residual: the share of the identity, in
     0..1. Returns float64 [layers, query, key]: row l is blocks 0..l multiplied up, each row sums to 1. Errors: ValueError for
     another fusion or share, or for attention whose queries are not its keys. Source: Abnar and Zuidema 2020, "Quantifying
-    Attention Flow in Transformers". Paths through an encoder-decoder, or towards one position alone: `analysis.routes`.
+    Attention Flow in Transformers". For an encoder-decoder, or for one position only, see `analysis.routes`.
     """
     check_residual(residual)
     count = len(attention.queries)
@@ -36,7 +36,7 @@ def rollout(attention: Attention, fusion: str = "mean", residual: float = 0.5, d
 
 
 def fuse_heads(weights: np.ndarray, fusion: str = "mean", discard: float = 0.0) -> np.ndarray:
-    """Return the heads of a layer as one matrix: float64 [query, key], rows scaled to sum to 1; a row of nothing but zeros stays.
+    """Return the heads of a layer as one matrix: float64 [query, key], rows scaled to sum to 1; a row of zeros stays zero.
 
     weights: [heads, query, key]. fusion: "mean" | "max" | "min" of the heads. discard: in 0..1, below 1; this share of the keys
     that a query sees, those with the smallest weights, is set to 0 (of equal ones the later; at least one key stays).

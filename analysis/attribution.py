@@ -29,9 +29,9 @@ Report = Callable[[float, str], None]
 class Attribution:
     """The attribution of one position of one text to its tokens, by each method.
 
-    position: of `trace.read`; token: the id of the prediction that is followed there (None: no method that follows one can be
-    asked); against: another, whose slopes are taken off. fusion, discard, residual: as in `analysis.rollout`; the methods with
-    gradients have their own. What is computed once is kept.
+    position: in `trace.read`; token: the id of the followed prediction there (None: methods that follow a prediction are not
+    available); against: another token, whose slopes are subtracted. fusion, discard, residual: as in `analysis.rollout`; the
+    methods with gradients have their own. Results are cached.
     """
 
     model: LanguageModel
@@ -48,10 +48,10 @@ class Attribution:
         return paths(self.trace)
 
     def scores(self, method: str, layer: int | None = None) -> np.ndarray:
-        """Return how much each of `ways.tokens` counts, scaled to sum to 1 (all 0 where nothing counts): float64 [token].
+        """Return the score of each of `ways.tokens`, scaled to sum to 1 (all 0 if no token counts): float64 [token].
 
-        layer: ask after this layer, not the last; of attention × gradient, in this layer alone. Errors: ValueError for another
-        method or layer, and where the model does not show what the method needs.
+        layer: score after this layer instead of the last; for attention × gradient, in this layer alone. Errors: ValueError for
+        another method or layer, and if the model does not expose what the method needs.
         """
         ways = self.ways.until(self._layer_number(layer))
         place, steps = self.position, slice(len(ways.steps))
@@ -121,7 +121,7 @@ class Attribution:
 
 
 def _last_look(ways: Paths, weights: Sequence[np.ndarray], position: int) -> np.ndarray:
-    """Return where a position looks in the last step alone."""
+    """Return the attention of a position in the last step alone."""
     look, step = np.zeros(len(ways.tokens)), ways.steps[-1]
     look[step.keys] = weights[-1][ways.place(position) - step.queries.start]
     return look

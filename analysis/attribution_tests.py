@@ -1,4 +1,4 @@
-"""Tests of attributions: the prediction as the tokens that each calls important are taken away."""
+"""Tests of attributions: the prediction while the tokens that each method calls important are deleted."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ WORK = 2 * 10**10  # multiplications in a batch, at most, so that its end is not
 
 @dataclass(frozen=True)
 class Question:
-    """A prediction for a text and for the same text with some tokens taken away.
+    """A prediction for a text and for the same text with some tokens deleted.
 
-    position: of `trace.read`, where the token of that id is predicted. A model with a mask token has what is taken away masked,
-    so that all else keeps its place; in others it is deleted, and what follows moves up. Of an encoder-decoder both can be
-    taken from: the source, and what the target says so far. against: why this one rather than that one; None: rather than any
-    other.
-    Errors: ValueError without a language-model head, for a token against itself, and for a trace with edits. Of a classifier,
-    token and against are the numbers of labels.
+    position: in `trace.read`, where the token of that id is predicted. For a model with a mask token, deleted tokens are masked,
+    so that all others keep their places; for other models they are removed, and the rest moves up. In an encoder-decoder, tokens
+    of the source and of the target so far can be deleted. against: the token that the prediction is compared with; None: all
+    others.
+    Errors: ValueError without a language-model head, for a token compared with itself, and for a trace with edits. For a
+    classifier, token and against are the numbers of labels.
     """
 
     model: LanguageModel
@@ -62,7 +62,7 @@ class Question:
 
     @cached_property
     def read(self) -> Sequence[Token]:
-        """The tokens read before the prediction: the source, or the text (of a decoder up to the position)."""
+        """The tokens read before the prediction: the source, or the text (for a decoder up to the position)."""
         decoder = self.model.info.kind == "decoder"
         return self.trace.tokens[: range(len(self.trace.tokens))[self.position] + 1] if decoder else self.trace.tokens
 
@@ -75,8 +75,8 @@ class Question:
         return self.trace.target[: range(len(self.trace.read))[self.position] + 1] if self.trace.target else []
 
     def of_tokens(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores of all that is read [source, then target] as those of `read` and `target_read`: a classifier's decoder
-        reads each token a second time, a place later, and both belong to it."""
+        """Return the scores of all tokens [source, then target] as scores of `read` and `target_read`: a classifier's decoder
+        reads each token a second time, one place later, and both scores belong to the token."""
         count = len(self.trace.tokens)
         if not (self.model.info.labels and self.trace.target):
             return scores[: len(self.read) + len(self.target_read)]
@@ -91,8 +91,8 @@ class Question:
 
     @cached_property
     def units(self) -> list[int]:
-        """The tokens that can be taken away: those that were typed, without masks. Positions of `trace.tokens`; those of a
-        target, which follows its source, count on from there."""
+        """The tokens that can be deleted: the typed ones, without masks. They are positions in `trace.tokens`; those of a target,
+        which follows its source, continue the count."""
         mask = self.mask
         return [
             i
@@ -101,7 +101,9 @@ class Question:
         ]
 
     def text(self, keep: np.ndarray) -> list[Token]:
-        """Return the tokens read when only some units stay: bool [unit]. Of an empty text, those that the model reads for it."""
+        """Return the tokens read when only some units stay: bool [unit]. For an empty text, these are the tokens that the model
+        reads then.
+        """
         removed = {unit for unit, stays in zip(self.units, keep, strict=True) if not stays}
         mask = self.mask
         if mask is not None:
@@ -121,7 +123,7 @@ class Question:
     def probabilities(self, keep: np.ndarray, report: Report | None = None) -> np.ndarray:
         """Return the probability of the token for each choice of units: keep bool [choice, unit] -> float64 [choice].
 
-        Against another token: the probability that it is this one of the two. The rest as `evidence`.
+        Against another token, this is its probability among the two. The rest as `evidence`.
         """
         evidence = self.evidence(keep, report)
         return np.exp(evidence) if self.against is None else np.exp(-np.logaddexp(0, -evidence))
@@ -129,8 +131,8 @@ class Question:
     def evidence(self, keep: np.ndarray, report: Report | None = None) -> np.ndarray:
         """Return the token's log-probability, in nats, for each choice of units: keep bool [choice, unit] -> float64 [choice].
 
-        Against another token: what it is more than that one's, which is the difference of their logits. What was asked before is
-        remembered; texts of the same length are read together.
+        Against another token, this is the difference of the two log-probabilities, and so of the logits. Results are remembered;
+        texts of the same length are read together.
         """
         keep = np.asarray(keep, dtype=bool)
         keys = [row.tobytes() for row in np.packbits(keep, axis=1)]
@@ -166,14 +168,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Curves:
-    """A prediction's probability as tokens go, or come, in one order, the most important first.
+    """A prediction's probability while tokens are deleted, or inserted, in one order, the most important first.
 
     counts: int [point], how many (see `steps`); deletion, insertion: float64 [point].
     Source: Petsiuk, Das and Saenko 2018, "RISE".
-    comprehensiveness: the fall of the probability without the first 1, 5, 10, 20 and 50 % of the tokens (rounded up), on
-    average; sufficiency: its fall with these alone. Both are measured, whatever the steps are.
+    comprehensiveness: the fall of the probability without the first 1, 5, 10, 20 and 50 % of the tokens (rounded up), on average;
+    sufficiency: its fall with only these. Both are measured exactly, for any steps.
     Source: DeYoung et al. 2020, "ERASER".
-    correlation: Spearman's, of the scores with leave-one-out; None where either is the same everywhere, or was not given.
+    correlation: Spearman's, of the scores with leave-one-out; None if either is constant, or was not given.
     """
 
     order: np.ndarray
@@ -186,30 +188,30 @@ class Curves:
 
     @property
     def deletion_area(self) -> float:
-        """The mean probability while tokens go (a line between points): small where the important ones went first."""
+        """The mean probability while tokens are deleted (linear between points): small if the important ones go first."""
         return _area(self.counts, self.deletion)
 
     @property
     def insertion_area(self) -> float:
-        """The mean probability while tokens come (a line between points): large where the important ones came first."""
+        """The mean probability while tokens are inserted (linear between points): large if the important ones come first."""
         return _area(self.counts, self.insertion)
 
     @property
     def gap(self) -> float:
-        """Insertion − deletion, the mean over a few points (see `few`): what the first tokens do alone beside what is left
-        without them. −1 to 1; the reverse of an order has the same with its sign turned, so that chance has 0 on average."""
+        """Insertion − deletion, the mean over a few points (see `few`): the probability with only the first tokens less that
+        without them. From −1 to 1; reversing an order changes only the sign, so chance has 0 on average."""
         at = np.searchsorted(self.counts, few(self.counts))
         return float((self.insertion - self.deletion)[at].mean()) if len(at) else 0.0
 
 
 @dataclass(frozen=True)
 class Faithfulness:
-    """The faithfulness of attributions: how far they are true to what a model does.
+    """The faithfulness of attributions: how well they describe what a model does.
 
     full, empty: the probability with the whole text, and with no token of it. units: positions in the text, as in `Question`.
-    counts: how many tokens are gone at each point of every curve. leave_one_out: what the probability falls by without each:
+    counts: how many tokens are gone at each point of every curve. leave_one_out: the fall of the probability without each unit:
     float64 [unit]. methods: by name, "leave-one-out" among them; random: random orders. gaps: float64 [order], the `Curves.gap`
-    of these and of more random orders, as many times as there are methods, so that a verdict can be corrected for their number.
+    of these and of further random orders, whose number grows with that of the methods, so that a verdict can be corrected for it.
     """
 
     full: float
@@ -227,7 +229,7 @@ class Faithfulness:
         return len(self.counts) == len(self.units) + 1
 
     def beaten(self, method: str) -> int:
-        """Return how many random orders let the prediction fall more slowly than this method: those of a larger deletion area."""
+        """Return how many random orders let the prediction fall more slowly than this method, with a larger deletion area."""
         area = self.methods[method].deletion_area
         return sum(order.deletion_area > area for order in self.random)
 
@@ -240,12 +242,12 @@ class Faithfulness:
         return int((self.gaps >= self.methods[method].gap).sum())
 
     def as_far(self, method: str) -> int:
-        """Return how many random orders have a gap as far from 0 as this method's, to either side."""
+        """Return how many random orders have a gap at least as far from 0 as this method's, on either side."""
         return int((np.abs(self.gaps) >= abs(self.methods[method].gap)).sum())
 
     def chance(self, method: str) -> float:
-        """Return the probability that a random order has a gap as far from 0 as this method's, to either side: Monte Carlo p, at
-        least 1 / (n + 1). Not corrected for the number of methods."""
+        """Return the probability that a random order has a gap at least as far from 0 as this method's, on either side: a Monte
+        Carlo p, at least 1 / (n + 1), not corrected for the number of methods."""
         return (1 + self.as_far(method)) / (1 + len(self.gaps))
 
     @cached_property
@@ -262,7 +264,7 @@ class Faithfulness:
     def verdict(self, method: str) -> str:
         """Return "better" or "worse" than chance by deletion and insertion together, or "none".
 
-        Where no method knows anything, any of them gets "better" or "worse" in at most 5 % of texts.
+        If no method knows anything, one of them gets "better" or "worse" in at most 5 % of texts.
         """
         if self.corrected[method] > LEVEL:
             return "none"
@@ -280,8 +282,8 @@ class Faithfulness:
 
     @property
     def saturates(self) -> str:
-        """ "stays" where half of the tokens, whichever they are, keep nearly all of the probability; "falls" where few that go,
-        whichever they are, take nearly all of it; else "". Orders can hardly differ then."""
+        """ "stays" if any half of the tokens keeps nearly all of the probability; "falls" if deleting any few tokens takes nearly
+        all of it; else "". In the first two cases orders can hardly differ."""
         if not self.random or not len(few(self.counts)):
             return ""
         _, early, _, half = self.middle
@@ -298,11 +300,11 @@ def faithfulness(
 ) -> Faithfulness:
     """Return deletion and insertion curves of each method, of leave-one-out, and of some random orders.
 
-    scores: by the method's name, one number for each token that is read (see `Attribution.scores`); NaN counts as the least. Of
-    equal scores the earlier token goes first. orders, seed: how many random orders, and what they are drawn with; for each method
-    beside the first as many more, read at a few points alone. exact: every step is measured, else those of a grid (see `steps`).
-    report: see `Question.probabilities`.
-    Errors: ValueError where nothing was typed.
+    scores: by the method's name, one number for each token that is read (see `Attribution.scores`); NaN counts as the smallest.
+    Among equal scores the earlier token goes first. orders, seed: how many random orders, and the seed for drawing them; for each
+    method after the first, as many more, read only at a few points. exact: every step is measured, else those of a grid (see
+    `steps`). report: see `Question.probabilities`.
+    Errors: ValueError if nothing was typed.
     """
     units = question.units
     if not units:
@@ -334,10 +336,10 @@ def faithfulness(
 
 
 def steps(units: int, exact: bool = True) -> np.ndarray:
-    """Return how many of the units are gone at each point of a curve, from none to all: int [point].
+    """Return how many of the units are deleted at each point of a curve, from none to all: int [point].
 
-    exact: at every step. Else at steps that widen from both ends by half of what is gone or left, up to a thirtieth of the text:
-    what a prediction hangs on mostly goes first or last, and a wide first gap would decide the area.
+    exact: at every step. Otherwise the steps widen from both ends by half of the deleted or remaining tokens, up to a thirtieth
+    of the text: the tokens that a prediction depends on mostly go first or last, and a wide first gap would decide the area.
     """
     if exact:
         return np.arange(units + 1)
@@ -359,13 +361,13 @@ def few(counts: np.ndarray) -> np.ndarray:
 
 
 def texts_read(units: int, methods: int, orders: int = ORDERS, exact: bool = True) -> int:
-    """Return how many changed texts `faithfulness` reads for that many methods, at most: a text that two need is read once."""
+    """Return the most changed texts that `faithfulness` reads for so many methods; a text that two methods need is read once."""
     points = {*steps(units, exact).tolist(), *_tops(units).tolist()} - {0, units}
     return 2 + units + 2 * len(points) * (methods + 1 + orders) + 2 * len(few(steps(units, exact))) * orders * methods
 
 
 def _tops(units: int) -> np.ndarray:
-    """Return how many tokens the `SHARES` are, rounded up: int [share]."""
+    """Return the `SHARES` as numbers of tokens, rounded up: int [share]."""
     return -(-np.array(SHARES) * units // 100)
 
 
@@ -375,7 +377,7 @@ def _all_sets(order: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _sets(order: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the sets without the first units of an order, then those of the first units alone: bool [2 · points, unit]."""
+    """Return the sets without the first units of an order, then those with only the first units: bool [2 · points, unit]."""
     first = np.argsort(order) < counts[:, None]
     return np.concatenate([~first, first])
 

@@ -1,4 +1,4 @@
-"""A prediction, and its strength as heads and feed-forwards are taken away: the behaviour that a circuit explains."""
+"""A prediction, and its strength while heads and feed-forwards are removed: the behaviour that a circuit explains."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ FILLS = ("mean", "zero", "other text")  # what takes the place of a part that is
 
 @dataclass(frozen=True)
 class Node:
-    """A part that can be taken away: a head, or with `head` None a feed-forward. kind: of the attention, or the stack; number: of
-    the layer in the network, where it is another."""
+    """A part that can be removed: a head, or with `head` None a feed-forward. kind: of the attention, or the stack; number: the
+    layer's number in the network, if it differs."""
 
     layer: int
     head: int | None = None
@@ -44,14 +44,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """A prediction at a position of `trace.read`, measured as parts are taken away.
+    """A prediction at a position of `trace.read`, measured while parts are removed.
 
-    token: its id; against: another, None for any other. fill: one of `FILLS`: nothing, at every position the mean of what the
-    part gives over some texts (`head_means`), or what it gives in the text `other` (after the same `target`), which must have as
-    many tokens. texts: what the means are over, by default the built-in sample. The parts are those of the stack that predicts:
-    of an encoder-decoder the decoder; the encoder stays as it is.
-    Errors: ValueError without a language-model head, for a token or a fill that is not there, a token against itself, a trace
-    with edits, texts of unequal length, and for a model that attends in its own way with another fill than "zero".
+    token: its id; against: another token, None for any other. fill: the replacement of a removed part, one of `FILLS`: zero, its
+    mean output over some texts (`head_means`) at every position, or its output in the text `other` (after the same `target`),
+    which must have as many tokens. texts: those of the means, by default the built-in sample. The parts are those of the stack
+    that predicts, in an encoder-decoder the decoder; the encoder stays unchanged.
+    Errors: ValueError without a language-model head, for an unknown token or fill, a token compared with itself, a trace with
+    edits, texts of unequal length, and for a fill other than "zero" in a model with its own attention code.
     """
 
     model: LanguageModel
@@ -120,11 +120,11 @@ class Behaviour:
 
     @cached_property
     def edits(self) -> dict[Node, list[Edit]]:
-        """The edits that take each part away."""
+        """The edits that remove each part."""
         return {node: replace_part(node, value, len(self.trace.read)) for node, value in self.replacements.items()}
 
     def estimates(self, nodes: Collection[Node]) -> dict[Node, float]:
-        """Return how much the measure would change without each of the parts that are kept, by its slope there: nats.
+        """Return how much the measure would change without each of the kept parts, estimated from its slope: nats.
 
         Source: Nanda 2023, "Attribution Patching"; Syed, Rager and Conmy 2023, "Attribution Patching Outperforms Automated
         Circuit Discovery".
@@ -141,7 +141,7 @@ class Behaviour:
         return estimates
 
     def without(self, nodes: Collection[Node]) -> list[Edit]:
-        """Return the edits that take all other parts away."""
+        """Return the edits that remove all other parts."""
         return [edit for node in self.nodes if node not in nodes for edit in self.edits[node]]
 
     @cached_property
@@ -161,12 +161,12 @@ class Behaviour:
         return answers(self.model, self.trace, [self.without(nodes) for nodes in sets], self.position)
 
     def shares(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
-        """Return the measures as shares of the behaviour: 1 as the whole model, 0 as without all parts."""
+        """Return the measures as shares of the behaviour: 1 for the whole model, 0 without all parts."""
         whole, nothing = self.ends
         return (self.measures(sets) - nothing) / (whole - nothing)
 
     def measure_of(self, logits: np.ndarray) -> np.ndarray:
-        """Return the measure of logits [row, vocabulary]: float64 [row]. Errors: ValueError for a token that is not there."""
+        """Return the measure of logits [row, vocabulary]: float64 [row]. Errors: ValueError for an unknown token."""
         for id in (self.token, self.against or 0):
             if not 0 <= id < logits.shape[1]:
                 raise ValueError(f"There is no token {id}: they are 0 to {logits.shape[1] - 1:,}.")

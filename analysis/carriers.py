@@ -32,15 +32,15 @@ TOGETHER = 3  # heads switched off at once
 class Overview:
     """An overview of one prediction in numbers; `print` it, or let a notebook show it.
 
-    model, text: what was asked. position: of `trace.read`. prediction: the token that is asked about; others: the likeliest other
-    ones, the first of them the one that `direct` is against. entropy: of the prediction, bits.
-    heads: a row a head, the strongest first: kind, layer, head, effect (the change of the token's log-probability when the head
-    is off, nats; below 0: it helps) and direct (what it wrote towards the token rather than towards the other one, logits).
-    feedforwards: the same of each feed-forward that is skipped. words: position, token, and what each is worth by two methods,
-    nats; those that speak most for the token first. NaN: not known, and `doubts` says why.
+    model, text: the arguments. position: in `trace.read`. prediction: the explained token; others: the likeliest other ones;
+    `direct` compares with the first of them. entropy: of the prediction, bits.
+    heads: a row for each head, the strongest first: kind, layer, head, effect (the change of the token's log-probability when the
+    head is off, nats; below 0: the head helps) and direct (its write towards the token less that towards the other one, logits).
+    feedforwards: the same for each skipped feed-forward. words: position, token, and the worth of each by two methods, nats;
+    those with the most support for the token first. NaN: unknown, and `doubts` says why.
     together: the change when the strongest heads are off at once, nats; alone: the sum of their effects. agreement: rank
     correlation of the two methods over the tokens; direct_agreement: of effect (with its sign turned) and direct over the heads.
-    doubts: what limits all this, in sentences.
+    doubts: sentences on the limits of these numbers.
     """
 
     model: str
@@ -94,13 +94,13 @@ class Overview:
 def overview(
     model: LanguageModel, text: Text, position: int | None = None, token: int | None = None, target: Text = "", top: int = 5
 ) -> Overview:
-    """Return what carries a prediction: its strongest heads and feed-forwards, their direct writes, its tokens, and the doubts.
+    """Return an overview of a prediction: its strongest heads and feed-forwards, their direct writes, its tokens, and doubts.
 
-    position: of `trace.read`; None: the last, for an encoder its first mask. token: an id, None for the likeliest one; target:
-    what an encoder-decoder has said; top: rows of each table that are shown (the tables hold all), and other tokens.
-    The text is read without each head and each feed-forward, in batches; tokens are taken away one by one.
-    Errors: ValueError without a language-model head, for an encoder's text without a mask, for a position or token that is not
-    there, and for less than one row; TypeError for what is no text.
+    position: in `trace.read`; None: the last, for an encoder its first mask. token: an id, None for the likeliest one; target:
+    the output of an encoder-decoder so far; top: how many rows of each table are shown (the tables contain all), and how many
+    other tokens. The text is read without each head and each feed-forward, in batches; tokens are deleted one by one. Errors:
+    ValueError without a language-model head, for an encoder's text without a mask, for an unknown position or token, and for less
+    than one row; TypeError for anything but a text.
     """
     if not isinstance(top, int) or isinstance(top, bool) or top < 1:
         raise ValueError(f"top says how many rows are shown, a whole number from 1 on; it is {top!r}.")
@@ -167,7 +167,7 @@ def _direct(model: LanguageModel, trace: Trace, token: int, against: int, at: in
 
 
 def _write_of(direct: pd.DataFrame | None, part: str, layer: int, head: int | None) -> float:
-    """Return what a part wrote, NaN where it is not known."""
+    """Return a part's write, NaN if it is unknown."""
     if direct is None:
         return np.nan
     rows = direct[(direct.part == part) & (direct.layer == layer)]

@@ -25,18 +25,17 @@ Report = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Circuit:
-    """A circuit, and how it stands among other sets of its size.
+    """A circuit, and its rank among other sets of its size.
 
     All shares are of the gain `whole` − `nothing`, in log-probability or in a difference of logits: 1 is the whole model, 0 the
     model without all `nodes`.
-    nodes: all heads and feed-forwards that were asked about; members: those of the circuit, both the first layer first.
-    share: what is left with only them (faithfulness); left: what is left without them (completeness: the less, the fewer parts
-    are missing).
-    random_shares, random_lefts: float64 [set], the same of other sets with as many heads and as many feed-forwards; every_set:
-    whether these are all that there are, else they were drawn at random, none twice.
-    without: float64 [member], what is left of the circuit when one more part is taken away. whole, nothing: the measure in nats,
-    the log-probability of the token, or the difference of its logit from that of `against`. alone: float32 [vocabulary], the
-    logits with only the circuit. readings: how often the text was read.
+    nodes: all heads and feed-forwards considered; members: those of the circuit; both from the first layer on. share: the share
+    that remains with only the members (faithfulness); left: the share that remains without them (completeness: the smaller, the
+    fewer parts are missing).
+    random_shares, random_lefts: float64 [set], the same for other sets with as many heads and feed-forwards; every_set: whether
+    these are all such sets; else they are random, and all different. without: float64 [member], the share that remains with the
+    circuit less one part. whole, nothing: the measure in nats, the log-probability of the token, or the difference of its logit
+    from that of `against`. alone: float32 [vocabulary], the logits with only the circuit. readings: how often the text was read.
     """
 
     nodes: tuple[Node, ...]
@@ -67,17 +66,17 @@ class Circuit:
 
     @property
     def left_rank(self) -> int:
-        """Its place by how little is left without each, from 1. An equal set goes first."""
+        """Its place among all sets by how little remains without each, from 1. An equal set goes first."""
         return 1 + int((self.random_lefts <= self.left + self._same).sum())
 
     @property
     def faithful(self) -> bool:
-        """Whether it is closer to the whole model than every other set that was tried; False where there is no other."""
+        """Whether it is closer to the whole model than every other tried set; False if there is no other."""
         return self.share_rank == 1 and len(self.random_shares) > 0
 
     @property
     def complete(self) -> bool:
-        """Whether less is left without it than without every other set that was tried; False where there is no other."""
+        """Whether less remains without it than without every other tried set; False if there is no other."""
         return self.left_rank == 1 and len(self.random_lefts) > 0
 
     @property
@@ -102,15 +101,15 @@ def find_circuit(
 ) -> Circuit:
     """Return the fewest heads and feed-forwards that keep a prediction on this text, by greedy pruning.
 
-    Parts go one after the other, those first whose estimated effect is smallest (attribution patching), and each is measured by
-    reading again without it: it stays away where what is left stays within 1 − `keep` of the whole model, to either side. This
-    is repeated until no part can go any more. So none of what is kept can be left out by itself, but a smaller set of other parts
-    may exist. token: an id, None for the likeliest; the rest: as `Behaviour`. seed: what random sets are drawn with. report:
-    called with the progress. Errors: as `Behaviour`; ValueError where `keep` is no share, and where all parts do not make the
-    token likelier than none.
-    The circuit is selected on the text on which it is tested, and the other sets are not, so it should beat them: where it does
-    not, its parts are no special ones. In networks of random weights it does so in about four of five texts, and the same set on
-    another text in about one of eleven (`benchmarks.false_positives`): so being above them is no proof.
+    Parts are removed one after the other, those with the smallest estimated effect (attribution patching) first. Each removal is
+    measured by reading the text again: it stands if the result stays within 1 − `keep` of the whole model, on either side. This
+    is repeated until no part can be removed. So no kept part can be left out by itself, but a smaller set of other parts may
+    exist. token: an id, None for the likeliest; the rest: as `Behaviour`. seed: for drawing random sets. report: called with the
+    progress. Errors: as `Behaviour`; ValueError if `keep` is no share, and if all parts together do not make the token likelier
+    than none.
+    The circuit is selected on the text on which it is tested, and the other sets are not, so it should beat them: if it does not,
+    its parts are not special. In networks with random weights it beats them in about four of five texts, and the same set on
+    another text in about one of eleven (`benchmarks.false_positives`): so beating them is no proof.
     Source: Wang et al. 2023, "Interpretability in the Wild" (faithfulness, completeness); Conmy et al. 2023, "Towards Automated
     Circuit Discovery" (pruning in a fixed order).
     """
@@ -158,10 +157,11 @@ def find_circuit(
 
 
 def prune(behaviour: Behaviour, keep: float, report: Report | None = None) -> tuple[list[Node], int]:
-    """Return the parts that stay, the first layer first, and how often the text was read, a pass forward and back being three.
+    """Return the parts that stay, from the first layer on, and how often the text was read; a forward and backward pass counts as
+    three.
 
-    Several parts in a row are tried at once, as sets that each lack one more: those before the first bad set go. What is left is
-    estimated again then.
+    Several parts in a row are tried at once, as sets that each lack one more: those before the first bad set are removed. The
+    effects of the remaining parts are then estimated again.
     """
     remaining, readings, before, ahead = set(behaviour.nodes), 0, 0, 1.0
     batch = min(AT_ONCE, max(2, len(remaining) // STEPS))

@@ -1,4 +1,4 @@
-"""Comparison of two attentions: the tokens that both have, and the weights between these."""
+"""Comparison of two attentions: their common tokens, and the weights between these."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MANY = 100_000  # pairs of tokens between beginning and end; beyond, difflib may
 
 @dataclass(frozen=True)
 class Half:
-    """One of two attentions, between the tokens that both have.
+    """One of two attentions, between their common tokens.
 
-    queries, keys: groups of the tokens that are looked at, one a row and one a column; weights: float32 [query, key], of a
-    group the mean of what its tokens give and the sum of what they get; future: bool [query, key], whether all of a key comes
-    after all of a query. left_out: the keys that the other has not; share: how much of the attention of these queries goes
-    there, from 0 to 1.
+    queries, keys: groups of tokens, one for each row and each column; weights: float32 [query, key], the mean over the queries of
+    a group, the sum over its keys; future: bool [query, key], whether a whole key group comes after a whole query group.
+    left_out: the keys that the other attention does not have; share: how much of the attention of these queries goes there, from
+    0 to 1.
     """
 
     queries: Groups
@@ -38,7 +38,7 @@ class Half:
 
 @dataclass(frozen=True)
 class Common:
-    """Two attentions between the tokens that both have. queries, keys: their texts, "tired / hot" where the two differ."""
+    """Two attentions between their common tokens. queries, keys: the texts of the tokens, "tired / hot" where the two differ."""
 
     a: Half
     b: Half
@@ -52,8 +52,8 @@ class Common:
 
     @property
     def moved(self) -> float:
-        """Half the sum of a row's absolute differences, its mean over the rows: the share of attention that is elsewhere
-        (the total variation distance where both rows sum to 1)."""
+        """Half the sum of a row's absolute differences, averaged over the rows: the share of attention that has moved (the total
+        variation distance where both rows sum to 1)."""
         return float(np.abs(self.difference).sum(-1, dtype=np.float64).mean() / 2)
 
     def largest(self, count: int = 5) -> list[tuple[int, int]]:
@@ -64,10 +64,11 @@ class Common:
 
 
 def compare(a: Scope, b: Scope, heads: Sequence[tuple[int, int | None]] = ((0, 0), (0, 0)), same_text: bool = True) -> Common:
-    """Compare a head of one attention and a head of another, between the tokens that both have.
+    """Compare a head of one attention and a head of another, between their common tokens.
 
-    heads: (layer, head) of each; None is the mean of the layer's heads. same_text: the tokens are of one text, and are aligned
-    by where they stand in it (`align`), else by what they say (`align_texts`). Errors: ValueError where nothing is in common.
+    heads: (layer, head) of each; None is the mean of the layer's heads. same_text: whether the tokens are of one text, so that
+    they are aligned by their place in it (`align`); else they are aligned by their texts (`align_texts`). Errors: ValueError if
+    they have nothing in common.
     """
     by = align if same_text else align_texts
     queries, keys = by(a.queries.tokens, b.queries.tokens), by(a.keys.tokens, b.keys.tokens)
@@ -83,9 +84,9 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
     """Align the tokens of one text, cut in two ways, in the smallest groups that both have: positions in `a` and in `b`, group by
     group.
 
-    A group ends where a token of either ends at the same character. Of signs that stand for no text (special, and empty
-    offsets), those that both have at the same place go together, one by one where they are as many. In no group is what only
-    one of them reads: a sign, a space at the end, the beginning of a text that the other had no room for.
+    A group ends where tokens of both end at the same character. Special tokens without text are joined if both have them at the
+    same place, one by one if their numbers are equal. Tokens that only one of them reads are in no group: a special token, a
+    space at the end, the beginning of a text for which the other had no room.
     """
     if list(a) == list(b):
         return [[i] for i in range(len(a))], [[i] for i in range(len(b))]
@@ -108,9 +109,9 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
 def align_texts(a: Sequence[Token], b: Sequence[Token]) -> tuple[Groups, Groups]:
     """Align the tokens of two texts, equal ones one by one, and changed ones with their counterparts: positions in `a` and `b`.
 
-    Beginning and end are compared first, then `difflib` looks for the same runs between them. Where one has other words in the
-    place of those of the other, word goes with word when they are as many, else all of them with all. In no group is what
-    only one text has. `align_texts(b, a)` gives the same groups.
+    Beginning and end are compared first, then `difflib` looks for equal runs between them. Where words were replaced by others,
+    word goes with word if their numbers are equal, else all of them with all. Tokens that only one text has are in no group.
+    `align_texts(b, a)` gives the same groups.
     """
     ours, theirs = ([(token.text, token.special, token.segment) for token in tokens] for tokens in (a, b))
     if theirs < ours:  # difflib may find other runs the other way round
@@ -151,7 +152,7 @@ def _half(scope: Scope, layer_head: tuple[int, int | None], queries: Groups, key
 
 
 def _reach(side: Side, groups: Groups, of: Callable[..., int]) -> np.ndarray:
-    """Return the first or last position, among all tokens that were read, of each group."""
+    """Return each group's first or last position among all tokens that were read."""
     return np.array([of(position for i in group for position in side.groups[i]) for group in groups])
 
 
@@ -228,7 +229,7 @@ def _same(a: list, b: list) -> int:
 def _replacements(
     ours: list[int], theirs: list[int], a: Sequence[Token], b: Sequence[Token]
 ) -> list[tuple[list[int], list[int]]]:
-    """Return which tokens replace which, where two texts differ; none where one of them has none there."""
+    """Return which tokens replace which where two texts differ; none if one of them has no tokens there."""
     if not ours or not theirs:
         return []
     parts = [[[run[i] for i in word] for word in words([tokens[p] for p in run])] for run, tokens in ((ours, a), (theirs, b))]

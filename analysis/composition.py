@@ -24,14 +24,14 @@ DRAWS = 20  # of random matrices
 class HeadWeights:
     """Scores of heads by the weights of a kind of attention.
 
-    table: a row a head, with columns layer, head; copying (`copying_scores`) and matching, the same of W_E W_Q W_Kᵀ W_Eᵀ: 1 for a
-    head that looks for the token that it reads, −1 for one that avoids it; NaN where they cannot be said; ov_rank and qk_rank,
-    the stable ranks ‖M‖²_F / ‖M‖²₂ of W_V W_O and W_Q W_Kᵀ, from 1 to d_head. NAME_null of copying and matching: the largest
-    value of any head when all matrices are shuffled.
+    table: a row for each head, with columns layer, head; copying (`copying_scores`) and matching, the same for W_E W_Q W_Kᵀ W_Eᵀ:
+    1 for a head that looks for the token that it reads, −1 for one that avoids it; NaN where they are unknown; ov_rank and
+    qk_rank, the stable ranks ‖M‖²_F / ‖M‖²₂ of W_V W_O and W_Q W_Kᵀ, from 1 to d_head. NAME_null of copying and matching: the
+    largest value of any head when all matrices are shuffled.
     composition: float64 [way, head, earlier head]: by its queries, keys or values, ‖W_OV M‖ / (‖W_OV‖ ‖M‖) less what random
     matrices of these shapes give, NaN where the other head is not in an earlier layer. random: that baseline.
-    normed: whether queries and keys are normed after their matrices, so that these say directions alone: how strongly a head
-    looks for something depends on the tokens then.
+    normed: whether queries and keys are normed after their matrices, which then determine only directions: how strongly a head
+    looks for something depends on the tokens.
     """
 
     table: pd.DataFrame
@@ -44,8 +44,8 @@ def head_weights(model: LanguageModel, kind: str | None = None, report: Report =
     """Return scores of the heads of a kind of attention by their weights. Norms are left out, rotary positions are those of
     distance 0.
 
-    Biases are left out too; of norms of queries and keys the gains of root-mean-square ones stay (see `HeadWeights.normed`).
-    Errors: ValueError where a matrix of queries, keys, values or outputs could not be
+    Biases are left out too; the gains of root-mean-square norms of queries and keys stay (see `HeadWeights.normed`). Errors:
+    ValueError where a matrix of queries, keys, values or outputs could not be
     found, where all of them would not fit in memory, and for cross-attention, whose keys are of another stream.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
     """
@@ -113,7 +113,7 @@ def read_weights(model: LanguageModel, kind: str) -> tuple[dict[str, np.ndarray]
 
 def share(value: np.ndarray, output: np.ndarray, reads: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return ‖V O R T‖ / (‖V O‖ ‖R T‖), from matrices as narrow as a head. value, reads: [d_model, d_head]; output, then:
-    [d_head, d_model]. Of several heads that write, [head, …], one number each."""
+    [d_head, d_model]. For several writing heads, [head, …], one number each."""
     before, after = value.swapaxes(-1, -2) @ value, target @ target.T
     middle = output @ reads
     squares = np.sum((before @ middle) * (middle @ after), axis=(-1, -2))

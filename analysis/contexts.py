@@ -1,4 +1,4 @@
-"""One word in several texts: where it stands, and its hidden states there."""
+"""One word in several texts: its occurrences, and its hidden states there."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from models.tokens import Token
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A word at one place: which text, and the positions of the tokens that it takes there."""
+    """An occurrence of a word: the number of its text, and the positions of its tokens."""
 
     text: int
     positions: tuple[int, ...]
 
 
 def occurrences(word: str, texts: Sequence[str], tokens: Sequence[Sequence[Token]]) -> list[Occurrence]:
-    """Return every place of a word, whole and in any case: "bank" is also in "Bank.", and not in "bankrupt".
+    """Return every occurrence of a word, whole and in any case: "bank" occurs in "Bank.", but not in "bankrupt".
 
     texts: as typed; tokens: a model's tokens of each.
     """
@@ -42,7 +42,7 @@ def occurrences(word: str, texts: Sequence[str], tokens: Sequence[Sequence[Token
 
 
 def word_states(hidden: Sequence[np.ndarray], places: Sequence[Occurrence]) -> np.ndarray:
-    """Return the hidden state of a word at each place, the mean of its tokens there: float32 [layers + 1, place, d_model].
+    """Return the hidden state of a word at each occurrence, the mean over its tokens: float32 [layers + 1, occurrence, d_model].
 
     hidden: [layers + 1, position, d_model] of each text.
     """

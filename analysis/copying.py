@@ -13,9 +13,9 @@ ROWS = 8192  # of a vocabulary multiplied at once: all of them in 64 bits would 
 def copying_scores(model: LanguageModel) -> np.ndarray:
     """Return how much each head copies: float64 [layers, heads], from −1 (each token makes itself less likely) to 1 (it copies).
 
-    Σλ / Σ|λ| over the eigenvalues λ of the head's whole way from a token that is looked at to the logits, W_E W_V W_O W_U
-    [vocabulary, vocabulary]. The norms on the way are left out. Random weights give values around 0.
-    Errors: ValueError where there are two stacks, and where one of these is not a single matrix of the model.
+    Σλ / Σ|λ| over the eigenvalues λ of the head's whole path from a token that it looks at to the logits, W_E W_V W_O W_U
+    [vocabulary, vocabulary]. The norms on the path are left out. Random weights give values around 0. Errors: ValueError for two
+    stacks, and if one of these is not a single matrix of the model.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", section on OV circuits and eigenvalues.
     """
     if model.info.kind == "encoder-decoder":
@@ -29,8 +29,8 @@ def copying_scores(model: LanguageModel) -> np.ndarray:
 
 
 def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return leftᵀ right of two tables of a vocabulary [vocabulary, size]: float64 [size, size]: out by one and in by the other.
-    The eigenvalues of a way from token to token are those of a [d_head, d_head] around it."""
+    """Return leftᵀ right of two tables of a vocabulary [vocabulary, size]: float64 [size, size]. The eigenvalues of a map from
+    token to token equal those of a [d_head, d_head] product that contains it."""
     if left.shape != right.shape:
         raise ValueError("Tokens are read and said by tables of different sizes here, so copying is not measured.")
     sums = np.zeros((left.shape[1],) * 2)

@@ -23,11 +23,11 @@ SHOWN = 20  # rows printed
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """The mean results of an analysis over texts, cell by cell of the array that it gives of one text.
+    """The mean results of an analysis over texts, for each cell of the array that it returns for one text.
 
-    mean, low, high: float64, of the shape of one text's result; low and high: the ends of the confidence interval of the mean,
-    NaN where fewer than two texts have the cell. count: int, how many texts have it (are not NaN there). each: float64
-    [text, …], the result of each. confidence: of the interval, a share. axes: what the dimensions are called in `table`.
+    mean, low, high: float64, in the shape of one text's result; low and high: the ends of the confidence interval of the mean,
+    NaN where fewer than two texts have the cell. count: int, how many texts have it (are not NaN there). each: float64 [text, …],
+    the result of each. confidence: of the interval, a share. axes: the names of the dimensions in `table`.
     """
 
     mean: np.ndarray
@@ -45,7 +45,9 @@ class Averages:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row a cell: the axes, mean, low, high, texts (that have it). The largest means come first."""
+        """A table with a row for each cell: the axes, mean, low, high, and texts (how many have it). The largest means come
+        first.
+        """
         import pandas as pd
 
         places = dict(zip(self.axes, (index.ravel() for index in np.indices(self.mean.shape)), strict=True))
@@ -78,17 +80,16 @@ def over(
 ) -> Averages:
     """Run an analysis on each text, and return the mean of its results with a confidence interval.
 
-    find(model, text, **options): gives an array or a number, such as `head_effects`, or a function of your own that traces.
-    reduce: makes an array of one shape of a result, where that has as many cells as the text has tokens; without it, a cell
-    is a mean over what stands at the same place of texts of the same length. axes: names of the dimensions, such as ("layer",
-    "head"). confidence: a share of 1. seed: what is drawn with. report(share, words): called with the progress; it may raise
-    to stop.
+    find(model, text, **options): returns an array or a number, such as `head_effects`, or your own function. reduce: converts a
+    result whose shape depends on the number of tokens to a fixed shape; without it, texts must have the same length, and a cell
+    is the mean over the same place in each. axes: names of the dimensions, such as ("layer", "head"). confidence: a share of 1.
+    seed: for the bootstrap's draws. report(share, words): called with the progress; it may raise to stop.
     The interval is the bootstrap's (bias-corrected and accelerated) over texts, each taken as one draw. With few texts it is too
     narrow: intervals of 0.95 held the true mean of normal numbers in 0.73, 0.83, 0.88, 0.92 and 0.94 of cases with 3, 5, 10, 20
-    and 50 texts. Sentences of one story, or texts that come twice, are less than so many texts.
+    and 50 texts. Sentences of one story, or repeated texts, count for less than as many independent texts.
     Cells are not compared with each other: of 100 whose true mean is 0, five intervals of 0.95 are expected to miss it.
-    Errors: TypeError for texts that are no list; ValueError for fewer than two texts, for results of different shapes, for what
-    is no number, for a wrong number of axes, and what `find` says of a text, with its number.
+    Errors: TypeError if texts is no list; ValueError for fewer than two texts, for results of different shapes or without
+    numbers, for a wrong number of axes, and for a ValueError of `find`, with the number of the text.
     Source: Efron 1987, "Better Bootstrap Confidence Intervals".
     """
     if isinstance(texts, str) or not isinstance(texts, Sequence):
@@ -139,8 +140,8 @@ def interval(
     each: np.ndarray, confidence: float = 0.95, seed: int = 0, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the confidence interval of the mean over the first axis: low and high, float64. each: float [text, …], NaN where a
-    text has none. weights: [text], how much each counts, such as its tokens; they are drawn with it. Of fewer than two texts:
-    NaN; of texts that all say the same: that."""
+    text has none. weights: [text], such as the number of tokens, drawn together with the text. For fewer than two texts: NaN; for
+    texts with equal results: that result."""
     from scipy.stats import bootstrap
 
     flat = each.reshape(len(each), -1)

@@ -25,7 +25,7 @@ SYMBOLS = (
 
 @dataclass(frozen=True)
 class Term:
-    """A formula in SYMBOLS, over all layers, and its value; empty and 0 where there is nothing."""
+    """A formula in SYMBOLS, over all layers, and its value; "" and 0 for nothing."""
 
     formula: str = ""
     value: int = 0
@@ -33,8 +33,8 @@ class Term:
 
 @dataclass(frozen=True)
 class Cost:
-    """One part of one stack. parameters: numbers that are learned; flops: of a forward pass, 2 a multiply-and-add, products of
-    matrices only; activations: bytes of what its modules give, in float32. stack: "" or "encoder" or "decoder"."""
+    """One part of one stack. parameters: learned numbers; flops: of a forward pass, 2 for each multiply-and-add, matrix products
+    only; activations: bytes of its modules' outputs in float32. stack: "" or "encoder" or "decoder"."""
 
     part: str
     stack: str
@@ -45,8 +45,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Measured:
-    """The measured costs, by part and stack as in `costs`. cache: bytes of the keys and values of the text that is written
-    and of its source; seconds: of one forward pass."""
+    """The measured costs, by part and stack as in `costs`. cache: bytes of the keys and values of the written text and of its
+    source; seconds: of one forward pass."""
 
     parameters: dict[tuple[str, str], int]
     flops: dict[tuple[str, str], int]
@@ -58,10 +58,10 @@ class Measured:
 def costs(config: TransformerConfig, length: int, target: int | None = None) -> list[Cost]:
     """Return the cost of each part for one text of `length` tokens, and one target of `target` where there are two stacks.
 
-    Scores count the whole square of pairs where the pattern is "full", its masked half too, as is the custom and as `measure`
-    counts; of any other pattern only the pairs that may meet (`models.scratch.masks.pairs`), which is what a kernel made for it
-    computes. The kernel used here computes the square for every pattern. The scores are never kept by a fused kernel; see
-    `scores_bytes` for what they would take.
+    For the pattern "full", scores count the whole square of pairs, including its masked half, as usual and as in `measure`; for
+    any other pattern only the pairs that may meet (`models.scratch.masks.pairs`), which is what a special kernel would compute.
+    The kernel used here computes the square for every pattern. A fused kernel never stores the scores; see `scores_bytes` for
+    their size.
     """
     if config.kind != "encoder-decoder":
         return list(_stack(config, "", "n", length))
@@ -203,8 +203,8 @@ def scores_bytes(config: TransformerConfig, length: int) -> int:
 
 
 def cache_bytes(config: TransformerConfig, length: int, source: int = 0) -> int:
-    """Return the bytes of keys and values that a decoder keeps while it writes: 2 L g e float32 of each token of its text, and of
-    each token of the source that its cross-attention looks at."""
+    """Return the bytes of keys and values that a decoder keeps while it writes: 2 L g e float32 for each token of its text, and
+    for each token of the source that its cross-attention looks at."""
     return 2 * config.layers * config.key_heads * config.d_head * (length + source) * BYTES
 
 
@@ -212,8 +212,8 @@ def crossing(config: TransformerConfig, over: str = "") -> float:
     """Return the shortest text, in tokens (of each stack), in which the scores of self-attention cost more operations than all
     other parts together, or than the part `over`: "feed-forward", ….
 
-    Infinity where they never do: the other parts grow with the text as well, so scores that grow no faster do not overtake them.
-    Where keys are drawn at random, texts of up to 8,192 tokens are asked.
+    Infinity if they never do: the other parts grow with the text as well, so scores that grow no faster do not overtake them. If
+    keys are drawn at random, texts of up to 8,192 tokens are tried.
     """
 
     def overtakes(length: int) -> bool:
@@ -231,7 +231,7 @@ def crossing(config: TransformerConfig, over: str = "") -> float:
 
 
 def measure(config: TransformerConfig, length: int, target: int | None = None, seed: int = 0) -> Measured:
-    """Build the transformer with fresh weights, read random tokens, and count what `costs` says by formulas.
+    """Build the transformer with fresh weights, read random tokens, and measure what `costs` calculates by formulas.
 
     Errors: ValueError when the text is longer than the context.
     """
@@ -287,7 +287,7 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
 
 
 def _gives(module: torch.nn.Module) -> bool:
-    """Return whether a module gives something new, and does not only pass it on."""
+    """Return whether a module computes a new output, instead of passing its input on."""
     import torch
 
     return not isinstance(module, torch.nn.Identity | torch.nn.Dropout | torch.nn.GELU)
@@ -295,7 +295,7 @@ def _gives(module: torch.nn.Module) -> bool:
 
 def kernels() -> dict:
     """Return the operation count of the fused kernel for CPUs, which PyTorch's counter leaves out: 2 products of [n, e] by [e, m]
-    a head."""
+    for each head."""
     import torch
 
     def count(query: Sequence[int], key: Sequence[int], value: Sequence[int], *_: Any, **__: Any) -> int:

@@ -25,14 +25,14 @@ def logit_attribution(
 ) -> pd.DataFrame:
     """Return each part's direct contribution to a token's logit at a position: columns part, layer, head, contribution.
 
-    part: "embedding", "attention" (a row a head, and one without a head for the bias of W_O, or where heads cannot be told
+    part: "embedding", "attention" (a row for each head, and one without a head for the bias of W_O, or where heads cannot be told
     apart), "cross", "feedforward", "other layers" (those without attention), "bias" (of the final norm and the unembedding). The
     contributions sum to the logit, within 1e-3 of the largest number in float32, 1e-2 in float16 and 5e-2 in bfloat16; with
     `against`, to the difference from that token's. Where the model bends its logits at the end (`model.cap`, as Gemma 2 does),
-    they sum to the logit before that. The final norm divides by the size of the whole stream: that size is held at what it was,
-    so this is the direct way alone, not what would happen without the part.
-    Errors: ValueError without a language-model head, for a token or position that is not there, and for a model whose logit is no
-    such sum: where a norm follows each sum, or more than a norm and a matrix the last block.
+    they sum to the logit before that. The final norm divides by the size of the whole stream: that size is held constant, so this
+    is only the direct effect, not what would happen without the part.
+    Errors: ValueError without a language-model head, for an unknown token or position, and for a model whose logit is no such
+    sum: if a norm follows each sum, or if more than a norm and a matrix follow the last block.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"; nostalgebraist 2020, "logit lens".
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
@@ -58,8 +58,8 @@ def head_sources(
 ) -> np.ndarray:
     """Return a head's contribution to a token's logit by the key of each value: float64 [key], which sums to the head's total.
 
-    kind: of its attention; the rest as `logit_attribution`. Errors: as that, and ValueError where the values of the heads or the
-    matrix behind them are not known, and where an edit changes what the head gives.
+    kind: of its attention; the rest as `logit_attribution`. Errors: as there, and ValueError if the values of the heads or the
+    matrix behind them are unknown, and if an edit changes the head's output.
     """
     if any(isinstance(edit, Head) and (edit.kind, edit.layer, edit.head) == (kind, layer, head) for edit in trace.edits):
         raise ValueError("What this head gives was changed, so it does not come from the values of tokens.")
@@ -70,7 +70,9 @@ def head_sources(
 
 
 def direction(model: LanguageModel, trace: Trace, token: int, position: int, against: int | None) -> tuple[np.ndarray, float]:
-    """Return the `straight` way to a token's logit, or to the difference of two; checked. Errors: as `logit_attribution`."""
+    """Return the checked linear form (`straight`) of a token's logit, or of the difference of two. Errors: as
+    `logit_attribution`.
+    """
     if trace.unembed is None:
         raise ValueError(f"{model.info.name} has no language-model head, so no part writes towards a word.")
     if not -len(trace.read) <= position < len(trace.read):
@@ -119,8 +121,8 @@ def writes(model: LanguageModel, trace: Trace, position: int) -> Iterator[Write]
 def heads(
     model: LanguageModel, trace: Trace, kind: str, part: str, layer: int, output: np.ndarray, position: int
 ) -> Iterator[Write]:
-    """Yield the writes of a layer's heads, and the rest for the bias of W_O: the same at every position, or else the heads cannot
-    be told apart (a norm or a gate comes before the sum). output: float32 [position, d_model]."""
+    """Yield the writes of a layer's heads, and the rest, which is the bias of W_O if it is the same at every position; else the
+    heads cannot be told apart (a norm or a gate comes before the sum). output: float32 [position, d_model]."""
     try:
         weights, outs = model.output_weights(kind, layer), trace.attention[kind].out(layer)
         head_outputs = np.einsum("hpd,hdm->hpm", outs, weights, dtype=np.float32)
@@ -147,12 +149,12 @@ def undo_cap(model: LanguageModel, logits: Tensor) -> Tensor:
 
 
 def straight(model: LanguageModel, trace: Trace, token: int, position: int) -> tuple[np.ndarray, float]:
-    """Return the logit of a token, before a cap, as way · stream + constant: float64 [d_model]. The size that the final norm
-    divides by is held.
+    """Return the way and constant with which a token's logit, before a cap, is way · stream + constant: float64 [d_model]. The
+    divisor of the final norm is held constant.
 
-    With P what a norm takes from the stream (all of it, or all but its mean) and S² = |Px|² + e, e from the norm's ε, the slope
-    of f = b + w·Px/S is (w − (w·Px) Px/S²)/S. It lacks of w/S only something along Px, and w/S · Px = f − b says how much;
-    without a norm it lacks nothing. Errors: ValueError where the logit is not made so.
+    Let P project the stream to the part that a norm uses (all of it, or all but its mean), and S² = |Px|² + e with e from the
+    norm's ε. The slope of f = b + w·Px/S is (w − (w·Px) Px/S²)/S. It differs from w/S only along Px, and w/S · Px = f − b says by
+    how much; without a norm they are equal. Errors: ValueError if the logit has another form.
     """
     import torch
 

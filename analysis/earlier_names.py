@@ -58,8 +58,7 @@ def name_sentences() -> list[NameSentence]:
 
 
 def after_and_at(tokens: Sequence[Token], start: int, end: int) -> np.ndarray:
-    """Return which looks go back at a word: bool [query, key], from each token after the characters start to end to each of
-    these."""
+    """Mark the looks back at a word: bool [query, key], from each token after characters start to end to each token in them."""
     at = np.array([token.start < min(end, token.end) and token.end > start for token in tokens], dtype=bool)
     after = np.array([token.start >= end and token.start < token.end for token in tokens], dtype=bool)
     return after[:, None] & at
@@ -69,8 +68,8 @@ def looks_at_names(model: LanguageModel, sentence: NameSentence, kind: str) -> n
     """Return how much more attention each head gives to a name, from the tokens after it, than to a common noun in its place:
     float64 [layers, heads], −1 to 1.
 
-    Places alone, and what any subject of a sentence gets, are in both, so a head that looks at the token before, at the first
-    one or at all alike has about 0. NaN where the word does not fit in what the model reads.
+    Both sentences have the same places and subjects, so a head that looks at the previous token, at the first one or at all alike
+    has about 0. NaN if the word does not fit in the context.
     """
     means = []
     for word in (sentence.name, sentence.noun):

@@ -13,11 +13,11 @@ from models.trace import Attention, Trace
 
 
 def fill(edit: Edit, model: LanguageModel, trace: Trace | None = None, other: Trace | None = None) -> Edit:
-    """Return an edit with the numbers that it names, such as "sample"; an edit that names none as it is.
+    """Return an edit with the numbers that it names, such as "sample"; an edit that names none is returned unchanged.
 
     trace: the text that the edit changes; rows of attention are taken from it. other: another text of as many tokens, from which
     a head's output is taken. Errors: ValueError, a sentence, for a place that the model or the text does not have, and for
-    numbers that cannot be had.
+    numbers that are not available.
     """
     match edit:
         case Head(layer, head, mean=str() as name):

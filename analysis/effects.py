@@ -27,11 +27,11 @@ def head_effects(
 ) -> np.ndarray:
     """Return the change of a token's log-probability with each head switched off alone: float64 [layers, heads], nats.
 
-    NaN for heads that a layer has not. Below 0: the head helps this prediction. All heads are read in batches. position: of
+    NaN for heads that a layer does not have. Below 0: the head helps this prediction. All heads are read in batches. position: in
     `trace.read`, where the token is predicted (for an encoder that of a mask); token: an id, None for the likeliest one; target:
-    what an encoder-decoder has said; kind: of the heads, None for "self" or "decoder". A head that is off gives zero, which it
-    seldom does by itself: the rest of the model was not trained for that. report: called with the progress, layer by layer.
-    Errors: ValueError without a language-model head, for a position or a kind that is not there.
+    the output of an encoder-decoder so far; kind: of the heads, None for "self" or "decoder". A head that is off outputs zero,
+    which it seldom does by itself: the rest of the model was not trained for that. report: called with the progress, layer by
+    layer. Errors: ValueError without a language-model head, for an unknown position or kind.
     Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", section 3.
     """
     trace = model.trace(text, target)
@@ -62,7 +62,7 @@ def skip_effects(
 ) -> np.ndarray:
     """Return the change when a block of the stack `kind`, or one part of it, is skipped, each alone: float64 [layers], nats.
 
-    part: as of `models.edits.Skip`. Errors: as `head_effects`, and ValueError where the part cannot be told from the block.
+    part: as in `models.edits.Skip`. Errors: as `head_effects`, and ValueError where the part cannot be told from the block.
     """
     edit_lists: list[list[Edit]] = [[Skip(layer, part, kind=kind)] for layer in range(len(trace.hidden[kind]) - 1)]
     if not report:
@@ -87,9 +87,9 @@ def edge_effects(
     """Return the change of a token's log-probability with each edge cut alone: float64 [query, key], nats.
 
     An edge is one query that looks at one key; it is cut in one head (layer, head), or for None in all layers, in all heads of a
-    layer. Below 0: the edge helps this prediction. NaN where the query may not look. As many readings as there are edges, in
-    batches; report: called with the progress, query by query. position, token, kind: as of `head_effects`.
-    Errors: as `head_effects`, and ValueError for a layer or a head that is not there.
+    layer. Below 0: the edge helps this prediction. NaN where the query may not look. The text is read once for each edge, in
+    batches; report: called with the progress, query by query. position, token, kind: as in `head_effects`. Errors: as
+    `head_effects`, and ValueError for an unknown layer or head.
     Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models" (attention knockout).
     """
     kind = kind or next(name for name in ("self", "decoder") if name in trace.attention)
@@ -113,7 +113,7 @@ def edge_effects(
 def divergence(before: np.ndarray, after: np.ndarray, labels: Labels | None = None) -> float:
     """Return KL(before ‖ after) of two predictions, in nats: 0 where they are the same. before, after: logits [outcome].
 
-    labels: of a classifier; where any of them may hold, the sum over labels. NaN where the scores are no chances.
+    labels: of a classifier; if any of them may hold, the sum over labels. NaN if the scores are no probabilities.
 
     Source: Kullback and Leibler 1951, "On Information and Sufficiency".
     """
@@ -132,9 +132,9 @@ def divergences(
     position: int = -1,
     report: Callable[[float, str], None] | None = None,
 ) -> np.ndarray:
-    """Return how far each list of edits moves a prediction: float64 [list], KL(as it is ‖ edited) in nats (see `divergence`).
+    """Return how far each list of edits moves a prediction: float64 [list], KL(unedited ‖ edited) in nats (see `divergence`).
 
-    The same edit on every head says whether what it does on one of them is much. Errors: as `head_effects`.
+    The same edit on every head shows whether its effect on one of them is large. Errors: as `head_effects`.
     """
     from models.editing.batches import answers  # brings torch, which the first page does not wait for
 

@@ -1,4 +1,4 @@
-"""The embeddings of words: which are near each other, and which lie at a − b + c."""
+"""The embeddings of words: nearest words, and analogies a − b + c."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DRAWS = 20  # at random: of 21 that are drawn alike, one is above the 20 others 
 
 @dataclass(frozen=True)
 class Word:
-    """A word as the vocabulary has it: the ids of its tokens, and what these stand for. One that takes several is their mean."""
+    """A word in the vocabulary: the ids of its tokens, and their texts. The vector of a word of several tokens is their mean."""
 
     text: str
     ids: tuple[int, ...]
@@ -27,7 +27,7 @@ class Word:
 
 
 def word(model: LanguageModel, text: str) -> Word:
-    """Return a word as it is read inside a sentence, after a space, unless it takes fewer tokens without.
+    """Return the tokens of a word inside a sentence, after a space, unless it has fewer tokens without the space.
 
     Errors: ValueError for a text that has no token but special ones.
     """
@@ -46,8 +46,8 @@ def word(model: LanguageModel, text: str) -> Word:
 def vectors(model: LanguageModel, words: Sequence[str], centred: bool = False) -> np.ndarray:
     """Return the embedding of each word, the mean of its tokens: float32 [word, d_embedding].
 
-    centred: less the mean of the whole vocabulary, which most vectors have in common and which makes all of them seem alike
-    (Mu and Viswanath 2018).
+    centred: subtract the mean of the whole vocabulary, which most vectors share and which makes all of them seem similar (Mu and
+    Viswanath 2018).
     """
     rows = [model.embedding(list(word(model, text).ids)).astype(np.float64).mean(0) for text in words]
     return (np.array(rows) - (mean(model) if centred else 0)).astype(np.float32)
@@ -75,9 +75,9 @@ def nearest(
 ) -> pd.DataFrame:
     """Return the tokens whose vectors point most the same way: id, text, cosine; the nearest first.
 
-    vector: a word, which is then not among them, or a vector [d_embedding] (less the mean of the vocabulary when `centred`).
-    without: ids that are left out. Special tokens always are. words_only: leave out parts of words too, many of which a small
-    model has hardly met and left where they were at first.
+    vector: a word, which is then left out of the result, or a vector [d_embedding] (minus the mean of the vocabulary if
+    `centred`). without: ids to leave out. Special tokens always are. words_only: leave out parts of words too; a small model has
+    hardly read many of them, so their vectors have not moved from their initial values.
     """
     import pandas as pd  # which the first page does not wait for
 
@@ -107,8 +107,8 @@ def analogy(
 ) -> pd.DataFrame:
     """Return the tokens nearest to a − b + c: id, text, cosine. king − man + woman asks: what is to woman as king is to man?
 
-    Each of the three is given length 1 first, as is usual, and none of them is among the answers (Mikolov et al. 2013); without
-    that rule the answer is most often one of the three (Linzen 2016).
+    Each of the three is first scaled to length 1, as usual, and none of them is among the answers (Mikolov et al. 2013); without
+    that rule the answer is usually one of the three (Linzen 2016).
     """
     vector = _unit(vectors(model, [a, b, c], centred).astype(np.float64))
     without = [id for text in (a, b, c) for id in word(model, text).ids]
@@ -117,11 +117,11 @@ def analogy(
 
 @dataclass(frozen=True)
 class Chance:
-    """The cosines of a word with tokens that it has nothing to do with.
+    """The cosines of a word with unrelated tokens.
 
-    typical: with a token of the vocabulary, the median. highest: float64 [draw], of a made-up word with the token nearest to it.
-    Each number of a made-up word is that of another token, drawn at random; then it gets as much of the mean of the vocabulary as
-    the word has, because that alone makes any two tokens seem alike. None where there are fewer than four tokens to draw from.
+    typical: the median with a token of the vocabulary. highest: float64 [draw], of a made-up word with its nearest token. Each
+    number of a made-up word is that of a random token; then the word gets as much of the mean of the vocabulary as the real one
+    has, because that alone makes any two tokens seem similar. None if there are fewer than four tokens to draw from.
     """
 
     typical: float
@@ -131,8 +131,8 @@ class Chance:
 def chance_of_nearest(
     model: LanguageModel, text: str, centred: bool = False, words_only: bool = False, draws: int = DRAWS, seed: int = 0
 ) -> Chance:
-    """Return what chance gives for the cosines of `nearest`, with the same options. draws, seed: how many made-up words, and what
-    they are drawn with. Of `draws` + 1 words that are drawn alike, one is above all others once in `draws` + 1 cases."""
+    """Return the cosines of `nearest` that chance gives, with the same options. draws, seed: the number of made-up words, and the
+    seed. Among `draws` + 1 words drawn alike, a given one is above all others in one of `draws` + 1 cases."""
     draw, listed, middle = np.random.default_rng(seed), _listed(model, words_only), mean(model)
     vector = vectors(model, [text], centred)[0].astype(np.float64)
     shift = middle if centred else np.zeros_like(middle)
@@ -183,15 +183,15 @@ def _rows(model: LanguageModel) -> Iterator[np.ndarray]:
 
 
 def _listed(model: LanguageModel, words_only: bool) -> np.ndarray:
-    """Return the ids of the tokens that a list of neighbours may have: int [token]."""
+    """Return the ids of the tokens that a list of neighbours may contain: int [token]."""
     spaced = model.token_text(word(model, "the").ids[0]).startswith(" ") if words_only else False
     ids = (id for id in range(model.info.vocabulary) if not model.is_special(id))
     return np.array([id for id in ids if not (words_only and _is_part(model, id, spaced))], dtype=int)
 
 
 def _is_part(model: LanguageModel, id: int, spaced: bool) -> bool:
-    """Return whether a token is no word's beginning, or no word at all. spaced: a word's beginning has a space in this
-    vocabulary."""
+    """Return whether a token is not the beginning of a word. spaced: whether this vocabulary marks the beginning of a word by a
+    space."""
     text = model.token_text(id)
     return text.startswith(" ") != spaced or not text.strip().replace("'", "").isalpha()
 

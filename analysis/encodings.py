@@ -12,9 +12,9 @@ from models.scratch.config import TransformerConfig
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """The numbers of a position encoding. values: [position, dimension], the values for each position, or [head, steps back],
-    what is added to scores (`down` and `across` say which); by_distance: curves over `distances`, by name; wavelengths: [pair],
-    tokens until a pair of dimensions comes round. None or empty where a scheme has no such thing."""
+    """The numbers of a position encoding. values: [position, dimension], the values for each position, or [head, steps back], the
+    numbers added to scores (`down` and `across` name the axes); by_distance: curves over `distances`, by name; wavelengths:
+    [pair], the tokens until a pair of dimensions has turned once. None or empty if a scheme has no such numbers."""
 
     values: np.ndarray | None = None
     title: str = ""
@@ -30,8 +30,8 @@ class Encoding:
 def encoding(config: TransformerConfig, length: int) -> Encoding:
     """Return the encoding of a config over `length` positions. Learned values are those before training.
 
-    Dot products by distance: for what is added, the mean of PE[p]·PE[p + Δ] over the positions p; for rotary, Σ cos(Δ θ_i) over
-    the pairs divided by their number, which is q·k for q = k with all pairs alike (Su et al. 2021, section 3.4.3).
+    Dot products by distance: for added encodings, the mean of PE[p]·PE[p + Δ] over the positions p; for rotary ones, Σ cos(Δ θ_i)
+    over the pairs divided by their number, which is q·k for q = k with all pairs alike (Su et al. 2021, section 3.4.3).
     """
     import torch
 

@@ -13,8 +13,8 @@ from models.trace import Attention
 
 @dataclass(frozen=True)
 class Pair:
-    """The attention from a query to a key in every head. weights: float32 [layers, heads]; ranks: int [layers, heads], 1 where no
-    key gets more; keys: int [layers], how many the query can see there. A key out of sight has rank 0."""
+    """The attention from a query to a key in every head. weights: float32 [layers, heads]; ranks: int [layers, heads], 1 if no
+    key gets more; keys: int [layers], how many the query can see there. A key that it cannot see has rank 0."""
 
     weights: np.ndarray
     ranks: np.ndarray
@@ -22,9 +22,9 @@ class Pair:
 
 
 def pair(attention: Attention, query: int, key: int, report: Report = silent) -> Pair:
-    """Return the weight from a query to a key in every layer and head, and its rank among all keys in sight.
+    """Return the weight from a query to a key in every layer and head, and its rank among all visible keys.
 
-    Errors: ValueError for a position that is not there. report(share, words) may raise to stop it.
+    Errors: ValueError for an unknown position. report(share, words): called with the progress; it may raise to stop.
     """
     for name, place, count in (("query", query, len(attention.queries)), ("key", key, len(attention.keys))):
         if not 0 <= place < count:
@@ -41,9 +41,9 @@ def pair(attention: Attention, query: int, key: int, report: Report = silent) ->
 
 
 def maps(attention: Attention, head: int | None = None, report: Report = silent) -> np.ndarray:
-    """Return the map of one head, or the mean of all heads, in each layer: float32 [layers, query, key], what is masked NaN.
+    """Return the map of one head, or the mean of all heads, in each layer: float32 [layers, query, key], NaN where masked.
 
-    Errors: ValueError for a head that is not there. report(share, words) may raise to stop it.
+    Errors: ValueError for an unknown head. report(share, words): called with the progress; it may raise to stop.
     """
     if head is not None and not 0 <= head < attention.heads:
         raise ValueError(f"There is no head {head}; heads go from 0 to {attention.heads - 1}.")
@@ -60,8 +60,8 @@ def maps(attention: Attention, head: int | None = None, report: Report = silent)
 
 
 def strongest_key(mean: np.ndarray, query: int, itself: bool = True) -> int:
-    """Return the key that a query gives most to. Where the keys are the queries, apart from the first token of all, which often
-    gets what a head has no use for, and apart from itself; where there is no other, the first.
+    """Return the key that gets most from a query. If the keys are the queries, the query itself is left out, and so is the first
+    token, which often gets the attention that a head has no use for; if no other key is left, return the first.
 
     mean: [query, key], NaN where masked; itself: whether the keys are the queries.
     """

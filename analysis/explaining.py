@@ -28,13 +28,13 @@ QUICK = ("leave-one-out", *SLOPES, *LOOKS)  # for a short text
 class Explanation:
     """The worth of each token to a prediction by one method.
 
-    scores: float64 [token of `trace.tokens`, then of `trace.target`], NaN for those that were not asked about. Above 0: it speaks
-    for the prediction, in nats of its log-probability; of the two `LOOKS`, a share of what is looked at, never below 0.
-    difference: what the scores should sum to, None where a method promises nothing. passes: texts that the model read, or passes
-    forward and back; seconds: that it took here. kind: which numbers these are: of SHAP "enumerated" (Shapley values, from every
-    choice of tokens), "sampled" (estimates of them) or "tree" (Owen values over a tree of neighbours); of gradient × input "layer
-    input" or "token embedding", which the slope is taken against; of others "". draws: of what is sampled the estimate of each
-    random order, float64 [order, token], whose mean the scores are; else None.
+    scores: float64 [token of `trace.tokens`, then of `trace.target`], NaN for tokens that are not explained. Above 0: the token
+    supports the prediction, in nats of its log-probability; for the two `LOOKS`, a share of attention, never below 0. difference:
+    the sum that the scores should have, None if the method promises none. passes: texts that the model read, or forward and
+    backward passes; seconds: the time on this machine. kind: the kind of numbers: for SHAP "enumerated" (Shapley values, from
+    every choice of tokens), "sampled" (estimates of them) or "tree" (Owen values over a tree of neighbours); for gradient × input
+    "layer input" or "token embedding", with respect to which the slope is taken; else "". draws: for sampled values, the estimate
+    from each random order, float64 [order, token], whose mean is the scores; else None.
     """
 
     method: str
@@ -50,8 +50,8 @@ class Explanation:
         return float(np.nansum(self.scores))
 
     def errors(self, groups: Sequence[Sequence[int]]) -> np.ndarray | None:
-        """Return the standard error of the sum of each group's scores, from how far the random orders are apart: float64 [group],
-        NaN as the scores; None where nothing was sampled."""
+        """Return the standard error of the sum of each group's scores, from the spread of the random orders: float64 [group], NaN
+        where the scores are; None if nothing was sampled."""
         if self.draws is None:
             return None
         scored_groups = [[token for token in group if not np.isnan(self.scores[token])] for group in groups]
@@ -69,10 +69,10 @@ def explain(
 ) -> Explanation:
     """Return the worth of each token to a prediction, by one of `METHODS`.
 
-    seed: what `DRAWN` methods draw with; texts: how many changed texts LIME and SHAP may read, None for `passes_needed`. report:
-    called with the progress. tokens_alone: of gradient × input, the slope against the vectors of tokens before positions are
-    added (see `analysis.slopes`). Errors: ValueError for another method, where nothing was typed, and where the model does not
-    give what the method needs.
+    seed: for the draws of `DRAWN` methods; texts: how many changed texts LIME and SHAP may read, None for `passes_needed`.
+    report: called with the progress. tokens_alone: for gradient × input, take the slope with respect to the vectors of tokens
+    before positions are added (see `analysis.slopes`). Errors: ValueError for another method, if nothing was typed, and if the
+    model does not provide what the method needs.
     """
     if method not in METHODS:
         raise ValueError(f"The method must be one of {', '.join(METHODS)}; it is {method!r}.")
@@ -141,12 +141,12 @@ def _among_tokens(question: Question, places: Sequence[int], values: np.ndarray)
 
 
 def is_drawn(method: str, units: int) -> bool:
-    """Return whether a method draws at random for so many units: SHAP enumerates the choices of few units."""
+    """Return whether a method is random for so many units: SHAP enumerates all choices of few units."""
     return method in DRAWN and not (method == "sampled shap" and units <= ENUMERATED)
 
 
 def passes_needed(method: str, units: int) -> int:
-    """Return how many texts a method reads for so many units, at most, or how many passes forward and back it makes."""
+    """Return the most texts that a method reads for so many units, or its number of forward and backward passes."""
     return {
         "leave-one-out": units + 1,
         "gradient × input": 1,
@@ -170,13 +170,13 @@ def attributions(
     seed: int = 0,
     tokens_alone: bool = False,
 ) -> np.ndarray:
-    """Return the worth of each token of a text to a prediction: float64 [token], NaN for those that were not asked about.
+    """Return the worth of each token of a text to a prediction: float64 [token], NaN for tokens that are not explained.
 
-    method: one of `METHODS`. position: of `trace.read`, that of the prediction (a mask of an encoder; a classifier of texts has
-    only one); token: an id, or the number of a label, None for the likeliest one; against: why this one rather
-    than that one; target: what an encoder-decoder has said, which follows its source in
-    the result. tokens_alone: as `explain`. What the numbers mean: see `Explanation`.
-    Errors: as `explain` and `Question`; ValueError for a position, token or label that is not there.
+    method: one of `METHODS`. position: that of the prediction in `trace.read` (a mask of an encoder; a classifier of texts has
+    only one); token: an id, or the number of a label, None for the likeliest one; against: the one that it is compared with;
+    target: the output of an encoder-decoder so far, which follows its source in the result. tokens_alone: as in `explain`. For
+    the meaning of the numbers see `Explanation`. Errors: as `explain` and `Question`; ValueError for an unknown position, token
+    or label.
     """
     trace = model.trace(text, target)
     if not -len(trace.read) <= position < len(trace.read):
@@ -193,9 +193,9 @@ def attributions(
 
 
 def agreement(explanations: Sequence[Explanation], units: Sequence[int]) -> np.ndarray:
-    """Return Spearman's rank correlation of the scores of each two methods: float64 [method, method].
+    """Return Spearman's rank correlation of the scores of each pair of methods: float64 [method, method].
 
-    units: positions that all were asked about. NaN where a method gives the same everywhere.
+    units: positions that all methods explain. NaN if a method's scores are constant.
     """
     scores = [explanation.scores[list(units)] for explanation in explanations]
     pairs = [[rank_correlation(first, second) for second in scores] for first in scores]
@@ -203,7 +203,7 @@ def agreement(explanations: Sequence[Explanation], units: Sequence[int]) -> np.n
 
 
 def spread(question: Question, method: str, seeds: int = 5, report: Report | None = None) -> np.ndarray:
-    """Return the scores of a method that draws at random, with each of some seeds: float64 [seed, token]. Errors: as explain."""
+    """Return the scores of a random method with each of some seeds: float64 [seed, token]. Errors: as `explain`."""
     rows = []
     for seed in range(seeds):
 

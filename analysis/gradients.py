@@ -1,4 +1,4 @@
-"""Attention × gradient: weights times the slope of a prediction's logit against them."""
+"""Attention × gradient: weights times the slope of a prediction's logit with respect to them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def relevance(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """Return the mean over heads of max(0, P · dL/dP), how strongly a logit depends on each weight: float64 [query, key].
 
-    weights, slopes: [heads, query, key]. P · dL/dP is what the logit would lose without that weight if it went on falling at this
-    slope; where it would gain, 0. These are no parts of the logit and do not sum to it. Source: Chefer, Gur and Wolf 2021,
-    "Generic Attention-model Explainability for Interpreting Bi-Modal and Encoder-Decoder Transformers", eq. 5.
+    weights, slopes: [heads, query, key]. P · dL/dP is the logit's loss without that weight if it kept falling at this slope; a
+    gain counts as 0. These are not parts of the logit and do not sum to it. Source: Chefer, Gur and Wolf 2021, "Generic
+    Attention-model Explainability for Interpreting Bi-Modal and Encoder-Decoder Transformers", eq. 5.
     """
     product = np.multiply(weights, slopes, dtype=np.float32)
     return np.maximum(product, 0, out=product).mean(0, dtype=np.float64)
@@ -37,7 +37,7 @@ def relevances(ways: Paths, slopes: dict[str, Gradients], against: dict[str, Gra
 def summed_relevance(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
     """Return attention × gradient of each token: how strongly the logit depends on all looks at it: float64 [token].
 
-    All steps are counted, and a token's states in all layers count as the token.
+    All steps count, and a token's states in all layers count for the token.
     Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient Self-Attention Maps", eq. 6.
     """
     sums = np.zeros(len(ways.tokens))
@@ -47,11 +47,11 @@ def summed_relevance(ways: Paths, relevant: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def gradient_rollout(ways: Paths, relevant: Sequence[np.ndarray], query: int) -> np.ndarray:
-    """Return relevance multiplied up: the row of a position in R, where R ← R + Ā R from step to step, R = I at first: float64
-    [token].
+    """Return the relevance multiplied through the steps: the row of a position in R, where R ← R + Ā R at each step, beginning
+    with R = I: float64 [token].
 
-    Ā is `relevance`. The identity that R began with is left out at the end, because it says no more than that the position is
-    itself. Source: Chefer, Gur and Wolf 2021, eq. 6; through cross-attention by the same rule, without the scaling of its eq. 8.
+    Ā is `relevance`. The initial identity is left out at the end, because it only says that the position is itself. Source:
+    Chefer, Gur and Wolf 2021, eq. 6; through cross-attention by the same rule, without the scaling of its eq. 8.
     """
     row = np.zeros(len(ways.tokens))
     row[ways.place(query)] = 1.0

@@ -24,16 +24,16 @@ _OPTIMAL = 400  # heads; the best order of more leaves takes too long
 
 
 def patterns(attention: Attention) -> pd.DataFrame:
-    """Return where each head looks in this text: a row a head, in the order of layers, with these columns.
+    """Return a table of where each head looks in this text: a row for each head, in the order of layers, with these columns.
 
     layer, head. Means over the queries after the first (which has no choice), in cross-attention over all: entropy, nats; even:
-    what it would be if each query shared evenly among the keys that it can see; distance: Σ A |query − key|, tokens; special:
-    the share on special tokens; previous, current, next, first, duplicate, induction: shares of one, as `analysis.heads.looks`
+    the entropy if each query shared evenly among the keys that it can see; distance: Σ A |query − key|, tokens; special: the
+    share on special tokens; previous, current, next, first, duplicate, induction: shares of one, as `analysis.heads.looks`
     defines them.
-    pattern: the name of the share that is largest, where that is at least 0.4 ("special" for what goes to special tokens beyond
-    the first token), else "broad" (entropy at least 85 % of even) or "mixed"; "" for a head that the layer has not.
-    Where the queries are not the keys (cross-attention), and where a token has nobody to be compared with, shares of places,
-    repeats and distance are NaN. Takes one layer at a time.
+    pattern: the name of the largest share if that is at least 0.4 ("special": special tokens other than the first token), else
+    "broad" (entropy at least 85 % of even) or "mixed"; "" for a head that the layer does not have. Shares of places, repeats and
+    distance are NaN in cross-attention, where queries are not keys, and where no query can be compared. Layers are computed one
+    at a time.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
@@ -60,11 +60,11 @@ def patterns(attention: Attention) -> pd.DataFrame:
 def order(attention: Attention, by: str = "layer", table: pd.DataFrame | None = None) -> np.ndarray:
     """Return the heads of a model in another order: int64 [layers x heads], a permutation; head h of layer l is l · heads + h.
 
-    by: "layer", as they are. "similarity": heads that look alike side by side: the leaves of a hierarchical clustering (average
-    linkage; the best order of leaves up to 400 heads, Bar-Joseph et al. 2001) by the Hellinger distance between their rows,
-    with the text in 16 spans. "pattern": by its name, the clearest first. Or a number that `patterns` has: "entropy" and
-    "distance" rise, shares fall; NaN comes last. table: what `patterns` says of the same attention, where that is there already.
-    Raises ValueError for any other.
+    by: "layer": unchanged. "similarity": heads that look alike side by side: the leaves of a hierarchical clustering (average
+    linkage; the best order of leaves up to 400 heads, Bar-Joseph et al. 2001) by the Hellinger distance between their rows, with
+    the text in 16 spans. "pattern": by its name, the clearest first. Or a column of numbers of `patterns`: "entropy" and
+    "distance" rise, shares fall; NaN comes last. table: the result of `patterns` for the same attention, if already known. Raises
+    ValueError for any other name.
     """
     count = attention.layers * attention.heads
     if by == "layer":

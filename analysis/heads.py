@@ -24,8 +24,8 @@ REPEATS = ("duplicate", "induction")  # and on random words said twice
 
 
 def kinds_of_keys(tokens: Sequence[Token], mask: str = "") -> dict[str, np.ndarray]:
-    """Return which keys are of each well-known kind, seen from each query: bool [query, key]. The kinds: see `looks`. mask: the
-    model's mask token, which stands for a word."""
+    """Mark the keys of each well-known kind, seen from each query: bool [query, key] by name. For the kinds see `looks`. mask:
+    the model's mask token, which stands for a word."""
     ids, count = [token.id for token in tokens], len(tokens)
     places = np.subtract.outer(np.arange(count), np.arange(count))  # how far back a key is
     later = np.arange(count) > 0
@@ -52,11 +52,11 @@ def separates(token: Token, mask: str = "") -> bool:
 def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
     """Return each head's mean weight on well-known kinds of tokens: a [layers, heads] for each, over the queries after the first.
 
-    previous, current, next, first: on the token before, itself, the one after, the first of all (the first query of a decoder
-    has no choice but itself, so it counts nowhere). separator: on other tokens than the first and itself that part a text,
-    special tokens and punctuation (Clark et al. 2019; see `separates`). duplicate: on earlier copies of the same token.
-    induction: on what followed those copies, all of them (`models.reading.repeats.what_followed`). The last two over the queries
-    that have one, and as all else NaN where no query does. (Elhage et al. 2021; Olsson et al. 2022)
+    previous, current, next, first: on the token before, on itself, on the token after, on the first of all (the first query of a
+    decoder can only look at itself, so it never counts). separator: on separators other than the first token and itself: special
+    tokens and punctuation (Clark et al. 2019; see `separates`). duplicate: on earlier copies of the same token. induction: on the
+    tokens after all of those copies (`models.reading.repeats.what_followed`). The last two are means over the queries that have
+    such a key. All are NaN where no query has one. (Elhage et al. 2021; Olsson et al. 2022)
     """
     attention = trace.attention[kind]
     weights = stacked([attention[layer] for layer in range(attention.layers)])  # [layers, heads, query, key]
@@ -73,8 +73,8 @@ def looks(trace: Trace, kind: str = "self") -> dict[str, np.ndarray]:
 def alignment(trace: Trace) -> np.ndarray:
     """Return how far each head of cross-attention moves along the source with the target: float64 [layers, heads], in -1..1.
 
-    The correlation of a query's position with the mean position of the keys that it looks at, weighted by attention; 0 where
-    either never changes. 1: word by word, as a translation between languages of the same order would.
+    It is the correlation of a query's position with the attention-weighted mean position of its keys; 0 if either is constant. 1:
+    word by word, as for a translation between languages with the same word order.
     """
     attention = trace.attention["cross"]
     weights = stacked([attention[layer] for layer in range(attention.layers)]).astype(np.float64)
@@ -89,9 +89,9 @@ def lookup(trace: Trace) -> np.ndarray:
     """Return how far each head of cross-attention looks up a separate source token for each chosen token: float64 [layers,
     heads], 0..1.
 
-    The geometric mean of two sharpnesses, the mean of the largest weight of each row that chose a token and the mean of the
-    largest weight that each token of the source got from them (special tokens apart), times `alignment`. 1: each of them looks
-    at one token alone, in order, and all are looked at. Needs no list of words that belong together.
+    It is `alignment` times the geometric mean of two sharpnesses: the mean of the largest weight in each row that chose a token,
+    and the mean of the largest weight that each source token (without special tokens) gets in these rows. 1: each row looks at a
+    single token, in order, and every source token is looked at. No list of word pairs is needed.
     """
     attention = trace.attention["cross"]
     if len(attention.queries) < 2:
@@ -105,14 +105,13 @@ def lookup(trace: Trace) -> np.ndarray:
 def head_scores(
     model: LanguageModel, texts: Texts | None = None, kind: str | None = None, names: Sequence[str] = PLACES + REPEATS
 ) -> pd.DataFrame:
-    """Return how much each head is of each well-known kind: columns layer, head, and a score in 0..1 for each kind.
+    """Return a table of how well each head fits each well-known kind: columns layer, head, and a score in 0..1 for each kind.
 
-    texts: what previous, current, next, first and separator are measured on, mean weights on that token; by default the sample
-    texts (`analysis.samples.natural`). duplicate, induction: mean weight on earlier copies of a token and on what followed any of
-    them, over six texts of random words said twice. All as `looks` defines them, and the same numbers as in `head_labels`.
-    kind: which attention: "self", "encoder", or "decoder" (which then reads the text); by default the model's first. names: the
-    scores that are measured.
-    Errors: ValueError for another kind; Unspelt for texts of which the tokenizer cannot spell more than a fifth.
+    texts: those on which previous, current, next, first and separator are measured; by default the sample texts
+    (`analysis.samples.natural`). duplicate and induction are measured on six texts of random words repeated twice. All scores are
+    defined in `looks`, and equal those in `head_labels`. kind: of attention: "self", "encoder", or "decoder" (which then reads
+    the text); by default the model's first. names: the scores to measure.
+    Errors: ValueError for another kind; Unspelt if the tokenizer cannot spell more than a fifth of the texts.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs it only now
 
@@ -144,6 +143,6 @@ def read_probe(model: LanguageModel, text: str, target: str, kind: str) -> Trace
 
 
 def mean_of(values: np.ndarray) -> np.ndarray:
-    """Return the mean over the probes that have a value: [layers, heads]; NaN where none has."""
+    """Return the mean over the probes that have a value: [layers, heads]; NaN where no probe has one."""
     counts = np.isfinite(values).sum(0)
     return np.divide(np.nansum(values, 0), counts, out=np.full(values.shape[1:], np.nan), where=counts > 0)

@@ -1,5 +1,5 @@
-"""The importance of heads: the rise of the model's loss on whole texts without each, measured and by its slope, and the loss as
-heads are pruned."""
+"""The importance of heads: the rise of the model's loss on whole texts without each, measured and estimated from its slope, and
+the loss as heads are pruned."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ AT_ONCE = 48  # readings between two reports
 class Importance:
     """The importance of heads on some texts.
 
-    table: a row a head, layer by layer, with columns layer, head, and twice three of nats a token. effect: by how much the mean
-    loss over all predicted tokens rises when the head is off (it gives zero); gradient: the mean over the texts, each by its
-    tokens, of |Σ (dL/dO) · O|, what the slope says of that (Michel et al. 2019). NAME_low, NAME_high: the interval of 95 % of
-    the mean over texts (`analysis.corpora.interval`); NaN of one text. loss: of the whole model, nats a token, the mean over
-    all of them; tokens: that were predicted; unknown: the share of tokens that the tokenizer cannot spell; kind: of attention.
+    table: a row for each head, layer by layer, with columns layer, head, and two measures in nats a token, each with its
+    interval. effect: the rise of the mean loss over all predicted tokens when the head is off (outputs zero); gradient: its
+    estimate from the slope, the mean of |Σ (dL/dO) · O| over the texts, weighted by their tokens (Michel et al. 2019). NAME_low,
+    NAME_high: the 95 % interval of the mean over texts (`analysis.corpora.interval`); NaN for one text. loss: of the whole model,
+    nats a token, the mean over all tokens; tokens: how many were predicted; unknown: the share of tokens that the tokenizer
+    cannot spell; kind: of attention.
     """
 
     table: pd.DataFrame
@@ -50,11 +51,11 @@ class Importance:
 
 @dataclass(frozen=True, eq=False)
 class Pruning:
-    """The loss of a model as its heads are taken away.
+    """The loss of a model as its heads are removed.
 
-    counts: int [point], how many heads are off; orders: by name, the loss [point] with the heads off that the order takes
-    first, in nats a token; random: [order, point], of random orders; saved: by name, int [point], parameters of the matrices
-    that are needed no more; NaN where their size is not known.
+    counts: int [point], how many heads are off; orders: by name, the loss [point] with the first heads of the order off, in nats
+    a token; random: [order, point], of random orders; saved: by name, int [point], parameters of the matrices that are no longer
+    needed; NaN if their size is unknown.
     """
 
     counts: np.ndarray
@@ -65,9 +66,9 @@ class Pruning:
 
 
 def held_out(model: LanguageModel, again: bool = False) -> Pairs:
-    """Return texts of the program, each with its target ("" of one stack): those of `analysis.samples.natural`, or for the
-    translator pairs that it was not trained on. again: others, as many. Errors: ValueError for another encoder-decoder, of which
-    nobody knows what it should say."""
+    """Return built-in texts, each with its target ("" for one stack): those of `analysis.samples.natural`, or for the translator
+    pairs on which it was not trained. again: as many other texts. Errors: ValueError for another encoder-decoder, whose right
+    outputs are unknown."""
     if model.info.kind != "encoder-decoder":
         return pairs_of(passages()[1] if again else natural())
     if model.info.name != "translator":
@@ -83,9 +84,9 @@ def head_importance(
 ) -> Importance:
     """Return the importance of each head on some texts, each alone or with its target; those of `held_out` by default.
 
-    kind: of attention, None for "self" or "decoder". A decoder is asked for each token, an encoder for every seventh, which is
-    masked, an encoder-decoder for its target. Errors: ValueError without a language-model head or texts, for a kind that is not
-    there; Unspelt for texts of which the tokenizer cannot spell more than a fifth.
+    kind: of attention, None for "self" or "decoder". A decoder predicts each token, an encoder every seventh, which is masked, an
+    encoder-decoder its target. Errors: ValueError without a language-model head or texts, and for an unknown kind; Unspelt if the
+    tokenizer cannot spell more than a fifth of the texts.
     Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", sections 3 and 4.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
@@ -116,21 +117,21 @@ def head_importance(
 
 
 def places_of(attention: Attention) -> list[tuple[int, int]]:
-    """Return layer and head of every head that there is."""
+    """Return layer and head of every head."""
     return [(layer, head) for layer, count in enumerate(attention.counts) for head in range(count)]
 
 
 def tokens_of(texts: Sequence[Scored]) -> np.ndarray:
-    """Return how many tokens are predicted in each text: int [text]. With these weights a mean over texts is one over tokens."""
+    """Return how many tokens are predicted in each text: int [text]. Weighted by it, a mean over texts is a mean over tokens."""
     return np.array([len(text.ids) for text in texts])
 
 
 def prune(
     model: LanguageModel, importance: Importance, texts: Texts | None = None, orders: int = ORDERS, report: Report = silent
 ) -> Pruning:
-    """Return the loss of a model as its heads are taken away: the least important by `effect` first, by `gradient`, and in
-    random orders. texts: None for `held_out(model, again=True)`, other texts than those that the orders come from, so that an
-    order that fits its texts alone gains nothing by it. All heads of an order are off together, so this is not the sum of their
+    """Return the loss of a model as its heads are removed: the least important by `effect` first, the same by `gradient`, and in
+    random orders. texts: None for `held_out(model, again=True)`, texts from which the orders were not derived, so that an order
+    that only fits its own texts has no advantage. All removed heads are off together, so the loss is not the sum of their
     effects."""
     table = importance.table
     size = int(table["layer"].max()) + 1, int(table["head"].max()) + 1
@@ -173,8 +174,8 @@ def without(
 
 
 def read_texts(model: LanguageModel, texts: Texts | None, report: Report, again: bool = False) -> list[Scored]:
-    """Return texts with what the model is asked to predict in them, those of `held_out` by default. Errors: ValueError without a
-    text; Unspelt for texts of which the tokenizer cannot spell more than a fifth."""
+    """Return texts with the tokens that the model has to predict, by default those of `held_out`. Errors: ValueError without a
+    text; Unspelt if the tokenizer cannot spell more than a fifth of the texts."""
     from models.gradients.losses import scored
 
     pairs = held_out(model, again) if texts is None else pairs_of(texts)
@@ -194,8 +195,8 @@ def kind_of(texts: Sequence[Scored], kind: str | None) -> str:
 
 
 def parameters_of(model: LanguageModel, text: Scored, kind: str, heads: np.ndarray) -> float:
-    """Return how many numbers of W_Q, W_K, W_V and W_O a model needs no more without some heads (head h of layer l is l · heads
-    + h); NaN where their sizes are not known. Keys and values that several heads share go with the last of them. Biases are not
+    """Return how many numbers of W_Q, W_K, W_V and W_O a model no longer needs without some heads (head h of layer l is l · heads
+    + h); NaN if their sizes are unknown. Keys and values that several heads share go with the last of them. Biases are not
     counted."""
     attention = text.trace.attention[kind]
     try:
@@ -213,5 +214,5 @@ def parameters_of(model: LanguageModel, text: Scored, kind: str, heads: np.ndarr
 
 
 def part_of(report: Report, number: int, count: int) -> Report:
-    """Return the report of one of several parts of equal length."""
+    """Return the report function for one of several parts of equal length."""
     return lambda share, words: report((number + share) / count, words)

@@ -1,4 +1,4 @@
-"""A model's gain from context: the same tokens after little and after much of a text, and words said twice."""
+"""A model's gain from context: the same tokens after little and after much of a text, and words that are repeated."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def context_gains(model: LanguageModel, edits: Sequence[Edit] = (), passages: in
     """Return how much easier the same tokens are to predict after much of a text than after little of it: float64 [passage], nats
     a token.
 
-    Each passage of the built-in sample, evenly from its beginning to its end, ends in ASKED tokens: their mean −ln p after
-    LITTLE tokens less that after MUCH (fewer where the context ends before). Both are of the same tokens, so that an easy end is
-    no gain. Olsson et al. 2022 hold the 50th token of a text against its 500th, over 10,000 texts: with so many, what is easy
-    evens out.
-    edits: of heads and blocks, at every position. Errors: ValueError for a model that does not write.
+    Each passage of the built-in sample, evenly from its beginning to its end, ends in ASKED tokens: the result is their mean −ln
+    p after LITTLE tokens less that after MUCH (fewer if the context is shorter). Both are measured on the same tokens, so that an
+    easy end is no gain. Olsson et al. 2022 compare the 50th token of a text with its 500th, over 10,000 texts: with so many, easy
+    tokens average out.
+    edits: of heads and blocks, at every position. Errors: ValueError for a model that cannot continue a text.
     """
     if model.info.kind != "decoder":
         raise ValueError(f"“{model.info.name}” does not go on with a text, so nothing is known of what it makes of a long one.")
@@ -55,9 +55,10 @@ def loss_at_end(model: LanguageModel, text: str, edits: Sequence[Edit]) -> float
 
 
 def said_twice(model: LanguageModel, edits: Sequence[Edit] = ()) -> tuple[float, float]:
-    """Return a model's surprise at random words said twice: mean −ln p of a token in the first round and in the second, nats.
+    """Return a model's surprise at repeated random words: mean −ln p of a token in the first round and in the second, nats.
 
-    The first token of each round is left out: nobody can know it. edits: as of `context_gains`. Errors: as `surprise`.
+    The first token of each round is left out, because it cannot be predicted. edits: as in `context_gains`. Errors: as
+    `surprise`.
     """
     rounds = []
     for seed in range(TEXTS):

@@ -1,4 +1,4 @@
-"""Labels of heads: what each does, with a confidence interval, if it does so more than every head of random models."""
+"""Labels of heads: a head gets a label if its score, with a confidence interval, is above that of every head of random models."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ SELF, CROSS = (*PLACES, *REPEATS, NAME), ("alignment",)  # what heads are labell
 class Example:
     """A token of real text at which a head does what its label says.
 
-    text: what was read; tokens, keys: the queries and the keys, the same but in cross-attention; query, key: positions of the two
-    that are meant; weights: the whole map of the head there, float32 [query, key].
+    text: the text that was read; tokens, keys: the queries and the keys, which are the same except in cross-attention; query,
+    key: the positions of the example; weights: the whole map of the head, float32 [query, key].
     """
 
     text: str
@@ -52,20 +52,20 @@ class Example:
 def head_labels(
     model: LanguageModel, kind: str | None = None, seeds: int = SEEDS, report: Report = silent, texts: Texts | None = None
 ) -> pd.DataFrame:
-    """Return the labels of heads as a table: a row a head, with columns layer, head, label, and four columns a score.
+    """Return the labels of heads as a table: a row for each head, with columns layer, head, label, and four columns for each
+    score.
 
-    kind: as in `trace.attention`; by default the model's first. Scores, each from 0 to 1: those of `head_scores`, and
-    positional (see `positional`); from −1 to 1 name (see `analysis.earlier_names.looks_at_names`), and of cross-attention
-    alignment. NAME: the mean over the probes (the texts; for duplicate and induction 6 texts of random words said twice; for
-    name 8 sentences, each with a name and with a common noun, NaN where the tokenizer cannot spell them). NAME_low, NAME_high:
-    the interval of 95 % of that mean (`analysis.corpora.interval`), NaN of one text. NAME_null: the largest score that any head
-    has in `seeds` models of the same architecture with random weights (`model.with_random_weights`), over the same probes.
-    texts: each alone, or with its target; by default the sample texts (`analysis.samples.natural`; of cross-attention four
-    sentences that are said again).
-    label: the names whose low end is at least 0.1 above the null, the clearest first, joined by ", "; "" of a head that has none.
-    "first" and "separator", where heads rest, come last. positional is no label.
-    Errors: ValueError where the model has no such attention, or cannot be made again with random weights; Unspelt for texts of
-    which the tokenizer cannot spell more than a fifth.
+    kind: as in `trace.attention`; by default the model's first. The scores, each from 0 to 1, are those of `head_scores`, and
+    positional (see `positional`); name (see `analysis.earlier_names.looks_at_names`), and in cross-attention alignment, run from
+    −1 to 1. NAME: the mean over the probes (the texts; for duplicate and induction 6 texts of repeated random words; for name 8
+    sentences, each with a name and with a common noun, NaN if the tokenizer cannot spell them). NAME_low, NAME_high: the 95 %
+    interval of that mean (`analysis.corpora.interval`), NaN for one text. NAME_null: the largest score of any head in `seeds`
+    models of the same architecture with random weights (`model.with_random_weights`), over the same probes. texts: each alone, or
+    with its target; by default the sample texts (`analysis.samples.natural`; for cross-attention four sentences to repeat).
+    label: the names whose low end is at least 0.1 above the null, the clearest first, joined by ", "; "" for a head without a
+    label. "first" and "separator", where heads rest, come last. positional is no label. Errors: ValueError if the model has no
+    such attention, or cannot be rebuilt with random weights; Unspelt if the tokenizer cannot spell more than a fifth of the
+    texts.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
@@ -103,7 +103,7 @@ def labels_of(row: pd.Series) -> list[str]:
 
 
 def probes_for(model: LanguageModel, kind: str, texts: Texts | None) -> Pairs:
-    """Return the texts that heads are measured on, with their targets. Errors: Unspelt; ValueError where there is none."""
+    """Return the texts on which heads are measured, with their targets. Errors: Unspelt; ValueError if there is none."""
     probes = pairs_of((SHORT if kind == "cross" else natural()) if texts is None else texts)
     if not probes:
         raise ValueError("There is no text to measure on: give one.")
@@ -112,7 +112,7 @@ def probes_for(model: LanguageModel, kind: str, texts: Texts | None) -> Pairs:
 
 
 def read_probes(model: LanguageModel, kind: str, pairs: Pairs, report: Report = silent) -> dict[str, np.ndarray]:
-    """Return each score on each probe: float64 [probe, layers, heads] by name; NaN where a probe says nothing about it."""
+    """Return each score on each probe: float64 [probe, layers, heads] by name; NaN where a probe does not measure it."""
     repeated = [] if kind == "cross" else pairs_of(repeats(model))
     names = [] if kind == "cross" or not spells_names(model) else name_sentences()
     probes, maps, readings = len(pairs) + len(repeated) + 2 * len(names), [], []
@@ -144,8 +144,8 @@ def spells_names(model: LanguageModel) -> bool:
 def positional(maps: Sequence[Attention]) -> np.ndarray:
     """Return how much of a head's map positions alone explain: float64 [text, layers, heads], 0..1.
 
-    For each text the mean over the others of 2⟨A, B⟩ / (‖A‖² + ‖B‖²), A and B the maps of the two texts over as many tokens as
-    the shortest has, without the first row, which has no choice; NaN of one text alone. 1: the same map whatever the words are.
+    For each text, the mean over the other texts of 2⟨A, B⟩ / (‖A‖² + ‖B‖²), where A and B are the maps of the two texts, cut to
+    the length of the shortest, without the first row, which has no choice; NaN for a single text. 1: the same map for any words.
     """
     least = min(len(attention.queries) for attention in maps)
     layers: list[np.ndarray] = []
@@ -166,10 +166,11 @@ def positional(maps: Sequence[Attention]) -> np.ndarray:
 def head_examples(
     model: LanguageModel, layer: int, head: int, name: str, kind: str = "self", count: int = 3, texts: Texts | None = None
 ) -> list[Example]:
-    """Return the places in real text where a head does most what a label says, one a text, the clearest first.
+    """Return the places in real text where a head does most clearly what a label says, one for each text, the clearest first.
 
-    name: a score of `head_labels`. texts: as there; the texts are those of its probes, real ones for words that are said twice.
-    A key of the kind that `name` means is looked for, from a query with a letter in it where there is one. Errors: as there.
+    name: a score of `head_labels`. texts: as there; the texts are those of its probes, with real texts in place of repeated
+    random words. The example is a key of the kind `name`, seen from a query with a letter in it if there is one. Errors: as
+    there.
     """
     probes = probes_for(model, kind, texts)
     sentences = {sentence.text.format(sentence.name): sentence for sentence in name_sentences()}

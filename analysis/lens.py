@@ -1,4 +1,4 @@
-"""Predictions of a model if it stopped after a layer: the logit lens, and the tuned lens where one was trained."""
+"""Predictions of a model if it stopped after a layer: the logit lens, and the tuned lens if one was trained."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Translator = Callable[[np.ndarray], np.ndarray]
 class Lens:
     """The predictions of each layer. Layer 0 is after the embedding, layer l after block l − 1; L of them in all.
 
-    positions: int [P], which of the trace's. ids, probabilities: [L, P, top], the likeliest first. answer: int [P], the last
-    layer's likeliest token. rank, probability: [L, P], of that token, 1 where none is likelier. kl: [L, P], KL(last layer ‖ this
-    layer) in nats.
+    positions: int [P], in the trace. ids, probabilities: [L, P, top], the likeliest first. answer: int [P], the last layer's
+    likeliest token. rank, probability: [L, P], of that token; rank 1: none is likelier. kl: [L, P], KL(last layer ‖ this layer)
+    in nats.
     """
 
     positions: np.ndarray
@@ -40,7 +40,7 @@ class Lens:
 
     @property
     def settled(self) -> np.ndarray:
-        """The layer from which on the answer stays the likeliest token: int [P]."""
+        """The layer after which the answer stays the likeliest token: int [P]."""
         later = np.cumsum(self.rank[::-1] > 1, axis=0)[::-1]  # how many layers from here on think otherwise
         return (later > 0).sum(0)
 
@@ -55,8 +55,8 @@ def lens(
     """Return the predictions from the residual stream after each layer, by the model's own final norm and unembedding.
 
     positions: of `trace.read`; None: all. translate: changes the stream first (a tuned lens), None for the logit lens.
-    report(share, words): called with the progress; it may raise to stop. Errors: ValueError without a language-model head, for a
-    position that is not there, for no top.
+    report(share, words): called with the progress; it may raise to stop. Errors: ValueError without a language-model head, for an
+    unknown position, and for `top` below 1.
 
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
@@ -108,8 +108,8 @@ def layer_scores(trace: Trace, position: int) -> np.ndarray:
 def guesses(model: LanguageModel, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the likeliest outcome of each row of `layer_scores`: ids, probabilities and scores, each [layers + 1].
 
-    As `lens` with its likeliest token alone, for less work, and of labels too; a probability is NaN where labels have scores
-    alone.
+    Like `lens` with only the likeliest token, but with less work, and also for labels; the probability is NaN for labels that
+    only have scores.
     """
     best = scores.argmax(-1)
     highest = np.take_along_axis(scores, best[:, None], -1)[:, 0]
@@ -130,7 +130,7 @@ def logit_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame
 def tuned_lens(model: LanguageModel, trace: Trace, top: int = 5) -> pd.DataFrame:
     """Return the `logit_lens` with each layer's stream first translated to the last layer's.
 
-    Errors: ValueError for a model that has no tuned lens yet: `models.lens.tuned_lens.train` makes one. Source: Belrose et al.
+    Errors: ValueError for a model that has no tuned lens yet; `models.lens.tuned_lens.train` trains one. Source: Belrose et al.
     2023, "Eliciting Latent Predictions from Transformers with the Tuned Lens".
     """
     translate = translator(model)

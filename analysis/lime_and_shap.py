@@ -27,17 +27,17 @@ _SHAP = threading.Lock()  # SHAP seeds numpy's global generator, so one thread a
 
 
 def leave_one_out(question: Question, report: Report | None = None) -> np.ndarray:
-    """Return how much evidence is lost without each unit alone: nats, float64 [unit]."""
+    """Return the loss of evidence without each unit alone: nats, float64 [unit]."""
     count = len(question.units)
     full, *without = question.evidence(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]), report)
     return full - np.array(without)
 
 
 def lime(question: Question, texts: int, seed: int = 0, report: Report | None = None) -> np.ndarray:
-    """Return each unit's weight in a line fitted to the evidence of texts drawn at random: nats, float64 [unit].
+    """Return each unit's weight in a linear model fitted to the evidence of random texts: nats, float64 [unit].
 
-    Each text keeps each unit with a probability of one half, and counts the more the more it keeps: e^(−d²/2w²), d one minus the
-    cosine to the whole text, w = 0.25. The line is a ridge regression (α = 1), fitted by captum's LIME.
+    Each text keeps each unit with a probability of one half. Texts that keep more count more: e^(−d²/2w²), where d is one minus
+    the cosine to the whole text and w = 0.25. The linear model is a ridge regression (α = 1), fitted by captum's LIME.
     Source: Ribeiro, Singh and Guestrin 2016, "Why Should I Trust You?".
     """
     import torch
@@ -68,8 +68,8 @@ def lime(question: Question, texts: int, seed: int = 0, report: Report | None = 
 def shap(question: Question, texts: int, report: Report | None = None) -> np.ndarray:
     """Return Shapley values over a tree of neighbours (Owen values), by shap's partition explainer: nats, float64 [unit].
 
-    What a group of neighbours brings is divided between its halves, and so on down to single units; where `texts` are used up,
-    what is left of a group is divided evenly. They sum to the evidence of the whole text less that of none.
+    The value of a group of neighbours is divided between its halves, and so on down to single units; once `texts` are used up,
+    the value of a group is divided evenly. The values sum to the evidence of the whole text less that of the empty text.
     Source: Lundberg and Lee 2017, "A Unified Approach to Interpreting Model Predictions"; Owen 1977.
     """
     explainers, maskers = _shap()
@@ -102,10 +102,10 @@ def enumerated_shap(question: Question, report: Report | None = None) -> np.ndar
 
 
 def sampled_shap(question: Question, orders: int = ORDERS, seed: int = 0, report: Report | None = None) -> np.ndarray:
-    """Return each unit's gain in orders drawn at random, the mean of forth and back, by shap's permutation explainer: nats,
-    float64 [order, unit]. The mean over orders estimates the Shapley values.
+    """Return each unit's gain in random orders, the mean over both directions, by shap's permutation explainer: nats, float64
+    [order, unit]. The mean over orders estimates the Shapley values.
 
-    Each order sums to the evidence of the whole text less that of none.
+    Each order sums to the evidence of the whole text less that of the empty text.
     Source: Castro, Gómez and Tejada 2009, "Polynomial calculation of the Shapley value based on sampling".
     """
     explainers, maskers = _shap()
@@ -134,16 +134,16 @@ def sampled_shap(question: Question, orders: int = ORDERS, seed: int = 0, report
 def _shap() -> tuple[ModuleType, ModuleType]:
     """Return shap's modules of explainers and of maskers.
 
-    shap keeps the errors of libraries that are missing, and through their tracebacks all that waits for its import, such as a
-    visitor's text and model. It is imported on a thread of its own, which holds nothing else.
+    shap stores the errors of missing libraries, and their tracebacks keep everything alive that waits for its import, such as a
+    visitor's text and model. So it is imported on a separate thread that holds nothing else.
     """
     with ThreadPoolExecutor(1) as alone:
         return alone.submit(_import_shap).result()
 
 
 def _import_shap() -> tuple[ModuleType, ModuleType]:
-    """Import shap without compiling its loops over masks: numba takes seven seconds, and a text of a hundred tokens would gain
-    ten milliseconds. With umap-learn installed they are compiled, because its loops must be."""
+    """Import shap without compiling its loops over masks: numba takes seven seconds for that, and a text of a hundred tokens
+    would gain ten milliseconds. With umap-learn installed they are compiled, because its own loops must be."""
     config: Any = import_module("numba.core.config")
     before = config.DISABLE_JIT
     try:
@@ -178,7 +178,7 @@ def neighbours(count: int) -> np.ndarray:
 
 
 def _reader(question: Question, texts: int, report: Report | None) -> Any:
-    """Return a function of shap's masks, 1 for a unit that stays and 0 for another, that gives the evidence."""
+    """Return a function from shap's masks, 1 for a unit that stays and 0 for another, to the evidence."""
     step, report_count = _counting(report, texts)
 
     def evidence_of(keep: np.ndarray) -> np.ndarray:

@@ -1,5 +1,5 @@
-"""Loops in generated text: what would have ended a loop, by the recorded scores, and the repetition penalty that leads out of
-it."""
+"""Loops in generated text: the settings that would have ended a loop, by the recorded scores, and the repetition penalty that
+breaks it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ TRIES = 8  # texts that are generated at most
 class WayOut:
     """The smallest repetition penalty with which a model's likeliest tokens end in no loop.
 
-    penalty: on a grid of GRID, up to STRONGEST; 1 where they end in none without any; infinity where none was found. tried: how
-    many texts were generated; every: whether no other penalty would give another text. at: the first token that is another one
-    than before, counted from 0; original, other: the token there before, and now ("" at the end of the text); text: all that is
-    said with this penalty.
+    penalty: on a grid of GRID, up to STRONGEST; 1 if they end in none without a penalty; infinity if none was found. tried: how
+    many texts were generated; every: whether no other penalty would give another text. at: the first token that differs, counted
+    from 0; original, other: the old token and the new one there ("" at the end of the text); text: the text generated with this
+    penalty.
     """
 
     penalty: float
@@ -46,10 +46,10 @@ class WayOut:
 class Escape:
     """The penalty and the temperature that would have ended a loop.
 
-    loop: what is said over and over, in the tokens that were said. penalty: the repetition penalty up to which the likeliest
-    tokens are all those that were said; above it another, `id`, comes at `step`, the first that changes. What follows it then may
-    be a loop again: see `way_out`. Infinity, -1 and -1 where no penalty changes any. chance: that all of the last round is drawn
-    again at temperature 1; temperature: at which that chance is one half.
+    loop: the repeated tokens, in the generated text. penalty: the repetition penalty up to which all generated tokens are the
+    likeliest; above it another token, `id`, is chosen at `step`, the first that changes. The text after it may loop again: see
+    `way_out`. Infinity, -1 and -1 if no penalty changes any token. chance: the probability that all of the last round is drawn
+    again at temperature 1; temperature: the one at which that probability is one half.
     """
 
     loop: Loop
@@ -61,10 +61,11 @@ class Escape:
 
 
 def escape(steps: Sequence[Step], longest: int = 30, least: int = 24) -> Escape | None:
-    """Return what would have broken the loop that generated steps end in; None without a loop. Nothing is read for it.
+    """Return the settings that would have broken the loop at the end of generated steps; None without a loop. No text is read for
+    it.
 
-    longest, least: as in `models.reading.repeats.loop`. The penalty is the one of `Strategy`, on the model's own scores; a
-    temperature counts where tokens are drawn. Only a loop of likeliest tokens has both: see `temperature_for`.
+    longest, least: as in `models.reading.repeats.loop`. The penalty is that of `Strategy`, on the model's own scores; the
+    temperature matters where tokens are drawn. Only a loop of likeliest tokens has both: see `temperature_for`.
     """
     ending = loop([step.token.id for step in steps], longest, least)
     if ending is None:
@@ -87,10 +88,10 @@ def way_out(
     tries: int = TRIES,
     report: Report = silent,
 ) -> WayOut:
-    """Return the smallest repetition penalty that leads out of a loop, by generating as many tokens with it.
+    """Return the smallest repetition penalty that breaks a loop, found by generating as many tokens with it.
 
-    text, target, chat: as they were given to `model.generate`; steps: what it said, ending in a loop. Penalties that change none
-    of the likeliest tokens give the same text, so only those are tried at which one of them changes, from the smallest on.
+    text, target, chat: the arguments of `model.generate`; steps: its steps, which end in a loop. Penalties that change none of
+    the likeliest tokens give the same text, so only those at which one of them changes are tried, from the smallest on.
     """
     strategy = _greedy(steps)
     generated: Sequence[Step] = steps if strategy else ()
@@ -112,14 +113,14 @@ def way_out(
 
 
 def _greedy(steps: Sequence[Step]) -> Strategy | None:
-    """Return the strategy by which all of these are the likeliest tokens, so that they need not be generated again; else None."""
+    """Return the strategy under which all of these are the likeliest tokens, which saves generating them again; else None."""
     strategy = steps[-1].strategy
     plain = strategy.method == "greedy" and not strategy.no_repeat
     return strategy if plain and all(step.chosen_by(strategy)[0] == step.token.id for step in steps) else None
 
 
 def _next(steps: Sequence[Step], penalty: float) -> float:
-    """Return the smallest penalty of the grid that changes one of these likeliest tokens; infinity where none does."""
+    """Return the smallest penalty of the grid that changes one of these likeliest tokens; infinity if none does."""
     least = min(penalty_for(step)[0] for step in steps)
     if not np.isfinite(least):
         return np.inf
@@ -127,11 +128,11 @@ def _next(steps: Sequence[Step], penalty: float) -> float:
 
 
 def penalty_for(step: Step) -> tuple[float, int]:
-    """Return the repetition penalty above which a step's likeliest token would have been another, and which.
+    """Return the repetition penalty above which a step's likeliest token would have been another one, and that token.
 
-    The token was read before, so a penalty p divides its logit z by p where z > 0 and multiplies it elsewhere. No other token
-    that was read before overtakes it so: only one that was not, with the logit u, does, at p = z / u, or at u / z where both are
-    below 0. Infinity and -1 where none does.
+    The token was read before, so a penalty p divides its logit z by p where z > 0 and multiplies it elsewhere. Other tokens that
+    were read before cannot overtake it in this way. A new token with the logit u does, at p = z / u, or at u / z if both are
+    below 0. Infinity and -1 if none does.
     """
     z, rivals = float(step.logits[step.token.id]), np.asarray(step.logits, dtype=np.float64).copy()
     rivals[[id for id in {*step.ids, *step.never} if id < len(rivals)]] = -np.inf
@@ -143,8 +144,8 @@ def penalty_for(step: Step) -> tuple[float, int]:
 
 
 def temperature_for(scores: Sequence[tuple[np.ndarray, int]], chance: float = 0.5) -> float:
-    """Return the temperature at which tokens, each drawn by its scores [vocabulary], all come with this chance; 0 where they
-    come so often at none, as the coldest draw takes others; infinity where they do at all."""
+    """Return the temperature at which tokens, each drawn by its scores [vocabulary], are all drawn with this probability; 0 if it
+    is reached at no temperature, because the coldest draw takes others; infinity if it is reached at every one."""
     if _log_chance(scores, COLDEST) < np.log(chance):
         return 0.0
     if _log_chance(scores, HOTTEST) > np.log(chance):

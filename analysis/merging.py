@@ -23,12 +23,11 @@ LONGEST = 64  # characters of a word; the longest of German law has 63
 def words(tokens: Sequence[Token]) -> list[list[int]]:
     """Return the tokens of each word: their positions, in order; every token is in exactly one.
 
-    A space begins a word (byte-level BPE and SentencePiece have it in the token's text, WordPiece leaves a gap between the
-    offsets), so do a change of text (`segment`) and a character of punctuation, which stands by itself, except an apostrophe
-    between letters and a point or comma between digits. Fragments of one character are together, as are an accent and its
-    letter. Special tokens stand by themselves, and so does each token where no spaces separate words (see `unspaced`): of a
-    script that is written so, of what is longer than LONGEST characters, and of capitals that are a token each and are more
-    than a dozen in a row.
+    A word begins at a space (byte-level BPE and SentencePiece have it in the token's text, WordPiece leaves a gap between the
+    offsets), at a change of text (`segment`), and at punctuation, which is a word of its own, except an apostrophe between
+    letters and a point or comma between digits. Fragments of one character are together, as are an accent and its letter. Special
+    tokens stand alone, and so does each token where no spaces separate words (see `unspaced`): in a script without spaces, in a
+    run longer than LONGEST characters, and in more than a dozen capitals in a row that are a token each.
     """
     groups: list[list[int]] = []
     run: list[int] = []  # tokens with nothing between them
@@ -45,7 +44,7 @@ def words(tokens: Sequence[Token]) -> list[list[int]]:
 
 
 def characters(tokens: Sequence[Token]) -> list[list[int]]:
-    """Return the tokens of each character: the positions of those that hold parts of one are together, all others alone."""
+    """Return the tokens of each character: the positions of tokens with parts of one character are together, all others alone."""
     groups: list[list[int]] = []
     pending = b""  # the bytes of a character that is not complete
     for i, token in enumerate(tokens):
@@ -61,27 +60,27 @@ def characters(tokens: Sequence[Token]) -> list[list[int]]:
 
 
 def whole_characters(tokens: Sequence[Token]) -> tuple[list[Token], list[list[int]]]:
-    """Return the tokens, with those that hold parts of one character as one, whose id is -1, and the positions of each."""
+    """Return the tokens, with the parts of one character joined to one whose id is -1, and the positions of each."""
     groups = characters(tokens)
     return join(tokens, groups), groups
 
 
 def group_of(groups: Sequence[Sequence[int]], position: int) -> int | None:
-    """Return the number of the group that holds a position; None where none does."""
+    """Return the number of the group that contains a position; None if none does."""
     return next((number for number, group in enumerate(groups) if position in group), None)
 
 
 def join(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
-    """Return the `merged_tokens`, but a token that is a group by itself stays as it is."""
+    """Return the `merged_tokens`, but a token that is a group by itself stays unchanged."""
     return [tokens[group[0]] if len(group) == 1 else merged_tokens(tokens, [group])[0] for group in groups]
 
 
 def merged_tokens(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[Token]:
-    """Return a token for each group: its text is what they spell together, without the marks of a vocabulary ("##", "@@",
+    """Return a token for each group: its text is that of its tokens together, without the marks of a vocabulary ("##", "@@",
     "</w>").
 
-    It covers the text from the first to the last of them; id is -1 where they are more than one. special: all of them are;
-    fragment: together they still spell no whole character. Raises ValueError where a group is empty or names no token.
+    It covers the text from its first to its last token; id is -1 for several tokens. special: whether all of them are; fragment:
+    whether they still spell no whole character together. Raises ValueError if a group is empty or contains an unknown position.
     """
     groups = _check_groups(groups, len(tokens), "group of tokens")
     tokens_merged = []
@@ -112,10 +111,10 @@ def merged_tokens(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> l
 def merge(weights: np.ndarray, queries: Sequence[Sequence[int]], keys: Sequence[Sequence[int]]) -> np.ndarray:
     """Return attention between groups of tokens: float32 [..., query group, key group].
 
-    weights: [..., query, key]. What a group gets is the sum over its tokens, and what it gives is the mean of its tokens:
-    A[G, H] = Σ over q in G, k in H of A[q, k] / |G|. A row therefore still sums to 1 where each key is in one group (Clark et
-    al. 2019, "What does BERT look at?", section 4.1). Keys in no group are lost to their row. Raises ValueError for a group
-    that is empty, names a position that is not there, or has one that another group has.
+    weights: [..., query, key]. A group of keys gets the sum over its tokens, a group of queries gives the mean over its tokens:
+    A[G, H] = Σ over q in G, k in H of A[q, k] / |G|. A row therefore still sums to 1 where each key is in one group (Clark et al.
+    2019, "What does BERT look at?", section 4.1). A row loses the weights of keys in no group. Raises ValueError for a group that
+    is empty, contains an unknown position, or shares one with another group.
     """
     weights = np.asarray(weights, dtype=np.float32)
     queries, keys = _groups(weights, queries, keys)
@@ -126,9 +125,9 @@ def merge(weights: np.ndarray, queries: Sequence[Sequence[int]], keys: Sequence[
 def select(weights: np.ndarray, queries: Sequence[int], keys: Sequence[int], renormalise: bool = False) -> np.ndarray:
     """Return attention between the positions that are kept: float32 [..., len(queries), len(keys)], in the order given.
 
-    weights: [..., query, key]. As they are, rows sum to what the kept keys got. With `renormalise` each row is divided by that
-    sum, so that it sums to 1 again: what the query would give if it shared among the kept keys alone. A row that gave them
-    nothing stays all zeros. Raises ValueError for a position that is not there or that is named twice.
+    weights: [..., query, key]. Rows sum to the attention on the kept keys. With `renormalise` each row is divided by that sum, so
+    that it sums to 1 again, as if the query shared among the kept keys alone. A row that gave them nothing stays zero. Raises
+    ValueError for an unknown or repeated position.
     """
     weights = np.asarray(weights, dtype=np.float32)
     _groups(weights, [[q] for q in queries], [[k] for k in keys])
@@ -179,7 +178,7 @@ def _bytes(token: Token) -> bytes:
 
 
 def _incomplete_from(spelling: bytes) -> int:
-    """Return where an incomplete character begins at the end of these bytes; their number where none is incomplete."""
+    """Return where an incomplete character begins at the end of these bytes; their number if none is incomplete."""
     try:
         spelling.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -188,7 +187,7 @@ def _incomplete_from(spelling: bytes) -> int:
 
 
 def _wrong_at(spelling: bytes) -> int | None:
-    """Return the place of the first byte that is no part of a character, whatever follows; None where there is none."""
+    """Return the index of the first byte that cannot be part of a character; None if there is none."""
     try:
         spelling.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -217,7 +216,7 @@ def _split(tokens: Sequence[Token], run: list[int]) -> list[list[int]]:
 
 
 def _limit_length(tokens: Sequence[Token], group: list[int]) -> list[list[int]]:
-    """Return a word, or each of its tokens alone where it is too long for one; bytes of one character stay together."""
+    """Return a word, or each of its tokens alone if it is too long; bytes of one character stay together."""
     text = b"".join(_bytes(tokens[i]) for i in group).decode("utf-8", "replace").strip()
     letters = len(group) >= len(text)
     if len(text) <= LONGEST and not (letters and _SEQUENCE.fullmatch(text)):
@@ -232,7 +231,7 @@ def _limit_length(tokens: Sequence[Token], group: list[int]) -> list[list[int]]:
 
 
 def unspaced(text: str) -> bool:
-    """Return whether a text has parts in which no spaces separate words, so that each token stands alone among whole words."""
+    """Return whether a text has parts without spaces between words, in which each token stands alone."""
     return bool(_UNSPACED.search(text) or _SEQUENCE.search(text) or any(len(part) > LONGEST for part in text.split()))
 
 

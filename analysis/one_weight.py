@@ -1,4 +1,4 @@
-"""The calculation of one weight: a query, a key, their product dimension by dimension, and all that follows up to the softmax."""
+"""The calculation of one weight: a query, a key, their product dimension by dimension, and all steps up to the softmax."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class QueryKey:
     """One query of one head against every key, as in the forward pass.
 
-    weight = softmax over the keys of (score + mask), where score = raw · scale, bent to softcap · tanh(raw · scale / softcap)
-    where there is one, plus bias where there is one, over the temperature where an edit gave the head one. What an edit cut is
-    masked. replaced: an edit put another row there, which is no softmax of these scores. All arrays are float32.
+    weight = softmax over the keys of (score + mask), where score = raw · scale, limited to softcap · tanh(raw · scale / softcap)
+    if there is a cap, plus the bias if there is one, divided by the temperature if an edit set one. Keys that an edit cut are
+    masked. replaced: whether an edit replaced the row, which is then no softmax of these scores. All arrays are float32.
     """
 
     q: np.ndarray  # [d_head], after positions were applied
@@ -57,9 +57,9 @@ class QueryKey:
 def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryKey:
     """Return the calculation of one query's weights: every number from the forward pass that made this attention.
 
-    layer, head, query count from 0, or from the end when negative. What is recorded is after rotary positions; where it is known
-    how they turned (`Attention.rotary`), unturned, frequencies and pairs say so. Raises ValueError where there is no such
-    layer, head or query, and where queries and keys are not known.
+    layer, head, query count from 0, or from the end when negative. The recorded vectors are those after rotary positions; if
+    their rotation is known (`Attention.rotary`), unturned, frequencies and pairs describe it. Raises ValueError for an unknown
+    layer, head or query, and if queries and keys are unknown.
     """
     from models.attention import weight_formula  # brings torch, which the first page does not wait for
 
@@ -95,7 +95,7 @@ def query_key(attention: Attention, layer: int, head: int, query: int) -> QueryK
 
 
 def _mask_values(mask: Tensor | None, causal: bool, query: int, attention: Attention, weight: np.ndarray) -> np.ndarray:
-    """Return what the mask adds to each score; the very low numbers that some models mask with become -inf."""
+    """Return the numbers that the mask adds to each score; the very low numbers of some models' masks become -inf."""
     keys = len(attention.keys)
     if mask is None:
         masked = np.arange(keys) > query + keys - len(attention.queries) if causal else np.zeros(keys, dtype=bool)
@@ -108,7 +108,7 @@ def _mask_values(mask: Tensor | None, causal: bool, query: int, attention: Atten
 
 
 def _with_cuts(mask: np.ndarray, edits: Sequence[Edit], query: int) -> np.ndarray:
-    """Return the mask with the keys that edits of this head forbid the query."""
+    """Return the mask, extended by the keys that edits of this head cut from the query."""
     cut_mask = mask.copy()
     for edit in edits:
         if isinstance(edit, Cut) and edit.query in (query, None):

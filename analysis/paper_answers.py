@@ -55,7 +55,7 @@ def special_share(model: LanguageModel, trace: Trace, layer: int, beside: Number
 
 @register("surprise at words said twice")
 def surprise_twice(model: LanguageModel, trace: Trace, without: str = "", beside: Numbers = ()) -> Answer:
-    """Return the mean −ln p of a token, in nats, when random words are said for the second time. without: changes; beside: other
+    """Return the mean −ln p of a token, in nats, in the second round of repeated random words. without: changes; beside: other
     numbers to choose among."""
     from analysis.in_context import said_twice
 
@@ -85,8 +85,8 @@ def head_that_finds(model: LanguageModel, trace: Trace, relation: str) -> Answer
 
 @register("how often it finds")
 def how_often(model: LanguageModel, trace: Trace, relation: str, beside: Numbers = ()) -> Answer:
-    """Return how often the best head looks from a word to the one that it belongs to, in per cent. relation: as of “head
-    that finds”; beside: other numbers to choose among."""
+    """Return how often the best head looks from a word to the one that it belongs to, in per cent. relation: as in “head that
+    finds”; beside: other numbers to choose among."""
     from analysis.word_pairs import found_by_heads
 
     return among(100 * float(found_by_heads(model, relation).max()), beside, 0)
@@ -94,8 +94,8 @@ def how_often(model: LanguageModel, trace: Trace, relation: str, beside: Numbers
 
 @register("how often a distance finds it")
 def how_often_a_distance(model: LanguageModel, trace: Trace, relation: str) -> Answer:
-    """Return how often the best fixed distance finds the word that a word belongs to, in per cent of the same sentences: what a
-    head has to beat. No model is asked. relation: as of “head that finds”."""
+    """Return how often the best fixed distance finds the word that a word belongs to, in per cent of the same sentences: a head
+    has to beat this. No model is used. relation: as in “head that finds”."""
     from analysis.word_pairs import found_by_distance
 
     return among(100 * found_by_distance(relation)[0], (), 0)
@@ -115,8 +115,8 @@ def agrees_with_blanks(
     model: LanguageModel, trace: Trace, method: str, layer: int | None = None, signed: bool = False, beside: Numbers = ()
 ) -> Answer:
     """Return the rank correlation of a method of page "Flow" with the effect of blanking out each token, over 32 sentences.
-    layer: the last one that counts; signed: whether a token that speaks against the verb counts below 0; beside: other numbers to
-    choose among."""
+    layer: the last one that counts; signed: whether a token that weakens the verb counts below 0; beside: other numbers to choose
+    among."""
     from analysis.verb_number import agreement_with_blanks
 
     return among(float(np.nanmean(agreement_with_blanks(model, method, layer, signed))), beside, 2)
@@ -124,7 +124,7 @@ def agrees_with_blanks(
 
 @register("right name leads")
 def right_name_leads(model: LanguageModel, trace: Trace, order: str = "", without: str = "", beside: Numbers = ()) -> Answer:
-    """Return how often the name said once is likelier than the one said twice, in per cent of 96 sentences. order:
+    """Return how often the name that occurs once is likelier than the one that occurs twice, in per cent of 96 sentences. order:
     “right name first” or “repeated name first”; without: changes; beside: other numbers to choose among."""
     from analysis.two_names import leads
 
@@ -133,7 +133,7 @@ def right_name_leads(model: LanguageModel, trace: Trace, order: str = "", withou
 
 @register("lead of the right name")
 def lead_of_the_right_name(model: LanguageModel, trace: Trace, order: str = "", without: str = "") -> Answer:
-    """Return how far the logit of the name said once is ahead of the other's, on average over the sentences of “right name
+    """Return how far the logit of the name that occurs once is above the other's, on average over the sentences of “right name
     leads”. order and without: as there."""
     from analysis.two_names import leads
 
@@ -145,7 +145,7 @@ def attention_to_name(
     model: LanguageModel, trace: Trace, layer: int, head: int, to: str, order: str = "", beside: Numbers = ()
 ) -> Answer:
     """Return the share that a head gives, from the end of sentences with two names, to one of them, in per cent. to: right,
-    repeated or again (where it is said the second time); order: as of “right name leads”; beside: other numbers to
+    repeated or again (its second occurrence); order: as in “right name leads”; beside: other numbers to
     choose among."""
     from analysis.two_names import looks_at_names
 
@@ -160,7 +160,7 @@ def attention_to_name(
 
 
 def among(value: float, beside: Numbers, digits: int) -> Answer:
-    """Return a number to choose among others, the smallest first; without others it is typed, right within 5 % or a digit."""
+    """Return a number as a choice among others, the smallest first; without others it is typed, right within 5 % or a digit."""
     rounded = round(value, digits) + 0.0
     if not beside:
         return Answer(rounded, within=max(0.05 * abs(rounded), 10.0**-digits))
@@ -169,7 +169,7 @@ def among(value: float, beside: Numbers, digits: int) -> Answer:
 
 
 def format_number(number: float, digits: int) -> str:
-    """Return a number with so many digits, or with all that it has."""
+    """Format a number with so many digits, or with all of its digits."""
     text = f"{number:.{digits}f}" if round(number, digits) == number else f"{number:g}"
     return text.replace("-", "−")
 

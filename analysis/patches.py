@@ -1,4 +1,4 @@
-"""Activation patching: pieces of the run on one text are put into the run on another, to see where the answer comes from."""
+"""Activation patching: pieces of the run on one text replace those of the run on another, to see where the answer comes from."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def patching(
 ) -> np.ndarray:
     """Return how much of the clean answer each patch from the clean into the corrupt run restores: 0 none, 1 all.
 
-    direction "noising": how much of it goes when a piece of the corrupt run is put into the clean one. part: "stream", float64
-    [layers + 1, position] (0 after the embedding); "attention" or "feedforward", what a block's part adds, [layers, position];
-    "head", what a head gives at all positions, [layers, heads]. The positions are those of the text that is put into; texts of
-    unequal length are aligned (`counterparts`), and a place that the other text does not have is NaN. measure: "logit difference"
-    of the clean answer `token` and the corrupt one `other` (ids; None for the likeliest of each text), "probability" of `token`,
-    or "KL" from the run that is put in. position: of `trace.read` of the clean text, where is predicted; target: what an
-    encoder-decoder has said to both; kind: where is patched, None for "self" or "encoder". report: is told the share that is
+    direction "noising": how much of it each patch from the corrupt into the clean run removes. part: "stream", float64 [layers +
+    1, position] (0 after the embedding); "attention" or "feedforward", the addition of a block's part, [layers, position];
+    "head", a head's output at all positions, [layers, heads]. The positions are those of the patched text; texts of unequal
+    length are aligned (`counterparts`), and a place that the other text does not have is NaN. measure: "logit difference" of the
+    clean answer `token` and the corrupt one `other` (ids; None for the likeliest of each text), "probability" of `token`, or "KL"
+    from the source run. position: that of the prediction in `trace.read` of the clean text; target: the output of an
+    encoder-decoder so far, for both; kind: of the patched stack, None for "self" or "encoder". report: called with the share
     done. Values beyond 0 and 1 are possible. Errors: as `Patches` and its `effects`.
     Source: Heimersheim and Nanda 2024, "How to use and interpret activation patching".
     """
@@ -56,11 +56,11 @@ def patching(
 
 @dataclass(frozen=True)
 class Patches:
-    """Two runs of one model; pieces of one are put into the other.
+    """Two runs of one model; pieces of one replace those of the other.
 
-    direction: "denoising" puts what is clean into the corrupt run, "noising" what is corrupt into the clean one. kind: where is
-    patched, as in `trace.attention`; "" for "self" or "encoder". position: of `clean.read`, where is predicted. Errors, of what
-    is asked of it: ValueError for a direction, kind or position that there is not, and without a language-model head.
+    direction: "denoising" puts clean pieces into the corrupt run, "noising" corrupt pieces into the clean one. kind: of the
+    patched stack, as in `trace.attention`; "" for "self" or "encoder". position: that of the prediction in `clean.read`. Errors
+    of its methods: ValueError for an unknown direction, kind or position, and without a language-model head.
     """
 
     model: LanguageModel
@@ -72,12 +72,12 @@ class Patches:
 
     @property
     def source(self) -> Trace:
-        """The run that pieces are taken of."""
+        """The run from which pieces are taken."""
         return self.clean if self.denoises else self.corrupt
 
     @property
     def base(self) -> Trace:
-        """The run that they are put into."""
+        """The run into which they are put."""
         return self.corrupt if self.denoises else self.clean
 
     @property
@@ -100,16 +100,16 @@ class Patches:
         return "decoder" if self.where == "cross" else self.where
 
     def tokens(self, trace: Trace) -> Sequence[Token]:
-        """Return the tokens at the positions that are patched."""
+        """Return the tokens at the patched positions."""
         return trace.target if self.stack == "decoder" else trace.tokens
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """The position in the source of each position of the base that the source has too."""
+        """The position in the source for each position of the base that has a counterpart there."""
         return counterparts(self.tokens(self.base), self.tokens(self.source))
 
     def predicted_at(self, trace: Trace) -> int:
-        """Return the position where a run predicts, among its `read`."""
+        """Return the position of a run's prediction in its `read`."""
         length = len(self.clean.read)
         if not -length <= self.position < length:
             raise ValueError(f"There is no position {self.position} in {length} tokens.")
@@ -134,9 +134,9 @@ class Patches:
         return logs_of
 
     def answers(self, token: int | None = None, other: int | None = None) -> tuple[int, int]:
-        """Return the clean answer and its rival: those that are named, or the likeliest of each text. Where both
-        texts have the same, the other is the token that gains most probability from the clean to the corrupt text. Errors:
-        ValueError for an id outside the vocabulary, and for a token that is held against itself."""
+        """Return the clean answer and its rival: the requested ones, or the likeliest of each text. If both texts have the same,
+        the rival is the token that gains most probability from the clean to the corrupt text. Errors: ValueError for an id
+        outside the vocabulary, and for a token compared with itself."""
         clean, corrupt = self.logs["clean"], self.logs["corrupt"]
         if strange := [choice for choice in (token, other) if choice is not None and not 0 <= choice < len(clean)]:
             raise ValueError(f"There is no token {strange[0]}: they are 0 to {len(clean) - 1:,}.")
@@ -152,7 +152,7 @@ class Patches:
         return token, other
 
     def shape(self, part: str) -> tuple[int, int]:
-        """Return how many layers (of the stream: places) and positions or heads there are to patch."""
+        """Return the numbers of layers (for the stream: places) and of positions or heads to patch."""
         attention = self.base.attention[self.where]
         if part == "head":
             return attention.layers, attention.heads
@@ -181,7 +181,7 @@ class Patches:
         return {(layer, at): [Part(layer, at, outputs[layer, self.places[at]], part, kind=kind)] for layer, at in cells}
 
     def _heads(self) -> dict[tuple[int, int], list[Edit]]:
-        """Return edits by which a head gives its output of the source at positions that the source has, else that of the base."""
+        """Return edits that give a head its output in the source at positions that the source has, else that in the base."""
         if not self.model.info.queries:
             raise ValueError(
                 f"{self.model.info.name} attends in its own way: what a head gives cannot be replaced. Patch the stream instead."
@@ -203,7 +203,7 @@ class Patches:
 
     def score(self, logs: np.ndarray, measure: str, token: int | None = None, other: int | None = None) -> np.ndarray:
         """Return the measure of predictions: ln p [prediction, vocabulary] to float64 [prediction]. Errors: as `answers`, and
-        ValueError for a measure that there is not."""
+        ValueError for an unknown measure."""
         if measure not in MEASURES:
             raise ValueError(f'measure is "{measure}"; it must be one of {", ".join(MEASURES)}.')
         if measure == "KL":
@@ -213,8 +213,8 @@ class Patches:
         return np.exp(logs[:, token]) if measure == "probability" else logs[:, token] - logs[:, other]
 
     def ends(self, measure: str, token: int | None = None, other: int | None = None) -> tuple[float, float]:
-        """Return the measure of the base without a patch, and of the source: what counts as 0 and as 1. Errors: as `score`, and
-        ValueError where they are the same."""
+        """Return the measure of the base without a patch, and of the source, which count as 0 and 1. Errors: as `score`, and
+        ValueError if they are the same."""
         names = ("corrupt", "clean") if self.denoises else ("clean", "corrupt")
         low, high = (float(self.score(self.logs[name][None], measure, token, other)[0]) for name in names)
         if abs(high - low) < ALIKE:
@@ -243,10 +243,10 @@ class Patches:
 
 
 def counterparts(tokens: Sequence[Token], other_tokens: Sequence[Token]) -> dict[int, int]:
-    """Return for each position the one of another text that stands in its place; those that have none are left out.
+    """Return the counterpart of each position in another text; positions without one are left out.
 
-    The same tokens go together (`align_texts`). Where other words stand in the place of some, the last token of one goes with the
-    last of the other, and so on to the front: a model that reads from left to right has read all of a word at its end.
+    Equal tokens go together (`align_texts`). Where words were replaced, the last token of the old goes with the last of the new,
+    and so on to the front: a model that reads from left to right has read all of a word at its end.
     """
     pairs = zip(*align_texts(tokens, other_tokens), strict=True)
     return dict(sorted(pair for group, its in pairs for pair in zip(group[::-1], its[::-1], strict=False)))

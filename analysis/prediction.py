@@ -20,7 +20,7 @@ def surprise(trace: Trace) -> np.ndarray:
     """Return -log2 of the probability that the model gave to each token before reading it, in bits: float64 [position of
     `trace.read`].
 
-    The first position is NaN: nothing came before it. Errors: ValueError without a language-model head.
+    The first position is NaN, because nothing comes before it. Errors: ValueError without a language-model head.
     """
     if trace.unembed is None:
         raise ValueError("This model makes no predictions, so no token can surprise it.")

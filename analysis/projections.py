@@ -1,8 +1,8 @@
 """Hidden states of all layers as points in two or three dimensions, in one space, so that points move and do not jump.
 
-Projecting each layer by itself gives each its own axes, turned and mirrored at will. Here all layers are projected together: a
-point's way from layer to layer is then a way in one space. Distances in that space depend on their measure, and one measure
-serves for the points, their neighbours, and how far the picture may be believed.
+Projecting each layer by itself gives each its own axes, arbitrarily turned and mirrored. Here all layers are projected together,
+so a point's path from layer to layer is a path in one space. Distances in that space depend on their measure, and one measure
+serves for the points, their neighbours, and how far to believe the picture.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ class Projection:
 
     points: float32 [layers + 1, position, dimensions].
     explained: of PCA, each axis's share of the variance [dimensions]; else None.
-    trustworthiness: in 0..1, how little the picture shows as neighbours what are none (Venna and Kaski 2001), over `neighbours`
-    neighbours among all points of all layers; neighbours_kept: the share of each point's nearest that are among its nearest in
-    the picture. within: the same share among the points of one layer only, each layer [layers + 1].
-    step: the mean way from a layer to the next, over the root mean square distance of two points.
-    measure: by which all of these are measured. perplexity: of t-SNE, as used. notes: sentences on what was done otherwise than
-    asked.
+    trustworthiness: in 0..1, how rarely the picture shows false neighbours (Venna and Kaski 2001), over `neighbours` neighbours
+    among all points of all layers; neighbours_kept: the share of each point's nearest that are among its nearest in the picture.
+    within: the same share among the points of one layer only, for each layer [layers + 1]. step: the mean distance that a point
+    moves from a layer to the next, over the root mean square distance of two points. measure: the measure for all of these.
+    perplexity: of t-SNE, as used. notes: sentences on deviations from the request.
     """
 
     points: np.ndarray
@@ -65,13 +64,13 @@ def projection(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **o
     """Return the points of `project`, with measures of how far to believe them.
 
     hidden: [layers + 1, position, d_model], as `trace.hidden["self"]`; positions may be those of several texts, one after the
-    other. method: "pca", "t-sne" (openTSNE on 50 principal components, begun from the first of them) or "umap" (where
+    other. method: "pca", "t-sne" (openTSNE on 50 principal components, initialised with the first of them) or "umap" (if
     umap-learn is installed). The same input and seed give the same numbers.
 
-    measure: how distance is measured, "cosine", "scaled" or "raw", as `prepared` says.
+    measure: of distance, "cosine", "scaled" or "raw", as explained in `prepared`.
     perplexity (30), seed (0): of t-SNE and UMAP (where the perplexity stands for its number of neighbours).
     report(share, words): called with the progress; it may raise to stop.
-    Errors: ValueError for fewer than two tokens, for points that are all the same, and where a name or a number is wrong.
+    Errors: ValueError for fewer than two tokens, for points that are all the same, and for a wrong name or number.
     """
     points, ready, explained, perplexity, notes = _arrange(hidden, method, dimensions, **options)
     options.get("report", _silent)(0.95, "Comparing neighbours")
@@ -85,12 +84,12 @@ def projection(hidden: np.ndarray, method: str = "pca", dimensions: int = 3, **o
 def prepared(hidden: np.ndarray, measure: str = "cosine") -> np.ndarray:
     """Return hidden states whose Euclidean distance is the distance by `measure`: float64 [layers + 1, position, d_model].
 
-    "cosine": every vector has length 1, so that distance is √(2 − 2 cos) of the angle, within a layer and between layers. A
-    block reads directions alone, too, after its norm; and some tokens, often the first, are so long that they leave no room for
-    the others (Sun et al. 2024).
-    "raw": as they are, lengths and all. Later layers are much longer than early ones.
-    "scaled": each layer by itself centred on its mean token and divided so that its mean square length is 1. All layers take as
-    much room then, and distances tell something within one layer only. A layer whose tokens are all the same is zero.
+    "cosine": every vector has length 1, so that distance is √(2 − 2 cos) of the angle, within a layer and between layers. After
+    its norm a block also reads only directions; and some tokens, often the first, have vectors so long that they leave no room
+    for the others (Sun et al. 2024).
+    "raw": unchanged, with their lengths. Vectors of later layers are much longer than those of early ones.
+    "scaled": each layer is centred on its mean token and divided so that its mean square length is 1. All layers then take the
+    same room, and distances are meaningful only within a layer. A layer whose tokens are all the same is zero.
     Errors: as `projection`.
     """
     if measure not in MEASURES:
@@ -114,7 +113,7 @@ def prepared(hidden: np.ndarray, measure: str = "cosine") -> np.ndarray:
 
 def typical_distance(states: np.ndarray) -> np.ndarray:
     """Return the distance of two tokens of a layer, the median over all pairs: [layers + 1]. states: [layers + 1, position, d],
-    two or more; of more than 400 positions, as many are taken at even steps."""
+    two or more; of more positions than 400, evenly spaced ones are used."""
     from scipy.spatial.distance import pdist
 
     some = np.linspace(0, states.shape[1] - 1, min(states.shape[1], PAIRED)).round().astype(int)
@@ -122,9 +121,10 @@ def typical_distance(states: np.ndarray) -> np.ndarray:
 
 
 def step(points: np.ndarray) -> float:
-    """Return the mean way of a point from a layer to the next, over the root mean square distance of two points of any layers.
+    """Return the mean distance that a point moves from a layer to the next, over the root mean square distance of two points of
+    any layers.
 
-    points: [layers + 1, position, dimensions]. 0: nothing moves; about 1: each layer is at a place of its own.
+    points: [layers + 1, position, dimensions]. 0: nothing moves; about 1: each layer has its own region.
     """
     if len(points) < 2:
         return 0.0
@@ -134,10 +134,10 @@ def step(points: np.ndarray) -> float:
 
 
 def faithfulness(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS) -> tuple[float, float, int]:
-    """Return trustworthiness, the share of nearest neighbours kept, and over how many neighbours.
+    """Return trustworthiness, the share of nearest neighbours kept, and the number of neighbours considered.
 
-    high, low: the same points, [..., d_model] and [..., dimensions], in the same order. Of more than 1,500, that many are
-    drawn at random (always the same). nan where there are fewer than five points.
+    high, low: the same points, [..., d_model] and [..., dimensions], in the same order. Of more than 1,500 points, that many are
+    drawn at random (always the same ones). NaN for fewer than five points.
     """
     from sklearn.manifold import trustworthiness
 
@@ -158,7 +158,7 @@ def faithfulness(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS
 def kept_within(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS) -> np.ndarray:
     """Return the share of each token's nearest within its layer that are among its nearest in the picture: [layers + 1].
 
-    Over `within_neighbours` of them. nan where there are fewer than four tokens.
+    `within_neighbours` of them are considered. NaN for fewer than four tokens.
     """
     neighbours = within_neighbours(high.shape[1], neighbours)
     if neighbours < 1:
@@ -167,15 +167,15 @@ def kept_within(high: np.ndarray, low: np.ndarray, neighbours: int = NEIGHBOURS)
 
 
 def within_neighbours(tokens: int, neighbours: int = NEIGHBOURS) -> int:
-    """Return how many nearest `kept_within` looks at: at most a third of the other tokens, so that chance does not keep them."""
+    """Return how many nearest tokens `kept_within` considers: at most a third of the others, lest chance keeps them."""
     return min(neighbours, (tokens - 1) // 3)
 
 
 def nearest_tokens(hidden: np.ndarray, count: int = 3, measure: str = "cosine") -> np.ndarray:
     """Return the nearest of the other positions in each layer, in all dimensions: int32 [layers + 1, position, count].
 
-    measure: as in `prepared`; "raw" and "scaled" are the same here, as a layer's own scale leaves the order as it is. Fewer than
-    `count` others are all that there are. Equally near ones stand in the order of the text.
+    measure: as in `prepared`; "raw" and "scaled" give the same result, because a layer's scale does not change the order. If
+    there are fewer than `count` others, all are returned. Equally near ones are in the order of the text.
     """
     states = prepared(hidden, measure)
     count = min(count, states.shape[1] - 1)
@@ -208,7 +208,7 @@ def _arrange(
     seed: int = 0,
     report: Report = _silent,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float | None, list[str]]:
-    """Return points, the states that they stand for, explained variance, perplexity as used, notes."""
+    """Return the points, the states that they stand for, the explained variance, the perplexity used, and notes."""
     if method not in METHODS:
         raise ValueError(f"There is no projection “{method}”: choose one of {', '.join(METHODS)}.")
     if dimensions not in (2, 3):
@@ -247,7 +247,7 @@ def _components(flat: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np
 
 
 def _fitting(perplexity: float, count: int) -> tuple[float, list[str]]:
-    """Return a perplexity that is at most a third of the points, and a note where it was lowered."""
+    """Return a perplexity that is at most a third of the points, and a note if it was lowered."""
     most = (count - 1) / 3
     if perplexity <= most:
         return float(perplexity), []

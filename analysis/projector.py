@@ -11,9 +11,9 @@ import numpy as np
 def projector_files(vectors: np.ndarray, columns: Mapping[str, Sequence[object]]) -> dict[str, bytes]:
     """Return vectors.tsv and metadata.tsv, as TensorBoard's projector (and projector.tensorflow.org) loads them.
 
-    vectors: [row, d], written to six significant digits, one row a line. columns: a name and a value for each row; a single
-    column has no line for its name, as the projector wants it. Tabs and line breaks in values become "⇥" and "↵".
-    Errors: ValueError where a column is not as long as the vectors.
+    vectors: [row, d], written to six significant digits, one row a line. columns: by name, a value for each row; a single column
+    has no line for its name, as the projector requires. Tabs and line breaks in values become "⇥" and "↵".
+    Errors: ValueError if a column is not as long as the vectors.
     """
     vectors = np.asarray(vectors)
     for name, values in columns.items():
@@ -31,8 +31,8 @@ def layer_rows(
 ) -> tuple[np.ndarray, dict[str, list[object]]]:
     """Return every token of every layer as a row: vectors [(layers + 1) · position, d_model], and columns to go with them.
 
-    columns: a value for each position; "layer" (input, L0, …) and "norm" (the length of the vector) are added. numbers: of the
-    layers, where they are not 0, 1, …
+    columns: a value for each position; "layer" (input, L0, …) and "norm" (the length of the vector) are added. numbers: the
+    layers' numbers, if they are not 0, 1, …
     """
     layers = ["input", *(f"L{number}" for number in numbers or range(len(hidden) - 1))]
     rows = {name: list(values) * len(hidden) for name, values in columns.items()}

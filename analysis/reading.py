@@ -15,7 +15,7 @@ from models.trace import Trace
 def as_written(tokens: Sequence[Token], *texts: str) -> list[Token]:
     """Return tokens with the typed text in their place, with capitals and spaces; special tokens and fragments stay.
 
-    texts: one a segment, which the offsets count in.
+    texts: one for each segment; offsets count in them.
     """
     readable: list[Token] = []
     ends: dict[int, int] = {}
@@ -36,8 +36,8 @@ def paragraph(
 ) -> tuple[list[Token], np.ndarray | None, int]:
     """Return the readable text of a trace: tokens as typed, weights [..., token, token] or None, and where the queries begin.
 
-    kind: of the attention in `scope`; target: what was typed as the target or the second text. In cross-attention it is the
-    source and then the target, as one: the source looks nowhere there.
+    kind: of the attention in `scope`; target: the typed target or second text. In cross-attention the text is the source and then
+    the target; the source looks nowhere there.
     """
     if kind != "cross":
         return as_written(scope.queries.tokens, *([target] if kind == "decoder" else [trace.text, target])), weights, 0

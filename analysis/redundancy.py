@@ -1,4 +1,6 @@
-"""The likeness of heads, by where they look and what they write, and the loss without two beyond the sum of both losses."""
+"""The similarity of heads, by where they look and what they write, and the loss without two of them beyond the sum of both
+losses.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ FEW = 4  # texts for that
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """The likeness of heads on some texts: [head, head] each, head h of layer l is l · heads + h.
+    """The similarity of heads on some texts: [head, head] each, head h of layer l is l · heads + h.
 
     maps: 1 − the Jensen-Shannon divergence of where two heads look, in bits, 0..1 (`head_divergence`). outputs: the correlation
-    of what they add to the stream, −1..1; NaN where that is not known, as W_O or what the heads give is not.
+    of their additions to the stream, −1..1; NaN if W_O or the heads' outputs are unknown.
     """
 
     maps: np.ndarray
@@ -32,10 +34,10 @@ class Likeness:
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """The loss without two heads at once. heads: int [n], those that were tried (see `Likeness`); beyond: float64 [text, n,
-    n], nats a token: L(both off) − L(one off) − L(other off) + L. Above 0: more is lost than the sum, as where either head can do
-    the work of both; below 0: less, as where one is worth little without the other. The number alone does not tell which of the
-    reasons it has. NaN on the diagonal. tokens: int [text], predicted in each."""
+    """The loss without two heads at once. heads: int [n], the tried ones (see `Likeness`); beyond: float64 [text, n, n], nats a
+    token: L(both off) − L(one off) − L(other off) + L. Above 0: the loss exceeds the sum, for example because either head can do
+    the work of both; below 0: it is smaller, for example because one is worth little without the other. The number alone does not
+    tell the reason. NaN on the diagonal. tokens: int [text], predicted in each."""
 
     heads: np.ndarray
     beyond: np.ndarray
@@ -48,10 +50,10 @@ class Together:
 
 
 def head_likeness(model: LanguageModel, texts: Texts | None = None, kind: str | None = None, report: Report = silent) -> Likeness:
-    """Return how alike heads look and write, over all tokens of some texts, those of `analysis.importance.held_out` by default.
+    """Return the similarity of heads in looks and writes, over all tokens of some texts, by default those of `held_out`.
 
-    Outputs are what a head brings times its part of W_O, [token, d_model], less their mean over the tokens; their correlation
-    is over tokens and dimensions. Errors: as `head_importance`.
+    A head's output is its mixture of values times its part of W_O, [token, d_model], less the mean over the tokens; the
+    correlation is over tokens and dimensions. Errors: as `head_importance`.
     """
     scored_texts = read_texts(model, texts, silent)
     kind = kind_of(scored_texts, kind)
@@ -84,8 +86,8 @@ def head_likeness(model: LanguageModel, texts: Texts | None = None, kind: str | 
 def lost_together(model: LanguageModel, importance: Importance, texts: Texts | None = None, report: Report = silent) -> Together:
     """Return the loss without each two heads at once, beyond the sum of the losses without each.
 
-    importance: of the same texts. Of more than 48 heads, the 48 of the largest slope; of more than four texts, four evenly
-    spaced.
+    importance: of the same texts. Of more than 48 heads, only the 48 with the largest slope are tried; of more than four texts,
+    four evenly spaced ones are read.
     """
     pairs = held_out(model) if texts is None else pairs_of(texts)
     few_pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(FEW, len(pairs))).round().astype(int))]

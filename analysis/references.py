@@ -28,12 +28,12 @@ _lock = threading.Lock()
 def head_means(model: LanguageModel, kind: str | None = None, texts: Texts = ()) -> np.ndarray:
     """Return each head's mean output, before W_O, over the tokens of some texts: float32 [layers, heads, d_head].
 
-    texts: the reference set, each alone or with its target; none: PASSAGES of the built-in sample, read once for a model while
-    it stays the same. An encoder-decoder answers by itself a text that has no target, in at most TOKENS tokens; without texts it
+    texts: the reference set, each alone or with its target; none: PASSAGES of the built-in sample, read once while a model stays
+    unchanged. For a text without a target, an encoder-decoder generates its own answer of at most TOKENS tokens; without texts it
     reads the first SAID characters of ANSWERED passages. kind: of the heads, None for "self" or "decoder". Tokens that nobody
     typed do not count.
-    Errors: ValueError for a kind that is not there, and where what the heads give is not known; Unspelt for texts of which the
-    tokenizer cannot spell more than a fifth.
+    Errors: ValueError for an unknown kind, and if the heads' outputs are unknown; Unspelt if the tokenizer cannot spell more than
+    a fifth of the texts.
     Source: Wang et al. 2023, "Interpretability in the Wild" (mean ablation over a reference distribution).
     """
     kind = kind or ("decoder" if model.info.kind == "encoder-decoder" else "self")
@@ -47,8 +47,8 @@ def head_means(model: LanguageModel, kind: str | None = None, texts: Texts = ())
 def feedforward_means(model: LanguageModel, stack: str | None = None, texts: Texts = ()) -> np.ndarray:
     """Return the mean output of each feed-forward over the tokens of some texts: float32 [layers, d_model].
 
-    stack: None for "self" or "decoder"; the rest: as `head_means`. NaN where a block has none that can be told apart. Errors:
-    ValueError for a stack that is not there.
+    stack: None for "self" or "decoder"; the rest: as `head_means`. NaN if a block has none that can be told apart. Errors:
+    ValueError for an unknown stack.
     """
     stack = stack or ("decoder" if model.info.kind == "encoder-decoder" else "self")
     averages = means_of(model, texts)
@@ -92,5 +92,5 @@ def means(model: LanguageModel, texts: Texts, own: bool = False) -> Means:
 
 
 def answer(model: LanguageModel, text: str) -> str:
-    """Return an encoder-decoder's answer to a text, each time with the likeliest token."""
+    """Return an encoder-decoder's greedy answer to a text."""
     return [step.text for step in model.generate(text, max_new_tokens=TOKENS)][-1]

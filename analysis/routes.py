@@ -1,7 +1,7 @@
-"""The ways from the input tokens up to one position: attention after attention, with a residual connection beside each.
+"""The paths from the input tokens up to one position: attention after attention, with a residual connection beside each.
 
 In a decoder or an encoder a step is a layer. In an encoder-decoder the steps are the encoder's layers over the source, and then
-two for each of the decoder's: the target looks at itself, and at what the encoder made of the source.
+two for each of the decoder's: the target looks at itself, and at the encoder's output for the source.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from models.trace import Attention, Trace
 
 @dataclass(frozen=True)
 class Step:
-    """One attention on the way up; queries and keys: which of the path's tokens look, and are looked at; number: of the layer in
-    the network."""
+    """One attention on the path; queries and keys: the tokens of the path that look and that are looked at; number: of the layer
+    in the network."""
 
     kind: str
     layer: int
@@ -35,8 +35,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Paths:
-    """The ways through a text. tokens: all that is read, the source before the target; start: where the target begins (0:
-    none)."""
+    """The paths through a text. tokens: all tokens that are read, the source before the target; start: where the target begins
+    (0: none)."""
 
     attention: Mapping[str, Attention]
     tokens: Sequence[Token]
@@ -49,11 +49,11 @@ class Paths:
         return 1 + max(step.layer for step in self.steps if step.kind != "encoder")
 
     def until(self, layer: int) -> Paths:
-        """Return the ways up to this layer's output (of the decoder, where there are two stacks)."""
+        """Return the paths up to this layer's output (of the decoder, if there are two stacks)."""
         return replace(self, steps=tuple(step for step in self.steps if step.kind == "encoder" or step.layer <= layer))
 
     def place(self, query: int) -> int:
-        """Return the index in `tokens` of a position of what is read; negative ones count from the end. Errors: ValueError."""
+        """Return the index in `tokens` of a position in `trace.read`; negative ones count from the end. Errors: ValueError."""
         count = len(self.tokens) - self.start
         if not -count <= query < count:
             raise ValueError(f"There are {count} positions, counted from 0: number {query} is none of them.")
@@ -61,8 +61,7 @@ class Paths:
 
 
 def paths(of: Trace | Attention) -> Paths:
-    """Return the ways through a trace, or through self-attention by itself. Errors: ValueError for attention of another kind
-    alone."""
+    """Return the paths through a trace, or through self-attention alone. Errors: ValueError for any other attention alone."""
     attention = {"self": of} if isinstance(of, Attention) else of.attention
     first = attention.get("self") or attention["encoder"]
     count = len(first.queries)
@@ -83,20 +82,20 @@ def paths(of: Trace | Attention) -> Paths:
 def matrices(
     ways: Paths, fusion: str = "mean", discard: float = 0.0, of: Callable[[Step], np.ndarray] | None = None
 ) -> list[np.ndarray]:
-    """Return one matrix a step: float64 [query, key], the heads as one, rows that sum to 1 (see
+    """Return one matrix for each step: float64 [query, key], the heads fused, rows that sum to 1 (see
     `analysis.attention_rollout.fuse_heads`).
 
-    of: weights [heads, query, key] of a step in the place of attention.
+    of: returns other weights [heads, query, key] of a step in place of attention.
     """
     return [fuse_heads(of(step) if of else ways.attention[step.kind][step.layer], fusion, discard) for step in ways.steps]
 
 
 def shares(ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5) -> np.ndarray:
-    """Return how much of the final state at a position came by each token, step by step: float64 [steps + 1, token].
+    """Return how much of the final state at a position comes through each token, step by step: float64 [steps + 1, token].
 
-    weights: a matrix a step, as from `matrices`. Row s counts the states of the tokens after s steps: row 0 is the inputs, the
-    last is the position alone; every row sums to 1. Row 0 is this position's row of attention rollout.
-    Source: Abnar and Zuidema 2020; for an encoder-decoder the same rule, cross-attention being one more step with its residual.
+    weights: a matrix for each step, as from `matrices`. Row s has the shares of the tokens' states after s steps: row 0 those of
+    the inputs, the last row the position alone; every row sums to 1. Row 0 is this position's row of attention rollout.
+    Source: Abnar and Zuidema 2020; for an encoder-decoder the same rule, with cross-attention as one more step with its residual.
     """
     check_residual(residual)
     rows = [np.zeros(len(ways.tokens))]
@@ -117,7 +116,7 @@ def _down(after: np.ndarray, step: Step, matrix: np.ndarray, residual: float) ->
 
 @dataclass(frozen=True)
 class Stream:
-    """The flow from one state of a token to another's: a share of all that arrives. Columns count from the inputs, 0."""
+    """The flow from one token's state to another's, as a share of the total that arrives. Columns count from the inputs, 0."""
 
     share: float
     from_column: int
@@ -129,9 +128,9 @@ class Stream:
 def streams(
     ways: Paths, weights: Sequence[np.ndarray], query: int, residual: float = 0.5, least: float = 0.0
 ) -> tuple[list[Stream], float]:
-    """Return the `shares` with the ways that they take, those of at least `least`; and the largest total left out of a step.
+    """Return the flows behind `shares` that are at least `least`, and the largest total left out of a step.
 
-    A state's column is the step that made it, counted from 1; what is put in stands one before the first step that uses it.
+    A state's column is the step that made it, counted from 1; inputs are one column before the first step that uses them.
     """
     after = shares(ways, weights, query, residual)
     # The column of each token's state, step by step.

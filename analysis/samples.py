@@ -1,4 +1,4 @@
-"""The texts that heads are measured on, the program's or a visitor's own, and how well a model can read them."""
+"""The texts on which heads are measured, built-in or a visitor's own, and how well a model can read them."""
 
 from __future__ import annotations
 
@@ -57,9 +57,8 @@ class Unspelt(ValueError):
 class Fit:
     """The fit of a model to some texts.
 
-    unknown: the share of their tokens that stand for text which the tokenizer cannot spell. loss: of the model, nats a token over
-    `tokens` tokens; NaN where it predicts none, or nobody knows what it should say. even: the loss of guessing every token of
-    the vocabulary alike, ln of its size.
+    unknown: the share of tokens for text that the tokenizer cannot spell. loss: of the model, nats a token over `tokens` tokens;
+    NaN if it predicts none, or if the right outputs are unknown. even: the loss of a uniform guess, ln of the vocabulary's size.
     """
 
     unknown: float
@@ -75,8 +74,8 @@ def natural() -> tuple[str, ...]:
 
 @cache
 def passages() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return passages of the built-in book, each as long as a long sentence, evenly from its beginning to its end: eight, and
-    twelve others. Source: see `models.lens.tuned_lens.SAMPLE`."""
+    """Return eight passages of the built-in book, each as long as a long sentence, evenly spaced, and twelve others. Source: see
+    `models.lens.tuned_lens.SAMPLE`."""
     from models.lens.tuned_lens import SAMPLE  # brings torch
 
     plain = SAMPLE.read_text(encoding="utf-8").translate(PLAIN)
@@ -89,15 +88,16 @@ def passages() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def repeats(model: LanguageModel) -> tuple[str, ...]:
-    """Return six texts of random words of the model's own vocabulary, each said twice."""
+    """Return six texts of random words of the model's own vocabulary, each repeated once."""
     return tuple(repeated_words(model, seed=seed) for seed in range(ROUNDS))
 
 
 def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
-    """Return random words of the model's own vocabulary, said twice: only a model that looks back can know the second round.
+    """Return random words of the model's own vocabulary, repeated once: only a model that looks back can predict the second
+    round.
 
-    English words where it has some, else letters, else any tokens that are text. All of them are words that its tokenizer can
-    spell; "" for a vocabulary without any.
+    They are English words if it has some, else letters, else any tokens that are text. The tokenizer can spell all of them; ""
+    for a vocabulary without any.
     """
     ids = [int(id) for id in np.random.default_rng(seed).permutation(model.info.vocabulary)]
     best: list[str] = []
@@ -112,7 +112,7 @@ def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
 
 
 def spellable_words(model: LanguageModel, words: Sequence[str], count: int) -> list[str]:
-    """Return the first words that the tokenizer can spell, each in its place after another."""
+    """Return the first words that the tokenizer can spell, each after another word."""
     spellable: list[str] = []
     for start in range(0, len(words), count):
         some = list(words[start : start + count])
@@ -131,8 +131,8 @@ def pairs_of(texts: Texts) -> Pairs:
 
 
 def pieces_of(text: str, target: str = "") -> Pairs:
-    """Return a visitor's text as several, so that it has a range: its lines, each cut into pieces of about 40 words; one with a
-    target is not cut."""
+    """Split a visitor's text into several, so that scores have a range: lines, cut into pieces of about 40 words; a text with a
+    target is not split."""
     lines = [text] if target else text.splitlines()
     pieces: Pairs = []
     for line in lines:
@@ -149,7 +149,7 @@ def typed(tokens: Sequence[Token]) -> list[Token]:
 
 
 def unknown_share(tokens: Sequence[Token]) -> float:
-    """Return the share of tokens that stand for text which the tokenizer cannot spell; 1 without a token."""
+    """Return the share of tokens for text that the tokenizer cannot spell; 1 without a token."""
     return sum(token.unknown for token in tokens) / len(tokens) if tokens else 1.0
 
 
@@ -159,7 +159,7 @@ def unknown_in(model: LanguageModel, texts: Pairs) -> float:
 
 
 def check_spelling(model: LanguageModel, texts: Pairs, own: bool) -> float:
-    """Return the share of unknown tokens. own: whether the texts are a visitor's. Errors: Unspelt where it is above a fifth."""
+    """Return the share of unknown tokens. own: whether the texts are a visitor's. Errors: Unspelt if it is above a fifth."""
     share = unknown_in(model, texts)
     if share > UNKNOWN:
         raise Unspelt(model.info.name, share, own)
@@ -167,8 +167,7 @@ def check_spelling(model: LanguageModel, texts: Pairs, own: bool) -> float:
 
 
 def fit(model: LanguageModel, texts: Texts | None = None) -> Fit:
-    """Return how well a model reads texts, those of `natural` by default. Of an encoder-decoder the loss is that of the
-    targets."""
+    """Return how well a model reads texts, by default those of `natural`. An encoder-decoder's loss is that of the targets."""
     from models.gradients.losses import losses, scored  # brings torch, which the first page does not wait for
 
     pairs = [(text, "") for text in natural()] if texts is None else pairs_of(texts)

@@ -17,7 +17,7 @@ SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 def scaling(sizes: tuple[int, ...] = SIZES, keys: int = 32, queries: int = 400, seed: int = 0) -> pd.DataFrame:
     """Return statistics of random q·k, with entries of mean 0 and variance 1, for each size d_k: a row each.
 
-    d_k; spread: the standard deviation of q·k, expected: √d_k; and for the softmax of q·k over so many keys, as it is ("plain")
+    d_k; spread: the standard deviation of q·k, expected: √d_k; and for the softmax of q·k over so many keys, undivided ("plain")
     and divided by √d_k ("scaled"): entropy_…, its mean in nats; largest_…, the mean of the largest weight; gradient_…, the mean
     size of its slope ‖diag(p) − p pᵀ‖_F, through which a query learns. Source: Vaswani et al. 2017, section 3.2.1, footnote 4.
     """

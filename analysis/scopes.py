@@ -1,4 +1,4 @@
-"""Scopes of an attention: which tokens are looked at, single or joined to words, and the weights between them."""
+"""Scopes of an attention: the shown tokens, single or joined to words, and the weights between them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Window = tuple[int, int]  # the first and the last position
 
 @dataclass(frozen=True)
 class Side:
-    """The queries or the keys that are looked at: tokens or words, and the positions that each of them joins.
+    """The shown queries or keys: tokens or words, and the positions that each of them joins.
 
-    Rows of cross-attention are named by the tokens that they serve to choose (see `Attention.rows`), and so are words joined: a
+    Rows of cross-attention are named by the tokens that they serve to choose (see `Attention.rows`). The same holds for words: a
     word stands for the rows that chose its tokens.
-    start: how many stand before the first of them, left out by a window.
+    start: how many tokens or words a window leaves out before the first.
     """
 
     tokens: list[Token]
@@ -30,15 +30,16 @@ class Side:
     start: int = 0
 
     def index(self, position: int | None) -> int | None:
-        """Return which of them holds a position."""
+        """Return the index of the token or word that contains a position."""
         return next((i for i, group in enumerate(self.groups) if position in group), None)
 
 
 @dataclass(frozen=True)
 class Scope:
-    """An attention between the tokens or words that are looked at. `scope[layer]` is what `attention[layer]` is between all.
+    """An attention between the shown tokens or words. `scope[layer]` corresponds to `attention[layer]`, which is between all
+    tokens.
 
-    shared: the positions that each row is divided among, where it is (`renormalised`). options: what `scope` was asked for.
+    shared: the positions among which each row is divided, if it is (`renormalised`). options: the arguments of `scope`.
     """
 
     attention: Attention
@@ -54,7 +55,7 @@ class Scope:
 
     @property
     def whole(self) -> bool:
-        """Whether every token is in the scope, by itself."""
+        """Whether every token is in the scope as a single token."""
         return all(
             [len(group) for group in side.groups] == [1] * len(tokens)
             for side, tokens in ((self.queries, self.attention.queries), (self.keys, self.attention.keys))
@@ -66,11 +67,13 @@ class Scope:
         return self.queries.start, self.keys.start
 
     def __getitem__(self, layer: int) -> np.ndarray:
-        """Return the weights of a layer between what is looked at: float32 [heads, query, key]."""
+        """Return the weights of a layer between the shown tokens or words: float32 [heads, query, key]."""
         return self.apply(self.attention[layer])
 
     def apply(self, weights: np.ndarray) -> np.ndarray:
-        """Return weights [..., query, key] between all tokens as those within the scope: others leave, then words join."""
+        """Convert weights [..., query, key] between all tokens to those within the scope: other tokens are removed, then words
+        are joined.
+        """
         if self.whole:
             return weights
         queries, keys = ([p for group in side.groups for p in group] for side in (self.queries, self.keys))
@@ -92,12 +95,12 @@ def scope(
 ) -> Scope:
     """Return an attention without its special tokens (`special=False`), between whole words, or through a window.
 
-    Special tokens leave only where they stand for no text. A word gives the mean of what its tokens give and gets the sum of
-    what they get (see `analysis.merge`), and with `whole_characters` so does a character of several tokens. renormalised: each
-    row is divided by what is left of it. A text that is nothing but special tokens keeps them.
-    queries, keys: the first and the last position that is looked at, for long texts. A word is there where its first token is.
-    A window changes no number: the weights are those that the same scope has without it. Where it holds nothing that is looked
-    at, the nearest token is. Raises ValueError for a window that is not in the text.
+    Special tokens are removed only if they stand for no text. Weights of a word are the mean over its queries and the sum over
+    its keys (see `analysis.merge`), and with `whole_characters` also those of a character of several tokens. renormalised: each
+    row is divided by its remaining sum. A text of only special tokens keeps them.
+    queries, keys: the first and the last shown position, for long texts. A word is in the window if its first token is. A window
+    changes no number: the weights are those of the same scope without it. If it would be empty, the nearest token is shown.
+    Raises ValueError for a window outside of the text.
     """
     options = {"special": special, "whole_words": whole_words, "renormalised": renormalised, "queries": queries, "keys": keys}
     options |= {"whole_characters": whole_characters}
@@ -114,7 +117,7 @@ def scope(
 
 
 def typed(tokens: Sequence[Token]) -> list[int]:
-    """Return the positions of the tokens that stand for text; of all where there is none."""
+    """Return the positions of the tokens that stand for text; all positions if there is none."""
     return [i for i, token in enumerate(tokens) if not (token.special and token.start == token.end)] or list(range(len(tokens)))
 
 
@@ -150,7 +153,7 @@ def _through(window: Window | None, side: Side, count: int, noun: str) -> Side:
 
 
 def _renumber(groups: list[list[int]]) -> list[list[int]]:
-    """Return the same groups numbered among the positions that are left."""
+    """Return the same groups, renumbered among the remaining positions."""
     positions, at = [], 0
     for group in groups:
         positions.append(list(range(at, at + len(group))))

@@ -1,4 +1,4 @@
-"""Similarity of heads by where they look in one text, and a map on which similar heads lie together."""
+"""Similarity of heads by where they look in one text, and a map on which similar heads are close together."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ AT_MOST = 2**31  # cells compared in all, some ten seconds of work; beyond, quer
 
 
 def compared_queries(attention: Attention) -> list[int]:
-    """Return the queries at which `head_divergence` compares heads: all that have a choice, or as many at even steps as take a
-    few seconds."""
+    """Return the queries at which `head_divergence` compares heads: all that have a choice, or so many evenly spaced ones that it
+    takes a few seconds."""
     count = attention.layers * attention.heads
     fit = max(1, AT_MOST // max(1, count * count * len(attention.keys) // 2))
     queries = range(len(attention.queries))[choosing(attention)]
@@ -27,11 +27,11 @@ def compared_queries(attention: Attention) -> list[int]:
 def head_divergence(attention: Attention, report: Report = silent) -> np.ndarray:
     """Return the Jensen-Shannon divergence between the heads of a model, in bits, the mean over `compared_queries`.
 
-    The first query of a text is left out, since all heads of a decoder do the same there: itself.
+    The first query of a text is left out, because all heads of a decoder look only at itself there.
     Returns float64 [heads of all layers, the same]; head h of layer l is l · heads + h. JS(p, q) = H((p + q) / 2) −
     (H(p) + H(q)) / 2, in 0..1: 0 for heads that look alike, 1 for heads that never look at the same key. Its square root is a
-    distance (Endres and Schindelin 2003); Clark et al. 2019 compare heads by it. NaN for heads that a layer has not.
-    report(share, words) may raise to stop it.
+    distance (Endres and Schindelin 2003); Clark et al. 2019 compare heads by it. NaN for heads that a layer does not have.
+    report(share, words): called with the progress; it may raise to stop.
     """
     queries, counts = compared_queries(attention), attention.counts
     rows = np.concatenate([attention[layer][:, queries] for layer in range(attention.layers)])  # [all heads, query, key]
@@ -65,10 +65,10 @@ class HeadMap:
 
 
 def head_map(divergence: np.ndarray) -> HeadMap:
-    """Return heads in the plane, as far apart as their divergence says: classical scaling (Torgerson 1952) of √JS.
+    """Return heads in the plane, at distances that approximate their divergence: classical scaling (Torgerson 1952) of √JS.
 
-    divergence: [head, head], as `head_divergence` gives it. The same divergence gives the same map; which way it is turned means
-    nothing. Errors: ValueError for what is not square and symmetric.
+    divergence: [head, head], as `head_divergence` returns it. The same divergence gives the same map; its rotation has no
+    meaning. Errors: ValueError for a matrix that is not square and symmetric.
     """
     divergence = np.asarray(divergence, dtype=np.float64)
     if (

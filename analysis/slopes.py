@@ -18,11 +18,12 @@ TOKENS = 1024  # read forward and backward at once
 
 
 def gradient_times_input(question: Question, report: Report | None = None, tokens_alone: bool = False) -> np.ndarray:
-    """Return the slope of the evidence against the first layer's input at each token, times that input: nats, float64 [token].
+    """Return the slope of the evidence with respect to the first layer's input at each token, times that input: nats, float64
+    [token].
 
-    It is what the evidence would lose by this slope if the vector went to 0, position and all; it sums to nothing in particular.
-    tokens_alone: against the vector that the table of tokens holds, before a position is added, which is what captum's layer
-    methods and most others take. Errors: as `models.gradients.embeddings.logits_from` and `streams_of`.
+    It is the evidence lost at this slope if the vector, including its position, went to 0; its sum has no meaning. tokens_alone:
+    take the slope with respect to the vector in the table of tokens, before a position is added, as captum's layer methods and
+    most others do. Errors: as `models.gradients.embeddings.logits_from` and `streams_of`.
     Source: Shrikumar, Greenside and Kundaje 2017, "Learning Important Features Through Propagating Activation Differences", 2.
     """
     from captum.attr import InputXGradient  # here, because it takes long to import
@@ -32,11 +33,11 @@ def gradient_times_input(question: Question, report: Report | None = None, token
 
 
 def integrated_gradients(question: Question, steps: int = STEPS, report: Report | None = None) -> np.ndarray:
-    """Return the mean slope on a straight way from an empty text to this one, times that way: nats, float64 [token].
+    """Return the mean slope on a straight line from an empty text to this one, times that line: nats, float64 [token].
 
-    The first layer's input moves, positions and all. The empty text has `nothing` in the place of each token that can be taken
-    away. The numbers sum to how much more evidence there is at the end of the way than at its beginning, up to the error
-    of so many steps (Gauss-Legendre). Errors: as `models.gradients.embeddings.logits_from`.
+    The first layer's input moves, including positions. The empty text has `nothing` in the place of each token that can be
+    deleted. The numbers sum to the evidence at the end of the line less that at its beginning, up to the error of so many steps
+    (Gauss-Legendre). Errors: as `models.gradients.embeddings.logits_from`.
     Source: Sundararajan, Taly and Yan 2017, "Axiomatic Attribution for Deep Networks".
     """
     from captum.attr import IntegratedGradients
@@ -57,14 +58,15 @@ def ends(question: Question) -> tuple[float, float]:
 
 
 def _sum_tokens(attributions: tuple[Tensor, ...]) -> np.ndarray:
-    """Return numbers of streams [1, position, d_model] summed for each token, the source before the target."""
+    """Sum numbers of streams [1, position, d_model] for each token, the source before the target."""
     return np.concatenate([attribution.detach()[0].sum(-1).double().numpy() for attribution in attributions])
 
 
 def nothing(question: Question) -> Token:
     """Return the token that means nothing: the mask, else a special token of this text or of the vocabulary, else a space.
 
-    Not one whose vector is 0, as that of padding may be: divided by its own size it is nothing that a model knows.
+    A token whose vector is 0, as that of padding may be, is not used: a norm would divide it by zero, which no model has learned
+    to read.
     """
     if question.mask:
         return question.mask
@@ -78,7 +80,7 @@ def nothing(question: Question) -> Token:
 
 
 def adds_to_tokens(question: Question) -> bool:
-    """Return whether the first layer's input is more than scaled vectors of tokens: whether positions are added, say."""
+    """Return whether the first layer's input is more than scaled vectors of tokens, for example because positions are added."""
     trace = question.trace
     stream = next(iter(trace.hidden.values()))[0].astype(np.float64)
     vectors = question.model.embedding([token.id for token in trace.tokens]).astype(np.float64)

@@ -37,8 +37,8 @@ def entropy(attention: Attention) -> np.ndarray:
 
 
 def choosing(attention: Attention) -> slice:
-    """Return the queries over which to average heads: after the first within one text, where the first of a decoder sees only
-    itself (unless there is no other); between two texts all."""
+    """Return the queries over which to average heads: within one text all after the first, which in a decoder sees only itself
+    (unless there is no other); between two texts all."""
     itself = attention.queries == attention.keys
     return slice(min(1, len(attention.queries) - 1) if itself else 0, None)
 
@@ -77,23 +77,24 @@ def head_summary(weights: np.ndarray) -> HeadSummary:
 
 
 def keys_in_sight(weights: np.ndarray) -> np.ndarray:
-    """Return how many keys each query can see: int [query], at least 1. weights: one layer, [heads, query, key].
+    """Return how many keys each query can see: int [query], at least 1. weights: of one layer, [heads, query, key].
 
-    A key that no head gives anything to, not even what rounding leaves, is masked.
+    A key that gets exactly 0 from every head is masked.
     """
     return np.maximum(1, (weights > 0).any(axis=0).sum(axis=-1))
 
 
 def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFrame:
-    """Return statistics of every head in this text: a row a head, in the order of layers. Takes one layer at a time.
+    """Return a table of statistics of every head in this text: a row for each head, in the order of layers. Layers are computed
+    one at a time.
 
     layer, head. Means over the queries after the first (which has no choice), as in `head_summary`; in cross-attention over all:
-    entropy (nats), bits (the same, over ln 2), evenness (entropy over its maximum ln k, k keys in sight; NaN where no query sees
+    entropy (nats), bits (the same, over ln 2), evenness (entropy over its maximum ln k, for k visible keys; NaN if no query sees
     two), distance (Σ A |query − key|, tokens), first, previous and itself (shares of one). NaN in cross-attention: distance,
     previous, itself.
-    Of the whole map H [query, key] of a head: specialisation ‖H − mean of the layer's heads‖_F; diversity Σ ‖H − H_j‖_F over the
-    layer's heads (half the sum of a layer's is Σ over its pairs). Both are Frobenius norms: they grow as the text gets longer.
-    report(share, words): called with the progress; it may raise to stop.
+    From a head's whole map H [query, key]: specialisation ‖H − mean of the layer's heads‖_F; diversity Σ ‖H − H_j‖_F over the
+    layer's heads. Both are Frobenius norms, which grow with the length of the text. report(share, words): called with the
+    progress; it may raise to stop.
     """
     import pandas as pd  # here, because it takes long to import and a first page needs none
 
@@ -126,7 +127,7 @@ def head_statistics(attention: Attention, report: Report = silent) -> pd.DataFra
 
 
 def with_missing_heads(table: pd.DataFrame, attention: Attention) -> pd.DataFrame:
-    """Return a table of heads with a row for each that any layer could have: NaN for those that a layer lacks."""
+    """Return a table of heads with as many rows for every layer: NaN for heads that a layer lacks."""
     import pandas as pd
 
     if min(attention.counts) == attention.heads:

@@ -1,4 +1,4 @@
-"""Steering: adding a direction of the residual stream that stands for a difference between texts."""
+"""Steering: adds a direction to the residual stream that stands for a difference between texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIRECTIONS = 20  # random ones: one of 21 directions drawn alike moves more than
 @dataclass(frozen=True)
 class Move:
     """The move of a prediction by a push. token: the one whose probability rises most; before, after: its probability; nats:
-    KL(as it is ‖ pushed)."""
+    KL(without ‖ with the push)."""
 
     token: int
     before: float
@@ -34,7 +34,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Moves:
-    """A push beside random ones of the same length, each judged by the token that it raises most itself."""
+    """A push and random ones of the same length, each judged by the token that it raises most."""
 
     push: Move
     random: tuple[Move, ...]
@@ -46,18 +46,18 @@ class Moves:
 
     @property
     def rise_rank(self) -> int:
-        """The push's place by the largest rise, from 1. An equal one goes first."""
+        """The push's rank by the largest rise, from 1. An equal one goes first."""
         return 1 + sum(move.rise >= self.push.rise for move in self.random)
 
     @property
     def nats_rank(self) -> int:
-        """The push's place by how far the whole prediction moves, from 1. An equal one goes first."""
+        """The push's rank by how far the whole prediction moves, from 1. An equal one goes first."""
         return 1 + sum(move.nats >= self.push.nats for move in self.random)
 
     @property
     def verdict(self) -> str:
-        """ "more": above every random push by both measures, which of n + 1 pushes drawn alike at most one is; "unclear": by one
-        of them; "no more": by none."""
+        """ "more": above every random push by both measures, which holds for at most one of n + 1 pushes drawn alike; "unclear":
+        by one of them; "no more": by none."""
         above = (self.rise_rank == 1) + (self.nats_rank == 1)
         return ("no more", "unclear", "more")[above] if self.random else "unclear"
 
@@ -65,7 +65,7 @@ class Moves:
 def moves(logits: np.ndarray) -> Moves:
     """Return how far a push moves a prediction, and how far random ones do.
 
-    logits: [2 + random, vocabulary], as `push` gives them for zeros, a push, and random directions of its length.
+    logits: [2 + random, vocabulary], as `push` returns them for zeros, a push, and random directions of its length.
     """
     shares = [softmax(row.astype(np.float64)) for row in logits]
     all_moves = []
@@ -78,13 +78,13 @@ def moves(logits: np.ndarray) -> Moves:
 def direction(model: LanguageModel, pairs: Sequence[tuple[str, str]], layer: int, kind: str | None = None) -> np.ndarray:
     """Return the direction from the second texts of pairs to the first ones in the stream: float32 [d_model].
 
-    The mean over the pairs of the difference between the stream of the first text and that of the second, each the mean over its
-    tokens, those aside that nobody typed: the texts of a pair need not be equally long. layer: as in `trace.hidden[kind]`, 0
-    after the embedding; kind: the stack, None for "self" or "encoder". `edits.Stream(layer, None, add=strength * direction)`
-    steers with it, where strength 1 adds the mean difference. Errors: ValueError for no pairs, for texts without a token, for a
-    layer or a stack that is not there, and for pairs that differ in nothing.
-    Source: Turner et al. 2023, "Activation Addition" (a difference of two texts, added at a layer); Rimsky et al. 2024,
-    "Steering Llama 2 via Contrastive Activation Addition" (its mean over many pairs).
+    It is the mean over the pairs of the difference between the streams of the first and second text, each averaged over its typed
+    tokens, so the texts of a pair need not be equally long. layer: as in `trace.hidden[kind]`, 0 after the embedding; kind: the
+    stack, None for "self" or "encoder". `edits.Stream(layer, None, add=strength * direction)` steers with it; strength 1 adds the
+    mean difference. Errors: ValueError for no pairs, for texts without a token, for an unknown layer or stack, and for pairs
+    without a difference.
+    Source: Turner et al. 2023, "Activation Addition" (a difference of two texts, added at a layer); Rimsky et al. 2024, "Steering
+    Llama 2 via Contrastive Activation Addition" (its mean over many pairs).
     """
     if not pairs:
         raise ValueError("A direction is made from at least one pair of texts.")
@@ -113,8 +113,8 @@ def push(
     """Return the prediction at a position with each vector added to the stream at every token: logits, float32 [push,
     vocabulary].
 
-    pushes: float [push, d_model], such as strength * direction; zeros leave the model as it is. They are read in batches.
-    position: of `trace.read`; layer, kind: as of `direction`. Errors: as those of `models.edits.Stream`, and ValueError without a
+    pushes: float [push, d_model], such as strength * direction; zeros leave the model unchanged. They are read in batches.
+    position: in `trace.read`; layer, kind: as in `direction`. Errors: as those of `models.edits.Stream`, and ValueError without a
     language-model head.
     """
     from models.editing.batches import answers  # brings torch, which the first page does not wait for
@@ -125,7 +125,7 @@ def push(
 
 
 def random_direction(like: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Return a random direction as long as another one, to compare a push with: float32 [d_model].
+    """Return a random direction of the same length as another one, for comparison with a push: float32 [d_model].
 
     like: float [d_model]. The same seed gives the same direction.
     """
@@ -134,13 +134,13 @@ def random_direction(like: np.ndarray, seed: int = 0) -> np.ndarray:
 
 
 def stream_length(trace: Trace, layer: int, kind: str = "self") -> float:
-    """Return the length of the stream at a layer, the mean over the tokens that somebody typed (over all where none was)."""
+    """Return the length of the stream at a layer, the mean over the typed tokens (over all if none was typed)."""
     places = typed(trace.target if kind == "decoder" else trace.tokens)
     return float(np.linalg.norm(trace.hidden[kind][layer][places], axis=-1).mean())
 
 
 def _mean(trace: Trace, kind: str, layer: int) -> np.ndarray:
-    """Return the mean of a stream over the tokens that somebody typed."""
+    """Return the mean of a stream over the typed tokens."""
     tokens = trace.target if kind == "decoder" else trace.tokens
     places = [place for place in typed(tokens) if tokens[place].start < tokens[place].end]
     if not places:

@@ -23,9 +23,9 @@ HOT = 10.0  # a temperature at which few texts end early
 class StepCost:
     """Operations of a step that chooses the token after n others, 2 a multiply-and-add, products of matrices only.
 
-    With cached keys and values it reads one token, and looks at n keys: `token` + `key` · n. Without, it reads all, and an
-    encoder-decoder its source too: `start` + `again` · n + `pair` · n². Of an encoder-decoder, n counts what its decoder read,
-    and all is for the one source that it was counted with, whose keys each token looks at too.
+    With cached keys and values it reads one token, and looks at n keys: `token` + `key` · n. Without a cache it reads all tokens,
+    and an encoder-decoder its source too: `start` + `again` · n + `pair` · n². For an encoder-decoder, n counts the decoder's
+    tokens, and all numbers hold for the source of the count, whose keys each token looks at too.
     """
 
     token: int
@@ -39,16 +39,16 @@ class StepCost:
         return self.token + self.key * length
 
     def without_cache(self, length: int) -> int:
-        """Return the operations without a cache, where all is read again."""
+        """Return the operations without a cache, when all tokens are read again."""
         return self.start + self.again * length + self.pair * length**2
 
 
 def step_cost(model: LanguageModel, text: str = "The cat", target: str = "") -> StepCost:
-    """Count the operations of three tokens, both ways: both costs are exactly such sums, so that three give all lengths.
+    """Count the operations of three tokens, with and without a cache: both costs are exactly such polynomials, so three counts
+    give all lengths.
 
-    text: of a decoder any will do; of an encoder-decoder it is the source, and another length of it costs something else.
-    Where a window or a router hides keys, they are counted as they are computed with a short text. Errors: as
-    `LanguageModel.generate`.
+    text: any text for a decoder; for an encoder-decoder it is the source, and the costs depend on its length. Keys that a window
+    or a router hides are counted as for a short text. Errors: as `LanguageModel.generate`.
     """
     lengths, cached = _count_steps(model, text, target)
     uncached = []
@@ -62,7 +62,7 @@ def step_cost(model: LanguageModel, text: str = "The cat", target: str = "") -> 
 
 
 def _count_steps(model: LanguageModel, text: str, target: str) -> tuple[list[int], list[int]]:
-    """Return the tokens read and the operations of some steps with a cache. Errors: ValueError where a model always ends its text
+    """Return the tokens read and the operations of some steps with a cache. Errors: ValueError if the model always ends its text
     at once."""
     for seed in range(TRIES):
         strategy = Strategy(method="sampling", temperature=HOT, seed=seed)
@@ -81,7 +81,7 @@ def _count_steps(model: LanguageModel, text: str, target: str) -> tuple[list[int
 
 
 class Counter(TorchDispatchMode):
-    """Counts the operations that are recorded, in this thread: PyTorch's own counter would add hooks to every network."""
+    """Counts the recorded operations in this thread: PyTorch's own counter would add hooks to every network."""
 
     def __init__(self) -> None:
         super().__init__()

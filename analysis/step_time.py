@@ -18,8 +18,8 @@ PAIRS = (128, 1024)  # tokens that look at each other
 
 @dataclass(frozen=True)
 class Speeds:
-    """Seconds that one operation takes on this machine, at a model's own sizes: where one token looks at cached keys, in a map
-    of many tokens, and where many tokens look at each other."""
+    """Seconds for one operation on this machine, at a model's sizes: when one token looks at cached keys, in a linear map of many
+    tokens, and when many tokens look at each other."""
 
     key: float
     again: float
@@ -28,11 +28,11 @@ class Speeds:
 
 @dataclass(frozen=True)
 class StepTime:
-    """Seconds of a step that chooses the token after n others. length: the n at which `cached` and `uncached` were measured.
+    """Seconds for a step that chooses the token after n others. length: the n at which `cached` and `uncached` were measured.
 
-    What grows with n is added, or taken away, at the machine's speed; the rest is the same at all lengths. Where the measured
-    time is shorter than what grows would take at that speed, the speed is raised until they agree. So the estimate at `length` is
-    what was measured there, and it is never shorter for a longer text.
+    The part that grows with n is added or subtracted at the machine's speed; the rest is the same at all lengths. If the measured
+    time is shorter than the growing part would take at that speed, the speed is raised until they agree. So the estimate at
+    `length` equals the measurement, and it never gets shorter for a longer text.
     """
 
     cost: StepCost
@@ -46,7 +46,7 @@ class StepTime:
         return _scale_time(self.cached, self._growth_with_cache(self.length), self._growth_with_cache(length))
 
     def without_cache(self, length: int) -> float:
-        """Return the seconds without a cache, where all is read again."""
+        """Return the seconds without a cache, when all tokens are read again."""
         return _scale_time(self.uncached, self._growth_without_cache(self.length), self._growth_without_cache(length))
 
     def _growth_with_cache(self, length: int) -> float:
@@ -63,7 +63,7 @@ def _scale_time(measured: float, known: float, wanted: float) -> float:
 def speeds(model: LanguageModel, cost: StepCost) -> Speeds:
     """Time layers of the model's sizes with random numbers, in its type and on its device.
 
-    Each is the slope between a small size and a large one, so that what a call costs before it begins to calculate is left out.
+    Each is the slope between a small size and a large one, so that the constant cost of a call is left out.
     """
     import torch
 

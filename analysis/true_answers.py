@@ -83,15 +83,15 @@ def likeliest_is(model: LanguageModel, trace: Trace, token: str, after: str = ""
 
 @register("says the same again")
 def says_the_same(model: LanguageModel, trace: Trace, tokens: int = 5) -> Answer:
-    """Tell whether the model, always with its likeliest token, says the same tokens when it is asked twice."""
+    """Tell whether the model, always with its likeliest token, generates the same tokens when it is run twice."""
     first, second = ([step.token.id for step in model.generate(trace.text, max_new_tokens=tokens)] for _ in range(2))
     return yes_or_no(first == second)
 
 
 @register("probability")
 def probability(model: LanguageModel, trace: Trace, token: str = "", temperature: float = 1.0, without: str = "") -> Answer:
-    """Return the share of the likeliest token, or of a named one, in per cent. Right within a tenth of it, or of what it lacks to
-    100, and at most 3. without: changes, after which the token that was the likeliest is asked about."""
+    """Return the share of the likeliest token, or of a named one, in per cent. A guess is right within a tenth of it, or of its
+    distance from 100, and at most 3. without: changes, after which the probability of the originally likeliest token is meant."""
     before = logits_of(model, trace)
     after = softmax(logits_of(model, trace, edits_of(without, model)), temperature)
     return per_cent(float(after[id_of(model, token, int(before.argmax()))]))
@@ -129,7 +129,7 @@ def repeats_itself(model: LanguageModel, trace: Trace, penalty: float = 1.0) -> 
 
 @register("order matters")
 def order_matters(model: LanguageModel, trace: Trace, other: str, positions: bool = True) -> Answer:
-    """Tell whether the same words in another order get another prediction. positions: whether the model has positions."""
+    """Tell whether the prediction changes when the words are reordered. positions: whether the model has positions."""
     reader = model if positions else model.without_positions()
     first, second = (int(logits_of(reader, reader.trace(text)).argmax()) for text in (trace.text, other))
     return yes_or_no(first != second)
@@ -165,7 +165,7 @@ def width(model: LanguageModel, trace: Trace) -> Answer:
 
 @register("most attended token")
 def most_attended(model: LanguageModel, trace: Trace, layer: int, head: int, from_: str = "", kind: str = "") -> Answer:
-    """Return the token that a head looks at most, from the last place of a token (or from the last token)."""
+    """Return the token that a head looks at most from the last occurrence of a token (or from the last token)."""
     attention = trace.attention[kind_of(trace, kind)]
     query = place_of(attention.queries, from_)
     order = np.argsort(-weights_of(trace, layer, head, kind)[query])
@@ -175,8 +175,8 @@ def most_attended(model: LanguageModel, trace: Trace, layer: int, head: int, fro
 
 @register("weight")
 def weight(model: LanguageModel, trace: Trace, layer: int, head: int, from_: str, to: str, kind: str = "") -> Answer:
-    """Return the share that a head gives from one token to another, the last of that text each, in per cent. Right within
-    a tenth of it, or of what it lacks to 100, and at most 3."""
+    """Return the share that a head gives from one token to another, each the last with its text, in per cent. A guess is right
+    within a tenth of it, or of its distance from 100, and at most 3."""
     attention = trace.attention[kind_of(trace, kind)]
     places = place_of(attention.queries, from_), place_of(attention.keys, to)
     return per_cent(float(weights_of(trace, layer, head, kind)[places]))
@@ -220,7 +220,7 @@ def looks_most(model: LanguageModel, trace: Trace, at: str, kind: str = "") -> A
 
 @register("has an induction head")
 def has_induction(model: LanguageModel, trace: Trace, least: float = 0.5) -> Answer:
-    """Tell whether a head gives most of its attention to what followed earlier copies, over random words said twice."""
+    """Tell whether a head gives most of its attention to the tokens after earlier copies, over repeated random words."""
     from analysis.heads import head_scores
 
     kind = "decoder" if model.info.kind == "encoder-decoder" else None
@@ -229,7 +229,7 @@ def has_induction(model: LanguageModel, trace: Trace, least: float = 0.5) -> Ans
 
 @register("head that matters most")
 def head_that_matters(model: LanguageModel, trace: Trace) -> Answer:
-    """Return the head without which the likeliest token loses most of its probability, each switched off by itself."""
+    """Return the head without which the likeliest token loses most of its probability, each switched off alone."""
     from analysis.effects import head_effects
 
     effects = head_effects(model, trace.text, predicts_at(model, trace), target=target_text(trace))
@@ -239,8 +239,8 @@ def head_that_matters(model: LanguageModel, trace: Trace) -> Answer:
 
 @register("beats every random order")
 def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
-    """Tell whether the prediction falls faster when tokens leave in the order of a method, as page "Flow" names it, than in each
-    of 20 orders drawn at random."""
+    """Tell whether the prediction falls faster when tokens are deleted in the order of a method, as page "Flow" names it, than in
+    each of 20 random orders."""
     from analysis.attribution import METHODS, Attribution
     from analysis.attribution_tests import Question, faithfulness
 
@@ -254,7 +254,7 @@ def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
 
 @register("word that matters most")
 def matters_most(model: LanguageModel, trace: Trace) -> Answer:
-    """Return the token without which the prediction loses most, each left out by itself."""
+    """Return the token without which the prediction loses most, each left out alone."""
     from analysis.attribution_tests import Question
     from analysis.explaining import explain
 

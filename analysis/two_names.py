@@ -1,4 +1,4 @@
-"""Sentences with two names, one of them said again: whether a model names the other, and where its heads look."""
+"""Sentences with two names, one of which is repeated: whether a model predicts the other, and where its heads look."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ ORDERS = ("right name first", "repeated name first")
 
 @dataclass(frozen=True)
 class TwoNames:
-    """A sentence, the name that is right at its end, and the one that was said again. order: one of ORDERS."""
+    """A sentence, the right name at its end, and the repeated one. order: one of ORDERS."""
 
     text: str
     right: str
@@ -73,7 +73,7 @@ class TwoNames:
 def cases(model: LanguageModel, order: str = "") -> list[TwoNames]:
     """Return each template with pairs of names that are one token each, in both orders or in one of ORDERS.
 
-    Errors: ValueError for another order, and for a model that does not go on with a text or has too few of the names.
+    Errors: ValueError for another order, and for a model that does not continue texts or has too few of the names.
     Source: Wang et al. 2023, "Interpretability in the Wild", section 2, with sentences of our own that a small model can read.
     """
     if order not in ("", *ORDERS):
@@ -113,9 +113,8 @@ def leads(model: LanguageModel, order: str = "", edits: Sequence[Edit] = ()) -> 
 
 
 def looks_at_names(model: LanguageModel, order: str = "") -> dict[str, np.ndarray]:
-    """Return the mean weight that each head gives from the end of a sentence to the right name ("right"), to the repeated one
-    where it was said first ("repeated"), and where it was said again ("again"): float64 [layers, heads] each. Errors: as
-    `cases`."""
+    """Return the mean weight of each head from the end of a sentence on the right name ("right"), on the first occurrence of the
+    repeated one ("repeated"), and on its second occurrence ("again"): float64 [layers, heads] each. Errors: as `cases`."""
     weights: dict[str, list[np.ndarray]] = {"right": [], "repeated": [], "again": []}
     sentences = cases(model, order)
     for case, trace in zip(sentences, model.traces([case.text for case in sentences]), strict=True):

@@ -12,9 +12,9 @@ from models.trace import Trace
 def value_weights(model: LanguageModel, trace: Trace, step: Step | tuple[str, int]) -> np.ndarray:
     """Return ‖Σ_h P_h[q, k] v_h[k] W_O,h‖, the length of what a key adds to a query through all heads: float32 [1, query, key].
 
-    The heads' vectors are summed before the length is taken, so what they cancel does not count; the dimension of one stands
-    where the heads were. step: a `Step`, or the kind of attention and the layer. v has its bias in it, W_O has none: a bias is
-    the same for all keys. Errors: ValueError where values or W_O are not known.
+    The heads' vectors are summed before the length is taken, so parts that cancel do not count; a dimension of size one replaces
+    the heads. step: a `Step`, or the kind of attention and the layer. v includes its bias, W_O is without its own, which is the
+    same for all keys. Errors: ValueError if values or W_O are unknown.
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms".
     """
     kind, layer = (step.kind, step.layer) if isinstance(step, Step) else step

@@ -1,4 +1,4 @@
-"""Sentences in which a verb agrees with its subject: what a model predicts, and whether attention shows the words it needed."""
+"""Sentences in which a verb agrees with its subject: a model's predictions, and whether attention shows the needed words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Agreement:
-    """A sentence up to its verb, what follows it, and which of VERBS is right: 0 or 1."""
+    """A sentence up to its verb, the words after it, and the index of the right one of VERBS: 0 or 1."""
 
     start: str
     end: str
@@ -79,14 +79,14 @@ def agreeing(model: LanguageModel) -> float:
 
 
 def falls_of(question: Question) -> np.ndarray:
-    """Return how much the chance of the verb falls when each token is blanked out: float64 [unit]."""
+    """Return the fall of the verb's probability when each token is blanked out: float64 [unit]."""
     count = len(question.units)
     full, *without = question.probabilities(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]))
     return full - np.array(without)
 
 
 def cached_falls(model: LanguageModel, all_questions: Sequence[Question]) -> list[np.ndarray]:
-    """Return `falls_of` each, calculated once for a model while it stays the same: every method is compared with them."""
+    """Return `falls_of` for each question, calculated once while a model stays unchanged: every method is compared with them."""
     with _lock:
         cached = _falls.setdefault(model, {})
         if (condition := model.condition) not in cached:
@@ -102,13 +102,13 @@ def agreement_with_blanks(
     signed: bool = False,
     asked: Sequence[Question] | None = None,
 ) -> np.ndarray:
-    """Return how far a method ranks the tokens as the model does when each is blanked out: Spearman's correlation, float64
+    """Return the rank correlation of a method's scores with the effect of blanking out each token: Spearman's, float64
     [sentence].
 
-    Blanked out, a token is masked (left out, of a decoder), and counts by how far the chance that it is the right verb of the two
-    moves, up or down; signed: by how far it falls, so that a token which speaks for the wrong verb counts below 0. method: one of
-    `attribution.METHODS`; layer: that it is asked after, None for the last; asked: `questions`, which remember what they
-    read; None: those of the model, which were blanked out once and for all.
+    A blanked-out token is masked (in a decoder: left out). It counts by how far the probability of the right verb among the two
+    moves, up or down; signed: by how far it falls, so that a token that supports the wrong verb counts below 0. method: one of
+    `attribution.METHODS`; layer: the layer after which it scores, None for the last; asked: `questions`, which remember their
+    readings; None: those of the model, for which the effects are cached.
     Errors: as `questions` and `Attribution.scores`.
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 2 and table 1.
     """

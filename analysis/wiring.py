@@ -1,4 +1,4 @@
-"""The edges of a circuit: the effect of each part by way of each later one, and directly on the prediction."""
+"""The edges of a circuit: the effect of each part through each later one, and directly on the prediction."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MOST = 400  # pairs that are measured, those that change most
 
 
 def circuit_edges(behaviour: Behaviour, circuit: Sequence[Node], report: Report | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return each part's effect by way of each other part, float64 [from, to], and directly on the prediction, [from].
+    """Return each part's effect through each other part, float64 [from, to], and directly on the prediction, [from].
 
-    Both are measured, as shares of the behaviour, with the circuit alone. A part is taken away while every other one still gives
-    what it gave: what the measure loses is what the part does straight away. What a later part would give then is put in its
-    place, and what the measure loses by that is the edge between the two, however it goes on from there. NaN where that was not
-    followed: the later part hardly changed (`FAINT`), or too many changed more (`MOST`). Errors: ValueError for a model that
-    attends in its own way, whose heads cannot be held.
+    Both are measured, as shares of the behaviour, in the circuit alone. A part is removed while all other parts keep their
+    outputs: the measure's loss is the direct effect. Then one later part gets the output that it would have without the removed
+    part: the measure's loss is the edge between the two, with everything that follows from it. NaN where this was not measured:
+    the later part hardly changed (`FAINT`), or too many others changed more (`MOST`). Errors: ValueError for a model with its own
+    attention code, whose heads cannot be held fixed.
     Source: Goldowsky-Dill et al. 2023, "Localizing Model Behavior with Path Patching".
     """
     from models.gradients.parts import hear

@@ -21,10 +21,10 @@ Pair = tuple[str, str, list[tuple[str, str]]]  # a text, its translation, and wh
 def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
     """Return for each head of cross-attention the share of words whose strongest source word is the right one.
 
-    A word is looked up in the rows that predict its tokens (those of the tokens before them), averaged over these; a source word
-    gets the sum of what its tokens get. The end token and punctuation are no words.
-    Returns a DataFrame: layer, head, share. Errors: ValueError for a word that does not stand once in its text or is cut off from
-    it, and for a model that has one stack.
+    A word's attention is the average over the rows that predict its tokens (those of the tokens before them); a source word gets
+    the sum over its tokens. The end token and punctuation are no words.
+    Returns a DataFrame: layer, head, share. Errors: ValueError for a word that does not occur exactly once in its text or is cut
+    off, and for a model with one stack.
     """
     import pandas as pd
 
@@ -48,7 +48,7 @@ def word_alignment(model: LanguageModel, pairs: Sequence[Pair]) -> pd.DataFrame:
 
 
 def read_links(text: str) -> list[Pair]:
-    """Parse lines of source TAB translation TAB links, each "said=source", as the list in `models/weights/translator`.
+    """Parse lines of source TAB translation TAB links, each "word=source word", as in `models/weights/translator`.
 
     Errors: ValueError for a line of another form.
     """
@@ -63,7 +63,7 @@ def read_links(text: str) -> list[Pair]:
 
 
 def place(word: str, text: str) -> tuple[int, int]:
-    """Return where a word stands. Errors: ValueError where it is not there once."""
+    """Return the place of a word. Errors: ValueError if it does not occur exactly once."""
     spans = [match.span() for match in re.finditer(r"\w+", text) if match.group() == word]
     if len(spans) != 1:
         raise ValueError(f"“{word}” stands {len(spans)} times in “{text}”. Name words that stand there once.")
@@ -71,7 +71,7 @@ def place(word: str, text: str) -> tuple[int, int]:
 
 
 def read_in(tokens: Sequence[Token], span: tuple[int, int], text: str) -> list[int]:
-    """Return the positions of `tokens_in`. Errors: ValueError where the model read nothing of it."""
+    """Return the positions of `tokens_in`. Errors: ValueError if the model read nothing of it."""
     positions = tokens_in(tokens, *span)
     if not positions:
         raise ValueError(

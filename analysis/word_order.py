@@ -23,8 +23,8 @@ _WORD = re.compile(f"[{_ALONE}]|[^\\s{_ALONE}]+")
 class BothOrders:
     """A text as it was typed and with its words in another order, read by the same model.
 
-    places: where each token of `before` stands in `after`, int [position]; -1 of one that became another piece in its new place.
-    changed: the words, by their number in the text as typed, that became other pieces.
+    places: the position in `after` of each token of `before`, int [position]; -1 for a token that changed in its new place.
+    changed: the words, by their number in the text as typed, whose tokens have changed.
     """
 
     before: Trace
@@ -38,13 +38,13 @@ class BothOrders:
         return sum({id(trace): trace.bytes for trace in (self.before, self.after)}.values())
 
     def across(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the places of an attention's queries and keys after reordering, as `places`: those of a target stay."""
+        """Return the places of an attention's queries and keys after reordering, as in `places`; those of a target stay."""
         stays = np.arange(len(self.before.target))
         return {"decoder": (stays, stays), "cross": (stays, self.places)}.get(kind, (self.places, self.places))
 
     def maps(self, kind: str, layer: int, head: int, causal: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights of a head before, and after with rows and columns back at the places of `before`: float32 [query,
-        key], twice. NaN for what a causal mask hides, and for what became another piece."""
+        key], twice. NaN for pairs that a causal mask hides, and for tokens that have changed."""
         queries, keys = self.across(kind)
         cells = np.ix_(queries, keys)
         after = np.where((queries < 0)[:, None] | (keys < 0), np.nan, self.after.attention[kind][layer][head][cells])
@@ -56,7 +56,7 @@ class BothOrders:
 
     def changes(self, stack: str) -> np.ndarray:
         """Return how far each token's vector moved, after the embedding and each block: ‖after − before‖ / ‖before‖, float64
-        [layers + 1, position]; NaN for what became another piece. stack: as in `Trace.hidden`."""
+        [layers + 1, position]; NaN for tokens that have changed. stack: as in `Trace.hidden`."""
         places = np.arange(len(self.before.target)) if stack == "decoder" else self.places
         before, after = (trace.hidden[stack].astype(np.float64) for trace in (self.before, self.after))
         distances = np.linalg.norm(after[:, places] - before, axis=-1)
@@ -64,16 +64,16 @@ class BothOrders:
         return np.where(places < 0, np.nan, np.divide(distances, size, out=np.zeros_like(distances), where=size > 0))
 
     def probabilities(self, before: int, after: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the predictions at a position of the text as typed, and at one of the other order: float [vocabulary]. Errors:
-        ValueError without a language-model head."""
+        """Return the predictions at a position of the text as typed, and at one of the reordered text: float [vocabulary].
+        Errors: ValueError without a language-model head."""
         logits = self.before.logits_at(before), self.after.logits_at(after)
         if logits[0] is None or logits[1] is None:
             raise ValueError("This model has no language-model head, so it makes no predictions.")
         return softmax(logits[0]), softmax(logits[1])
 
     def same_before(self) -> np.ndarray:
-        """Return the positions of tokens that have the same tokens before them in both orders, but not in the same order. Of a
-        causal model without positions the first block cannot tell the two orders apart at these."""
+        """Return the positions of tokens that have the same tokens before them in both orders, but not in the same order. In a
+        causal model without positions, the first block cannot tell the two orders apart at these positions."""
         positions = []
         for at, place in enumerate(self.places):
             stand = self.places[:at]
@@ -83,19 +83,19 @@ class BothOrders:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Return where each word of a text begins and ends. A word is what stands between spaces, with its punctuation; of scripts
-    that are written without spaces each letter."""
+    """Return the beginning and end of each word of a text. Words are separated by spaces and include punctuation; in scripts
+    without spaces each letter is a word."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
 def reorder(text: str, order: Sequence[int]) -> str:
-    """Return a text with its words in another order; what stands between them stays where it is. order: for each place the number
-    of the word that goes there. Errors: ValueError for what is no order of these words."""
+    """Return a text with its words in another order; the spaces between them stay. order: for each place the number of the word
+    that goes there. Errors: ValueError for an invalid order."""
     return _lay_out(text, order)[0]
 
 
 def shuffle(count: int, seed: int, first: int = 0) -> tuple[int, ...]:
-    """Return a random order of so many words, not the typed one if there is another. first: so many at the start stay."""
+    """Return a random order of so many words, not the typed one if there is another. first: how many words at the start stay."""
     random, order = np.random.default_rng(seed), np.arange(count)
     while count - first > 1 and np.array_equal(order, np.arange(count)):
         order[first:] = first + random.permutation(count - first)
@@ -105,8 +105,8 @@ def shuffle(count: int, seed: int, first: int = 0) -> tuple[int, ...]:
 def read_orders(model: LanguageModel, text: str, order: Sequence[int], second: str = "") -> BothOrders:
     """Read a text as typed and in another order. second: the target, or the second text of a pair, which stays as it is.
 
-    Both are read from their start, so that nothing differs but the order. Errors: ValueError for what is no order of its words,
-    and for a text that is longer than the model reads.
+    Both are read from their start, so that only the order differs. Errors: ValueError for an invalid order, and for a text longer
+    than the context.
     """
     reordered, spans = _lay_out(text, order)
     before = model.trace(text, second, remember=False)
@@ -121,18 +121,18 @@ def read_orders(model: LanguageModel, text: str, order: Sequence[int], second: s
 
 
 def keeps_pieces(model: LanguageModel, text: str, order: Sequence[int]) -> bool:
-    """Return whether the words become the same pieces in another order. Nothing is read for it."""
+    """Return whether the words have the same tokens in another order. No text is read for it."""
     reordered, spans = _lay_out(text, order)
     return not _pairs(model.tokenize(text), model.tokenize(reordered), word_spans(text), spans, order)[1]
 
 
 def total_variation(p: np.ndarray, q: np.ndarray) -> float:
-    """Return how much probability lies elsewhere: half the sum of |p − q| [vocabulary], from 0 (the same) to 1."""
+    """Return how much probability has moved: half the sum of |p − q| [vocabulary], from 0 (the same) to 1."""
     return float(np.abs(p.astype(np.float64) - q).sum() / 2)
 
 
 def _lay_out(text: str, order: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text in another order, and where each place begins and ends in it. Errors: as `reorder`."""
+    """Return the reordered text, and where each place begins and ends in it. Errors: as `reorder`."""
     spans = word_spans(text)
     if sorted(order) != list(range(len(spans))):
         raise ValueError(f"An order of {len(spans)} words names each of 0 to {len(spans) - 1} once.")
@@ -152,7 +152,7 @@ def _pairs(
     new_spans: list[tuple[int, int]],
     order: Sequence[int],
 ) -> tuple[list[tuple[int, int]], tuple[int, ...]]:
-    """Return the positions of each token in both orders, and the words that became other pieces."""
+    """Return the positions of each token in both orders, and the words whose tokens have changed."""
     own, new = _by_word(before, spans), _by_word(after, new_spans)
     at = {word: place for place, word in enumerate(order)}
     pairs: list[tuple[int, int]] = []

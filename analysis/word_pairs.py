@@ -20,7 +20,7 @@ FARTHEST = 4  # the largest distance in words that is tried
 
 @dataclass(frozen=True)
 class MarkedSentence:
-    """A sentence and, by relation, its pairs of words (the one that looks, the one that is to be found), counted from 0."""
+    """A sentence and, by relation, its pairs of words (the looking word, the word to find), counted from 0."""
 
     words: tuple[str, ...]
     pairs: dict[str, tuple[tuple[int, int], ...]]
@@ -40,11 +40,11 @@ def sentences() -> tuple[MarkedSentence, ...]:
 
 
 def found_by_heads(model: LanguageModel, relation: str, among: Sequence[MarkedSentence] | None = None) -> np.ndarray:
-    """Return how often each head looks from a word most at the one that it belongs to: float64 [layers, heads], shares of the
+    """Return how often each head looks most from a word at the one that it belongs to: float64 [layers, heads], shares of the
     pairs of that relation. among: None for all `sentences`.
 
-    Looks at itself and at tokens that nobody typed do not count. What goes to the tokens of a word is summed, and those of the
-    word that looks are averaged. Errors: ValueError for another relation, and for a model of two stacks.
+    Looks at the word itself and at untyped tokens do not count. Weights are summed over the tokens of a key word, and averaged
+    over those of the looking word. Errors: ValueError for another relation, and for a model of two stacks.
     Source: Clark et al. 2019, "What Does BERT Look At?", section 4.
     """
     check(relation)
@@ -81,7 +81,7 @@ def found_by_distance(relation: str) -> tuple[float, int]:
 
 
 def join_words(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Return a sentence as it is written, and where its words stand in it."""
+    """Return a sentence as written text, and the places of its words in it."""
     text, spans = "", []
     for word in words:
         text += " " * bool(text and word.isalpha()) + word

@@ -31,11 +31,11 @@ def load(name: str, device: str | None = None, report: Report = silent, dtype: A
 
     device: where a model of transformers computes, "cpu", "cuda", …; None: a GPU where there is one and the model fits. The
     transformers of our own compute on the CPU.
-    report: is told how far the loading is, and stops it by raising `Cancelled`.
+    report: is called with the progress of loading, and may raise `Cancelled` to stop it.
     dtype: what it calculates with, "float32", "bfloat16" or "float16", or torch's type of that name; None: float32 where it fits,
     else 16 bits. Traces are float32 arrays all the same. In 16 bits the identities that the docstrings name hold to about 1e-3
-    (float16) or 1e-2 (bfloat16) of the largest number, where in float32 they hold to 1e-5; scores and the softmax of the maps
-    are computed in float32, so their rows sum to 1. `info.dtype` and `info.notes` say it.
+    (float16) or 1e-2 (bfloat16) of the largest number, where in float32 they hold to 1e-5; scores and the softmax of the maps are
+    computed in float32, so their rows sum to 1. `info.dtype` and `info.notes` name the type.
     Errors: ModelError, with a sentence for the person who asked; TypeError for a name that is no str; ValueError for
     another dtype.
     """

@@ -23,9 +23,10 @@ class Labels:
     """The labels that a classifier gives a score each.
 
     each: every token gets its own, else the text as a whole. rule: ONE of them holds, so the chances are a softmax; ANY of them
-    may hold, so each chance is a sigmoid; VALUE: the scores are numbers of no bounds and no chances. first: a label of the text
-    is read at the first token, else at the last. named: the names were given, and not made up for want of them. pooled: a label
-    of the text is made of all its tokens at once, such as of their mean; it stands at the first or last one all the same.
+    may hold, so each chance is a sigmoid; VALUE: the scores are unbounded numbers and no probabilities. first: a label of the
+    text is read at the first token, else at the last. named: the config names the labels; otherwise their names are made up.
+    pooled: a label of the text is made of all its tokens at once, such as of their mean; it stands at the first or last one all
+    the same.
     """
 
     names: tuple[str, ...]
@@ -42,7 +43,9 @@ class Labels:
 
 
 def chances(scores: np.ndarray, labels: Labels | None = None, temperature: float = 1.0) -> np.ndarray:
-    """Return scores [..., outcome] as probabilities, of tokens where there are no labels; NaN where scores are no chances."""
+    """Return scores [..., outcome] as probabilities (of tokens where there are no labels); NaN where they cannot be
+    probabilities.
+    """
     if labels is None or labels.rule == ONE:
         return softmax(scores, temperature)
     if labels.rule == VALUE:
@@ -51,7 +54,7 @@ def chances(scores: np.ndarray, labels: Labels | None = None, temperature: float
 
 
 def log_chances(scores: np.ndarray, labels: Labels | None = None) -> np.ndarray:
-    """Return the evidence for each outcome: ln p in nats, or the score itself if it is no chance: float64 [..., outcome]."""
+    """Return the evidence for each outcome: ln p in nats, or the score itself if it is no probability: float64 [..., outcome]."""
     scores = scores.astype(np.float64)
     if labels is None or labels.rule == ONE:
         return log_softmax(scores)

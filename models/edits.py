@@ -1,9 +1,9 @@
 """Edits, the changes made in a model while it reads: small frozen values for `trace(edits=…)`, `traces` and `generate`.
 
-Layers and heads count from 0. kind is that of `trace.attention`: "self", or "encoder", "decoder" and "cross" of two stacks;
-where a stream is meant, "encoder" or "decoder". Positions are those of the tokens that the kind reads (`trace.tokens`, or
+Layers and heads count from 0. kind is that of `trace.attention`: "self", or "encoder", "decoder" and "cross" of two stacks; where
+a stream is meant, "encoder" or "decoder". Positions are those of the tokens that the kind reads (`trace.tokens`, or
 `trace.target`); negative ones count from the end. Edits of one kind of thing at the same place are made in the order given. Two
-edits that say the same are equal and have one hash, arrays included.
+edits that say the same are equal and have the same hash, arrays included.
 
 `str(edit)` is the text of an edit in links, lessons and notebooks, and `Edit.parse` reads it: `FORMS`, below, lists all of them.
 In place of an array an edit may name where its numbers come from, as "sample"; `analysis.edit_numbers.fill` puts them in.

@@ -49,7 +49,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def is_short_of_memory(error: BaseException) -> bool:
-    """Return whether an error means that no memory was left. torch has no kind of its own for it on a processor."""
+    """Return whether an error means that no memory was left. On a CPU, torch has no error type for it."""
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error) for words in ("can't allocate memory", "bad_alloc"))

@@ -13,8 +13,8 @@ class ModelInfo:
 
     layers, heads: of the encoder where there are two stacks; decoder_layers, decoder_heads: of the decoder then, else 0.
     predicts: has a language-model head; labels: what a classifier predicts in the place of tokens, None for others; queries: its
-    queries, keys, values and scores can be had; pairs: reads two texts at once; mask: its mask token, or ""; dtype: of the
-    numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what cannot be had, and why. languages:
+    queries, keys, values and scores are available; pairs: reads two texts at once; mask: its mask token, or ""; dtype: of the
+    numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what is not available, and why. languages:
     the codes of those that a translator of many reads and writes, for `source_language` and `target_language`. head_counts: of
     each layer of the first stack, where they differ (`heads` is the largest then), else (). layer_numbers: which layer of the
     network each is, counted from 0, where layers without attention stand among them, else ().
@@ -55,8 +55,9 @@ class ModelInfo:
 
     @property
     def numbering(self) -> str:
-        """Which layers of the network have attention, as a sentence: "L1 and L3 are the layers of the network that have attention
-        (counted from 0)."; "" where all have."""
+        """A sentence on which layers of the network have attention: "L1 and L3 are the layers of the network that have attention
+        (counted from 0)."; "" where all have.
+        """
         if not self.layer_numbers:
             return ""
         *most, last = (f"L{number}" for number in self.layer_numbers)

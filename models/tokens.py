@@ -25,8 +25,8 @@ class Token:
     text is exactly what it stands for, a leading space included; start and end are character offsets into the text that
     was typed (equal for a special token). fragment: the token holds a part of a character only, and its text spells
     the bytes that are not a character by themselves, as in "<0xF0>". segment: 0, or 1 for the second text of a pair, whose
-    offsets count in that text. unknown: the token stands for text that the tokenizer cannot spell. after: of a token that
-    names a row of cross-attention, the token that was read in that row; the row serves to choose the one that it names (see
+    offsets count in that text. unknown: the token stands for text that the tokenizer cannot spell. after: for a token that names
+    a row of cross-attention, the token that was read in that row; the row serves to choose the token that names it (see
     `Attention.rows`).
     """
 

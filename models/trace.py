@@ -59,11 +59,11 @@ class Trace:
     attention: {"self": Attention}, or {"encoder": …, "decoder": …, "cross": …}.
     hidden: {"self": float32 [layers + 1, position, d_model]} (or "encoder" and "decoder"): after the embedding, then after each
     block, before the final norm.
-    unembed: computes logits from the stream, row by row; label: computes a classifier's scores of labels from there, which for
-    a text stand at `model.places` only. tail: layers without attention after the last block, applied to the stream of the whole
-    text [position, d_model] before that; None where there are none that mix positions.
+    unembed: computes logits from the stream, row by row; label: computes a classifier's scores of labels from it; scores for a
+    whole text stand at `model.places` only. tail: layers without attention after the last block, applied to the stream of the
+    whole text [position, d_model] before that; None where there are none that mix positions.
     edits: those made while it was read, with positions counted from the front.
-    model: the one that read it, or the facts from a file; None for a trace that was put together by hand.
+    model: the model that read the text, or the facts from a file; None for a trace that was put together by hand.
     row: the logits of the last requested position, shared by all who read the same text: a whole class asks for the same.
     """
 
@@ -97,8 +97,8 @@ class Trace:
         """The outputs of attention and feed-forward of each block, as they are added to the stream, computed on demand.
 
         By stack ("self", or "encoder" and "decoder") and part ("attention", "feedforward", "cross"): float32 [layers, position,
-        d_model], NaN where a block has no such part that can be told apart. The text is read again for it, once. What a head
-        gives is `attention.out(layer)`. Errors: ValueError for a trace of no model, and for a file that holds no parts.
+        d_model], NaN where a block has no such part that can be told apart. The text is read again for it, once. A head's output
+        is `attention.out(layer)`. Errors: ValueError for a trace without a model, and for a file that holds no parts.
         """
         if self.model is None:
             raise ValueError("This trace is of no model, so what its blocks add is not known.")
@@ -114,10 +114,10 @@ class Trace:
         """Write the trace to a safetensors file, which `models.load_trace` opens without the model; an old file is replaced.
 
         Kept: tokens, text, edits, facts about the model, streams (float32), and attention as it was recorded (queries, keys,
-        values and what heads gave, each as the model has it, from which maps and scores follow). weights: the maps in their
-        place, float32 [layers, heads, query, key], for other programs; queries and keys are gone then. logits: whether to keep
-        them, float32 [position, vocabulary]; parts: whether to keep `parts` too. Errors: ValueError for a trace of no model, and
-        where parts are not known; OSError where it cannot be written.
+        values and the outputs of heads in the model's own precision, from which maps and scores follow). weights: save the maps
+        instead, float32 [layers, heads, query, key], for other programs; queries and keys are then not saved. logits: whether to
+        keep them, float32 [position, vocabulary]; parts: whether to keep `parts` too. Errors: ValueError for a trace without a
+        model, and where parts are not known; OSError where it cannot be written.
         """
         from models.files.save_trace import save  # brings torch
 

@@ -63,7 +63,7 @@ def folder(text: str) -> Path:
 
 
 def complaint(host: str, port: int) -> str:
-    """Why the app could not listen there, in a sentence; "" where it can."""
+    """Return a sentence on why the app cannot listen at an address; "" where it can."""
     try:
         family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -78,7 +78,7 @@ def complaint(host: str, port: int) -> str:
 
 
 def in_the_room(port: int) -> list[str]:
-    """The addresses by which other machines reach this one, as far as it knows them."""
+    """Return the addresses by which other machines reach this one, as far as it knows them."""
     import psutil
 
     addresses = [
@@ -88,7 +88,7 @@ def in_the_room(port: int) -> list[str]:
 
 
 def has_screen() -> bool:
-    """Whether a browser could be seen here, as Streamlit decides it."""
+    """Return whether this machine has a screen for a browser, as Streamlit decides it."""
     wants_browser = os.environ.get("STREAMLIT_SERVER_HEADLESS", "").lower() != "true"
     return wants_browser and (sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY")))
 

@@ -1,4 +1,4 @@
-"""Facts that a browser tells about its device."""
+"""Facts that a browser reports about its device."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ TOUCHED = re.compile("Mobi|Android|iPhone|iPad")  # telephones and tablets
 
 
 def is_touched() -> bool:
-    """Whether a finger is all there is to point with."""
+    """Return whether the device has a touch screen and no mouse."""
     return bool(TOUCHED.search(_name()))
 
 
 def is_phone() -> bool:
-    """Whether it is as narrow as a telephone."""
+    """Return whether the screen is as narrow as a phone's."""
     return "Mobi" in _name()
 
 

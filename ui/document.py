@@ -37,15 +37,15 @@ def prepare(projector: bool = False) -> None:
 
 
 def open_step(step: str, reply: str, **more: Any) -> None:
-    """Have a step of a lesson in sight, once. step: which; reply: what is said of an answer, "" for nothing. more: right, whether
-    the answer was; picture, the kind of the view that it asks about, where that is not the first one; and heading, what “Show me”
-    brings into sight, with shown, another text for each press, "" before the first."""
+    """Scroll a lesson's step into sight, once. step: its name; reply: the reply to an answer, "" for none. more: right: whether
+    the answer was right; picture: the kind of the view that the step asks about, if it is not the first one; heading: the heading
+    that “Show me” scrolls to; shown: another text for each click on it, "" before the first."""
     _component("step")(key="step-values", data={"step": step, "reply": reply, **more})
 
 
 def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[], None] | None = None) -> None:
-    """Have the browser keep how far a visitor's lessons are. brought_back: called where it has kept more, from an earlier day; a
-    page that asks for that may have the panel of a lesson beside it, which keeps them too."""
+    """Let the browser save a visitor's progress in the lessons. brought_back: called when the browser has progress from an
+    earlier day; on a page that passes it, a lesson's panel may save progress too."""
     _component("kept")(
         key=KEPT if brought_back else BESIDE,
         data={**lessons, "asked": brought_back is not None},
@@ -54,18 +54,20 @@ def keep_lessons(lessons: dict[str, Any], brought_back: Callable[[], None] | Non
 
 
 def keep_address(page: str, values: Mapping[str, str | None], boxes: Mapping[str, str], longest: int) -> None:
-    """Have the address of a page say all that is chosen there, None for what it leaves out. page: its name in an address. boxes:
-    what each text box begins with; what has been typed there since, of at most so many characters, is in the address too."""
+    """Write all choices of a page into its address; None leaves a choice out. page: its name in an address. boxes: the initial
+    text of each text box; a text typed since, of at most `longest` characters, is in the address too."""
     # The same data would not run again.
     data = {"page": page, "values": values, "boxes": boxes, "longest": longest, "run": time.monotonic_ns()}
     _component("address")(key="address-values", data=_as_bytes(data))
 
 
 def explain(data: dict[str, Any], followed: Callable[[], None]) -> None:
-    """Have marks of words answered. data: where what is said of them is fetched, the level's number, and the language."""
+    """Let the browser show explanations of marked terms. data: the address to fetch them from, the level's number, and the
+    language.
+    """
     _component("lexicon")(key=EXPLAIN, data=_as_bytes(data), on_followed_change=followed)
 
 
 def _as_bytes(data: dict[str, Any]) -> bytes:
-    """Data of which Streamlit need not ask whether there is a table among them, which takes it long."""
+    """Return data as bytes, so that Streamlit does not spend time searching them for tables."""
     return json.dumps(data).encode()

@@ -25,7 +25,7 @@ KEPT = (
 
 
 def side_bar(page: str) -> None:
-    """Level and model, on every page and in every link."""
+    """Place the choice of level and model, which is on every page and in every link."""
     jobs.here()
     state.open_page(page)
     with st.sidebar:
@@ -49,8 +49,8 @@ def side_bar(page: str) -> None:
 
 
 def open_step(here: str) -> None:
-    """Go where a step of a lesson asks for, with its choices and no others: as if its link had been opened. here: the page that
-    is open, by its name in an address."""
+    """Go to the page that a lesson's step asks for, with its choices and no others, as if its link had been opened. here: the
+    open page's name in an address."""
     course.arrive()
     if not (there := state.LESSON_NEXT.pop()):
         return

@@ -15,7 +15,7 @@ SPEED = 2e10  # multiplications and additions a second, on one quiet core
 
 
 def seconds(info: ModelInfo, length: float, texts: float) -> float:
-    """About how long a model reads so many texts of so many tokens."""
+    """Estimate how many seconds a model needs to read so many texts of so many tokens."""
     inside = 12 * info.d_model**2 * (info.layers + info.decoder_layers)  # about what the layers multiply a token by
     return inside * length * texts / SPEED
 
@@ -28,12 +28,12 @@ def format_duration(time: float) -> str:
 
 
 def offer(label: str, key: tuple) -> None:
-    """A button that begins a piece of work, known by its key."""
+    """Draw the button that begins a piece of work, known by its key."""
     if not state.BEGUN.is_set:
         state.BEGUN.set(set())
     st.button(label, icon=":material/play_arrow:", on_click=state.BEGUN.get().add, args=(key,))
 
 
 def is_begun(key: tuple) -> bool:
-    """Whether somebody has clicked that button."""
+    """Return whether somebody has clicked that button."""
     return key in (state.BEGUN.get() or ())

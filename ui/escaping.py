@@ -12,7 +12,7 @@ BREAK = "↵"  # stands for a line break in a text box, which holds a single lin
 
 
 def plain(text: str) -> str:
-    """Return a text on one line, escaped so that Markdown, LaTeX and Streamlit's own marks show it as it is."""
+    """Return a text on one line, escaped so that Markdown, LaTeX and Streamlit's own marks show it literally."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$<>:&])", r"\\\1", re.sub(r"\s+", " ", text))
 
 
@@ -22,19 +22,21 @@ def starred(text: str) -> str:
 
 
 def number_below(written: str, count: int) -> int | None:
-    """The number from 0 that decimal digits write, if it is below `count`. A link may hold more digits than Python reads."""
+    """Return the number that decimal digits stand for, if it is below `count`; else None. A link may have too many digits for
+    Python.
+    """
     number = int(written) if written.isdecimal() and len(written) < 10 else count
     return number if number < count else None
 
 
 def place_of(written: str, numbers: Sequence[int]) -> int | None:
-    """The place of a number among others that rise, if it is one of them."""
+    """Return the index of a number in a rising sequence; None if it is not in it."""
     number = number_below(written, max(numbers, default=-1) + 1)
     return numbers.index(number) if number in numbers else None
 
 
 def display_name(name: str) -> str:
-    """Return a model's name for the screen: of a folder only the last part, of a model trained here its name without the key."""
+    """Return a model's name for the screen: for a folder its last part, for a model trained here its name without the key."""
     return Path(name).name if Path(name).is_absolute() else KEY.sub("", name)
 
 

@@ -1,4 +1,4 @@
-"""The input of a page: one text, read by one model, and the visitor's choices. Nothing here asks the session."""
+"""The input of a page: one text, read by one model, and the visitor's choices. Nothing here reads the session."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """The tokens of a text that a page shows, and where each of them is among all: of a character that is made of several tokens
-    and shown as one, the last of these."""
+    """The tokens of a text that a page shows, and the position of each among all; for a character of several tokens that is shown
+    as one, the position of the last."""
 
     tokens: list[Token]
     groups: list[list[int]]
@@ -35,22 +35,21 @@ class Selection:
         return [group[-1] for group in self.groups]
 
     def index(self, place: int | None) -> int | None:
-        """Which of them stands at a place, or holds it."""
+        """Return the index of the shown token at a position, or of the one that contains it."""
         return next((i for i, group in enumerate(self.groups) if place in group), None)
 
     def of(self, values: Sequence | np.ndarray | None) -> list | None:
-        """Of one value a token, those of these tokens."""
+        """Return the values of these tokens, from one value for each token."""
         return None if values is None else [values[place] for place in self.places]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a visitor has chosen of any text, as plain values: the session has them (`ui.choices.chosen`), and so can a message.
+    """A visitor's choices for any text, as plain values: they come from the session (`ui.choices.chosen`) or from a message.
 
-    attention: which of an encoder-decoder's three, as in `trace.attention`. layer, head: None for the favourite's. token: the one
-    that is kept chosen. special, renormalised, whole_words: the switches of the side bar. touched: there is no mouse, narrow: the
-    screen is a telephone's. explained: the words of the field that are marked elsewhere on the page, by entry, and where; None
-    marks none.
+    attention: which of an encoder-decoder's three, as in `trace.attention`. layer, head: None for the favourite's. token: the
+    selected one. special, renormalised, whole_words: the switches of the side bar. touched: there is no mouse; narrow: the screen
+    is a phone's. explained: the technical terms that are marked elsewhere on the page, by entry, and where; None marks none.
     """
 
     level: str = "beginner"
@@ -68,12 +67,12 @@ class Choices:
 
 @dataclass(frozen=True)
 class Look:
-    """One text through one model, and what is chosen of it. What takes time is computed when it is asked for, once.
+    """One text through one model, and the choices about it. Costly parts are computed once, when they are first needed.
 
-    kind: which attention, as in `trace.attention`. second: what was read beside the text, the target or a second text; "" where
-    the model read one, whatever an earlier one left in the box. picked: layer and head, None for the favourite's.
-    chosen_token: its position, None for the newest. options: what of the attention is shown, as `analysis.scope` takes it.
-    at_first: the token that is shown while none is chosen, where that is not the newest. touched, narrow, explained: as of
+    kind: which attention, as in `trace.attention`. second: the text that was read beside the text, a target or a second text; ""
+    where the model read one text, whatever is left in the second box. picked: layer and head, None for the favourite's.
+    chosen_token: its position, None for the newest. options: which part of the attention is shown, as `analysis.scope` takes it.
+    at_first: the token that is shown while none is selected, if that is not the newest. touched, narrow, explained: as in
     `Choices`.
     """
 
@@ -105,12 +104,12 @@ class Look:
 
     @property
     def both_ways(self) -> bool:
-        """Whether a token of one text also looks at those after it."""
+        """Whether tokens of a text also look at later tokens."""
         return self.kind != "cross" and not self.causal
 
     @property
     def favourite(self) -> Favourite:
-        """The head that a newcomer meets first."""
+        """The head that newcomers see first."""
         return favourite(self.model, self.kind)
 
     @property
@@ -124,16 +123,16 @@ class Look:
 
     @property
     def head_name(self) -> str:
-        """The head as people write it: "L5 H1", or with its kind where there are several: "cross L2 H1"; layers have their
-        numbers in the network."""
+        """The head's name: "L5 H1", or "cross L2 H1", with its kind where there are several; layers have their numbers in the
+        network."""
         return ("" if self.kind == "self" else f"{self.kind} ") + self.named(self.layer, self.head)
 
     def named(self, layer: int, head: int | None = None, kind: str = "") -> str:
-        """A layer, or a head of it, without its kind: "L5 H1", as in `head_name`."""
+        """Return the name of a layer, or of a head, without its kind: "L5 H1", as in `head_name`."""
         return f"L{self.number(layer, kind)}" + ("" if head is None else f" H{head}")
 
     def number(self, layer: int, kind: str = "") -> int:
-        """The number in the network of a layer of the attention of a kind, or of the kind that is looked at."""
+        """Return the number in the network of a layer, of a kind of attention or of the kind that is shown."""
         numbers = self.model.info.numbers((kind or self.kind) in ("decoder", "cross"))
         return numbers[layer] if layer < len(numbers) else layer  # a link may ask for one that is not there
 
@@ -143,7 +142,7 @@ class Look:
 
     @cached_property
     def newest(self) -> int:
-        """The token that is shown while none is chosen: an encoder's first mask, else the last that was typed."""
+        """The token that is shown while none is selected: an encoder's first mask, else the last typed token."""
         if self.at_first is not None:
             return self.at_first
         if self.both_ways:
@@ -155,33 +154,33 @@ class Look:
 
     @cached_property
     def default_position(self) -> int:
-        """The position that is asked about while none is chosen: where the model predicts, of many the newest."""
+        """The position that is explained while none is selected: the newest at which the model predicts."""
         places = self.model.places(self.trace)
         return self.newest if not places or self.newest in places else places[0]
 
     @property
     def predicted_at(self) -> int:
-        """The position whose prediction is shown: of tokens with a label each, the one that is kept chosen."""
+        """The position whose prediction is shown; where each token has a label, that of the selected token."""
         labels, at = self.model.info.labels, self.token_among(len(self.trace.read))
         return at if labels and labels.each and at in self.model.places(self.trace) else self.default_position
 
     @property
     def without_words(self) -> str:
-        """What a page's words are headed by that say why a model predicts no tokens."""
+        """The heading of the words that say why a model predicts no tokens."""
         return "labels" if self.model.info.labels else "headless"
 
     @property
     def case(self) -> str:
-        """Which case of a page's words a model is, where nothing is chosen next (see `ui.words.heading_for`)."""
+        """The case of a page's headings for this model: "labels" for a classifier, else "" (see `ui.words.heading_for`)."""
         return "labels" if self.model.info.labels else ""
 
     @property
     def token(self) -> int:
-        """The query that is kept chosen, or the newest."""
+        """The selected query, or the newest."""
         return self.token_among(len(self.attention.queries))
 
     def token_among(self, count: int) -> int:
-        """The chosen token, where there are so many, or the newest."""
+        """Return the selected token if the text has so many tokens, else the newest."""
         return (
             min(self.newest, count - 1)
             if self.chosen_token is None or self.chosen_token >= count or count == 1
@@ -190,11 +189,11 @@ class Look:
 
     @cached_property
     def scope(self) -> Scope:
-        """What is shown of the attention."""
+        """The part of the attention that is shown."""
         return self.scope_of(self.attention)
 
     def scope_of(self, attention: Attention) -> Scope:
-        """What is shown of an attention, with the tokens as they are written at this level."""
+        """Return the part of an attention that is shown, with the tokens as they are written at this level."""
         whole_scope = scope(attention, **self.options)
         sides = (
             replace(side, tokens=self.spell_tokens(side.tokens, side.start == 0))
@@ -204,7 +203,7 @@ class Look:
         return replace(whole_scope, queries=queries, keys=keys)
 
     def select(self, tokens: Sequence[Token]) -> Selection:
-        """The tokens as chosen: all, or without the special ones that nobody typed; for beginners, characters in one piece."""
+        """Return the tokens to show: all, or without untyped special tokens; for beginners, each character in one piece."""
         if self.beginner:
             whole, groups = whole_characters(tokens)
             return Selection(self.spell_tokens(whole), groups)
@@ -213,31 +212,31 @@ class Look:
         return Selection([spelled[place] for place in places], [[place] for place in places])
 
     def spell_tokens(self, tokens: Sequence[Token], first: bool = True) -> list[Token]:
-        """The tokens as they are written at this level (see `viz.tokens.plain_signs`)."""
+        """Return the tokens as they are written at this level (see `viz.tokens.plain_signs`)."""
         return plain_signs(tokens, first) if self.beginner else list(tokens)
 
     def outcome(self, id: int) -> str:
-        """What the model may predict as it is written at this level (see `viz.tokens.plain_sign`)."""
+        """Return a possible prediction as it is written at this level (see `viz.tokens.plain_sign`)."""
         text = self.model.outcome(id)
         return plain_sign(text) if self.beginner else text
 
     @property
     def apart(self) -> bool:
-        """Whether tokens are not joined though whole words are asked for: no spaces separate the words of the text."""
+        """Whether tokens are not joined although whole words are asked for, because the text has no spaces between words."""
         text = self.trace.text + self.second if self.trace.target else self.trace.text
         return bool(self.options.get("whole_words")) and unspaced(text)
 
     def at(self, layer: int, head: int) -> Look:
-        """The same through another head."""
+        """Return the same look through another head."""
         return replace(self, picked=(layer, head))
 
     def within(self, **window: tuple[int, int]) -> Look:
-        """Of a long text, a part: the first and the last of `queries` and of `keys` that are looked at."""
+        """Return the look at a part of a long text: `queries` and `keys` are the first and last tokens of it."""
         return replace(self, options={**self.options, **window})
 
 
 def look_of(model: LanguageModel, trace: Trace, second: str, choices: Choices) -> Look:
-    """Return the look at a text with these choices. second: what is typed beside the text."""
+    """Return the look at a text with these choices. second: the text in the second box."""
     kind = kind_of(model.info, choices.level, choices.attention)
     beginner = choices.level == "beginner"
     picked = (None, None) if beginner else (choices.layer, choices.head)
@@ -259,17 +258,17 @@ def look_of(model: LanguageModel, trace: Trace, second: str, choices: Choices) -
 
 
 def tokens_at_most(trace: Trace, kind: str) -> int:
-    """Return how many tokens there are of which one may be kept chosen."""
+    """Return how many tokens may be selected."""
     return max(len(trace.attention[kind].queries), len(trace.tokens), len(trace.target))
 
 
 def can_be_kept(token: int | None, count: int) -> bool:
-    """Return whether a token can be kept chosen among so many: a text that became shorter than that lets it go."""
+    """Return whether a token can stay selected among so many tokens; a text that has become shorter deselects it."""
     return token is not None and token < count != 1
 
 
 def kind_of(info: ModelInfo, level: str, attention: str) -> str:
-    """Return which attention is looked at: "self", or that of an encoder-decoder's three which is chosen."""
+    """Return the kind of attention that is shown: "self", or the chosen one of an encoder-decoder's three."""
     if info.kind != "encoder-decoder":
         return "self"
     return "cross" if level == "beginner" else attention
@@ -286,7 +285,7 @@ def scope_options(trace: Trace, choices: Choices) -> dict[str, bool]:
 
 
 def beside(trace: Trace, written: str | None) -> str:
-    """Return what is written beside the text, where the model has read it; of a classifier of two stacks the text again."""
+    """Return the second text if the model has read it; for a classifier with two stacks, the text again."""
     if trace.target and trace.label is not None:
         return trace.text
     return written or "" if trace.target or any(token.segment for token in trace.tokens) else ""

@@ -1,4 +1,4 @@
-"""The pages, as the menu has them."""
+"""The pages in the order of the menu."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def _page(name: str, title: str, icon: str, hidden: bool) -> StreamlitPage:
 
 
 def pages(hidden: Collection[str]) -> dict[str, list[StreamlitPage]]:
-    """The pages by their sections, for `st.navigation`; those hidden, by their names, are not in the menu.
+    """Return the pages by their sections, for `st.navigation`. hidden: names of pages that are left out of the menu.
 
-    Streamlit looks for a page's file when it is made, and marks the one that runs: they are made once a server, and copied. What
-    it makes outside of a run is no page, and is not kept.
+    Streamlit looks for a page's file when the page object is created, and marks the page that runs: so the objects are created
+    once a server and copied. Objects created outside of a run are no pages and are not kept.
     """
     make = _page if get_script_run_ctx(suppress_warning=True) else _page.__wrapped__
     return {

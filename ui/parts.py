@@ -25,8 +25,8 @@ def part(name: str, build: Callable[..., Part], *arguments: Any) -> Part:
 
 
 def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
-    """Return an error as a sentence, and log its details: of a refusal the line that refuses, for its sentence may hold what a
-    visitor typed, and of anything else all."""
+    """Return an error as a sentence, and log its details: for a refusal only the line of code that refuses, because its sentence
+    may contain a visitor's text; for any other error everything."""
     log = logging.getLogger(__name__)
     if place := refused_at(error):
         log.warning("%s could not be %s: refused by %s", name, doing, place)
@@ -39,7 +39,7 @@ def complaint(name: str, error: Exception, doing: str = "drawn") -> str:
 
 
 def refused_at(error: Exception) -> str:
-    """The file and line of ours that refused something in a sentence; "" for an error of another kind."""
+    """Return the file and line of our code that raised a refusal; "" for any other error."""
     frames = extract_tb(error.__traceback__)
     if not isinstance(error, ValueError) or not frames or not (frames[-1].line or "").startswith("raise "):
         return ""

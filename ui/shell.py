@@ -44,8 +44,8 @@ AGAIN = 3600
 def heading(folder: Path, reads: bool = True, purpose: str = "purpose") -> DeltaGenerator:
     """Draw the page's name and its purpose, or what to look for in an example, and on a page that reads a text the example menu.
 
-    purpose: the heading under which the page says what it is for. Returns the place below, for all that is not always there: with
-    it what follows keeps its own place, and is not there twice for a moment.
+    purpose: the heading of the words about the page's purpose. Returns the place below, for content that is not always there, so
+    that the content after it keeps its place and never appears twice for a moment.
     """
     restore_typed(folder.name)
     with st.container(key="chosen"):  # where the side bar is closed, as on a phone
@@ -73,7 +73,7 @@ def example_on(page: str, info: ModelInfo) -> Example | None:
 
 
 def lead_on(example: Example) -> None:
-    """Draw the button that continues an example: to the writer's head like a trained one, or to a lesson."""
+    """Draw the button that continues an example: to a writer's head like a trained one, or to a lesson."""
     like, lesson = examples.find_counterpart(example), files.find(example.then) if example.then else None
     if like:
         st.button(
@@ -98,7 +98,7 @@ def lead_on(example: Example) -> None:
 def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> None:
     """Render a page that has no text box: its heading, and `draw` in a fragment below.
 
-    An interaction reruns only the fragment, as on other pages; `ui.serving.leaving` counts on it. purpose: as of `heading`.
+    An interaction reruns only the fragment, as on other pages; `ui.serving.leaving` relies on that. purpose: as in `heading`.
     """
 
     explained: set[str] = set()
@@ -136,13 +136,13 @@ def live(
     reads_model: bool = True,
     hides_boxes: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Render a page with text boxes: a keystroke reruns the boxes and `draw`, and not the heading.
+    """Render a page with text boxes: a keystroke reruns the boxes and `draw`, but not the heading.
 
-    folder: where the words of the page stand; draw: returns what the line needs, None without one; reads: whether the page shows
-    what the model makes of the text, so that it matters how much of it the model can read; answers: whether a button beside an
-    answer has it continued; purpose: as of `heading`; beneath: places what stands between heading and boxes, which a keystroke
-    leaves as it is; reads_model: whether the page shows anything of the model in use, and so nothing while a link's model is
-    still loading; hides_boxes: asks whether what is chosen on the page uses no text, so that the boxes are out of sight."""
+    folder: that of the page's words; draw: returns the page's part for the line, None without one; reads: whether the page shows
+    results of the model for the text, so that it matters how much of it the model can read; answers: whether a button beside an
+    answer continues it; purpose: as in `heading`; beneath: places content between heading and boxes, which a keystroke does not
+    change; reads_model: whether the page depends on the model in use, and so shows nothing while a link's model is loading;
+    hides_boxes: asks whether what is chosen on the page uses no text, so that the boxes are out of sight."""
 
     drawn_before = told_with_the_page = False
     explained: set[str] = set()
@@ -209,9 +209,9 @@ def write_boxes(info: ModelInfo, page: str, answers: bool) -> tuple[str, str, De
 
 @contextmanager
 def alone(page: str, first: bool) -> Iterator[float]:
-    """Run a stage without its page: measured, in its turn, and sent to the browser before the next run begins.
+    """Run a stage without its page: count it, wait for its turn, and send it to the browser before the next run begins.
 
-    Yields the seconds that it has waited for its turn; first: as of `turn`.
+    Yields the seconds that it has waited for its turn; first: as in `turn`.
     """
     try:
         with press(page), turn(first) as waited:
@@ -221,7 +221,7 @@ def alone(page: str, first: bool) -> Iterator[float]:
 
 
 def say_numbering(reads_model: bool) -> None:
-    """Which layers of the network have attention, where others have none: the boards of a page name these alone."""
+    """Say which layers of the network have attention, if some have none: the boards of a page only name those that have."""
     if reads_model and (numbering := loaded.info(picker.in_use()).numbering):
         st.caption(numbering)
 
@@ -236,7 +236,7 @@ def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:
 
 
 def by_itself(key: str, draw: Callable[[], None]) -> None:
-    """Draw a part of the page in a fragment of its own: an interaction with it reruns only this part.
+    """Draw a part of the page in its own fragment: an interaction with it reruns only this part.
 
     A change that concerns the rest of the page calls `state.run_whole_page_next`. key: of the container.
     """
@@ -282,12 +282,12 @@ def keep_address(texts: bool = True) -> None:
 
 
 def above() -> DeltaGenerator:
-    """Return the row above a picture: its options at the left, "Take it away" at the right."""
+    """Return the row above a picture: its options on the left, "Take it away" on the right."""
     return st.container(key="above", horizontal=True, horizontal_alignment="distribute", wrap=False)
 
 
 def begin_complaints() -> tuple[dict[str, tuple[str, str]], DeltaGenerator]:
-    """Show the link's invalid wishes; return them, and the place where later ones stand."""
+    """Show the invalid values of the link; return them, and the place for later ones."""
     early, complaints = take_complaints(), st.empty()
     if early:
         with complaints.container():
@@ -296,19 +296,19 @@ def begin_complaints() -> tuple[dict[str, tuple[str, str]], DeltaGenerator]:
 
 
 def drop_unsettled_complaints() -> None:
-    """Forget wishes for layers and heads while the model is not settled: they may be right for the one that comes."""
+    """Forget complaints about layers and heads while the model is not settled: the values may be valid for the next model."""
     if not picker.is_settled():
         for choice in (state.LAYER, state.HEAD):
             (state.COMPLAINTS.get() or {}).pop(choice.name, None)
 
 
 def take_complaints() -> dict[str, tuple[str, str]]:
-    """Return the link's invalid wishes, once; none while its model loads, because the next page would remove the message."""
+    """Return the link's invalid values, once; none while its model loads, because the next page would remove the message."""
     return {} if state.JOB.get() else state.COMPLAINTS.pop() or {}
 
 
 def show_complaints(complaints: dict[str, tuple[str, str]]) -> None:
-    """Show a sentence for each thing that the link asks for and that does not exist."""
+    """Show a sentence for each value in the link that does not exist."""
     if not complaints:
         return
     wishes = [f"{meaning} “{plain(value[:SHOWN])}”, which does not exist here." for meaning, value in complaints.values()]
@@ -318,7 +318,9 @@ def show_complaints(complaints: dict[str, tuple[str, str]]) -> None:
 
 
 def tell_with_the_page(complaints: dict[str, tuple[str, str]]) -> NoReturn:
-    """Run the whole page: outside itself a stage may place by itself only what it has placed with its page before."""
+    """Run the whole page if there are new complaints: a stage that runs alone can place outside itself only what it placed with
+    its page before.
+    """
     state.COMPLAINTS.set(complaints)
     st.rerun()
 

@@ -29,7 +29,7 @@ def component(kind: str, uses: tuple[str, ...], html: str) -> Callable[..., Any]
 
 
 def show(view: View, key: str, chosen: Callable[[], None] | None = None) -> Any:
-    """Mount a view. `chosen` is called before the rerun when the visitor chooses something; the choice is in `choice(key)`."""
+    """Mount a view. `chosen` is called before the rerun when the visitor chooses something; `choice(key)` returns the choice."""
     mount = component(view.kind, view.uses, view.assets().html)
     return mount(key=key, data=view.data, on_chosen_change=visitors.hold(chosen or (lambda: None)))
 

@@ -1,9 +1,9 @@
 """The choices of a visitor, and the link that opens them again.
 
-A key is a name in the session and, where it is linked, in the address, with its default and, where they do not depend on model
-or text, the values that it may have. Here stand the mechanism and the keys that pages share; the keys of one page stand in
+A key is a name in the session and, where it is linked, in the address, with its default and, where they do not depend on model or
+text, the values that it may have. This module has the mechanism and the keys that pages share; the keys of one page are in
 `pages/<page>/state.py`, and every page understands all of them in an address. Choices are placed by `ui.choices.widgets`, which
-tells of nonsense in a link.
+reports invalid values in a link.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True)
 class Key(Generic[T]):
-    """One thing that is known of a visitor. name: in the session, and where it is `linked` in the address too; values: those
-    that it may have, () for any, or where they depend on model or text; led: whether a class is led to it though no link says it;
-    cleared_by_step: whether a lesson's step drops it though no link says it."""
+    """A fact about a visitor. name: in the session, and if it is `linked` also in the address; values: the allowed ones, () for
+    any, or if they depend on model or text; led: whether a class is led to it although no link contains it; cleared_by_step:
+    whether a lesson's step clears it although no link contains it."""
 
     name: str
     default: T
@@ -85,7 +85,7 @@ members: dict[str, Any] = {}  # the keys of families that anybody has met, by na
 
 @dataclass(frozen=True)
 class Family:
-    """Choices that have a name for each field of something. prefix: begins their names; numbers: whether each is a number."""
+    """Choices with a name for each field of an object. prefix: the start of their names; numbers: whether each is a number."""
 
     prefix: str
     numbers: bool = False
@@ -97,8 +97,8 @@ class Family:
 
 
 def _value(name: str, other: Any) -> Any:
-    """What the session has by a name, or another value where it has none. A page asks two hundred times, so a name that belongs
-    to no widget is looked up at once where Streamlit comes to after twenty steps."""
+    """Return the session's value for a name, else `other`. A page asks two hundred times, so a name that belongs to no widget is
+    looked up directly in the place that Streamlit reaches after twenty steps."""
     if PLAIN or (run := get_script_run_ctx(suppress_warning=True)) is None:
         return st.session_state.get(name, other)
     return _value_in(run.session_state._state, name, other)
@@ -124,7 +124,7 @@ def _address_value(name: str) -> str | None:
 
 
 def of_visit(visit: AppSession, key: Key[T]) -> T:
-    """Return the value of a key in another visit, outside of its runs."""
+    """Return the value of a key in another visit, outside of that visit's runs."""
     value: T = _value_in(visit.session_state, key.name, key.default)
     return value
 
@@ -135,7 +135,7 @@ LINKED = 6000  # characters of text that a link can carry, each up to nine bytes
 
 
 def link(name: str, *values: str, default: Any = None) -> Key[Any]:
-    """A key that is in the address. Of these values the first is the default, where none is given."""
+    """Return a key that is in the address. Without a default, the first of the values is the default."""
     return Key(name, values[0] if values and default is None else default, values, linked=True)
 
 
@@ -213,7 +213,7 @@ def taken_key(key: str) -> Key[Any]:
 
 
 def answer_key(lesson: str, step: int, answer: Any) -> Key[Any]:
-    """Return the key for what is answered at a step of a lesson. answer: the one that was given before, if any."""
+    """Return the key for the answer at a step of a lesson. answer: the previous answer, if any."""
     return Key(f"lesson-answer-{lesson}-{step}", answer)
 
 
@@ -222,26 +222,26 @@ def level() -> str:
 
 
 def check_link(key: Key[Any], allowed: Iterable[object], meaning: str) -> None:
-    """Say so when the address asks for something that does not exist. The widget bound to it then falls back to its default."""
+    """Report a value in the address that does not exist. The widget bound to it then falls back to its default."""
     value = key.in_address
     if value is not None and value not in map(str, allowed):
         complain(key, value, meaning)
 
 
 def take_as(key: Key[T], value: T) -> None:
-    """Set a choice that the address names in other words than its widget does."""
+    """Set a choice whose value in the address differs from the widget's."""
     with suppress(StreamlitAPIException):  # with Back it belongs to its widget, which then writes its own value there
         st.query_params.pop(key.name, None)
     key.set(value)
 
 
 def complain(key: Key[Any], value: str, meaning: str) -> None:
-    """Remember an invalid wish of a link, for a message of `ui.shell`."""
+    """Remember an invalid value in a link, for a message of `ui.shell`."""
     COMPLAINTS.set({**(COMPLAINTS.get() or {}), key.name: (meaning, value)})
 
 
 def open_page(page: str) -> None:
-    """Remember the link's wishes for as long as the visitor stays on the page that it opened."""
+    """Remember the link's values for as long as the visitor stays on the page that it opened."""
     if not LINK.is_set:
         LINK.set((page, st.query_params.to_dict()))
         WELCOME.set(not page and not st.query_params.to_dict())
@@ -263,32 +263,32 @@ def linked_value(key: Key[Any]) -> str | None:
 
 
 def take_linked_value(key: Key[Any]) -> str | None:
-    """Return what the link that opened this page says of a choice, once; None afterwards, and while the model that it is about
-    is still loading."""
+    """Return, once, the value of a choice in the link that opened this page; None afterwards, and while the link's model is
+    loading."""
     return None if JOB.get() else LINK.get()[1].pop(key.name, None)
 
 
 @cache
 def declarations() -> tuple[ModuleType, ...]:
     """Return the modules that declare keys: this one, and the state module of each page. Pages import this module, so it finds
-    theirs by their folders, when an address is read for the first time."""
+    their state modules by folder, when an address is first read."""
     above = __name__.removesuffix("ui.state")  # "" in the folder, and the package's name in the wheel
     pages = sorted(file.parent.name for file in (Path(__file__).parent.parent / "pages").glob("*/state.py"))
     return sys.modules[__name__], *(import_module(f"{above}pages.{page}.state") for page in pages)
 
 
 def declared(kind: type[U]) -> list[U]:
-    """Return all that is declared of a kind: keys or families."""
+    """Return all declared objects of a type: keys or families."""
     return [value for module in declarations() for value in vars(module).values() if isinstance(value, kind)]
 
 
 def linked_keys() -> list[Key[Any]]:
-    """Every choice that has a name of its own in an address."""
+    """Return every key that has a name of its own in an address."""
     return [key for key in declared(Key) if key.linked]
 
 
 def keys_cleared_by_step() -> list[Key[Any]]:
-    """Return the keys that no link says and a lesson's step drops."""
+    """Return the keys that no link contains and that a lesson's step clears."""
     return [key for key in declared(Key) if key.cleared_by_step]
 
 
@@ -298,14 +298,14 @@ def family_of(name: str) -> Family | None:
 
 
 def without_defaults(link: dict[str, str]) -> dict[str, str]:
-    """What a link need not say is left out: Streamlit leaves it out of an address as well, and makes a new entry in the browser's
-    history of the shorter one."""
+    """Return choices without default values, which a link need not contain. Streamlit also leaves them out of an address, and
+    would add the shorter address to the browser's history."""
     first = {key.name: str(key.default).lower() if isinstance(key.default, bool) else str(key.default) for key in linked_keys()}
     return {name: value for name, value in link.items() if value != first.get(name)}
 
 
 def numbered_keys() -> list[Key[Any]]:
-    """Those choices of a family that the session has."""
+    """Return the choices of a family that the session has."""
     others = {key.name for key in linked_keys()}
     names = (name for name in map(str, st.session_state) if name not in others and family_of(name))
     return [link(name, default=members.get(name)) for name in names]
@@ -315,8 +315,7 @@ OWN = (ROOM, PROJECTOR, LESSON_LANGUAGE, MODEL, TRAINED, TEXT, TARGET)  # that a
 
 
 def chosen() -> dict[str, Any]:
-    """All that is chosen of what a link can say, and of what else a class is led to, as the session has it, without the model and
-    the texts."""
+    """Return all choices of the session that a link can contain or that a class is led to, without the model and the texts."""
     run = get_script_run_ctx(suppress_warning=True)
     look = partial(_value_in, run.session_state._state) if run and not PLAIN else st.session_state.get  # of a hundred names
     names = _led_names().union(members).difference(key.name for key in OWN)
@@ -326,14 +325,14 @@ def chosen() -> dict[str, Any]:
 
 @cache
 def _led_names() -> frozenset[str]:
-    """Return the names of all that a class is led to, besides the members of families."""
+    """Return the names of all choices that a class is led to, except those of families."""
     return frozenset(key.name for key in declared(Key) if key.linked or key.led)
 
 
 def choose(values: dict[str, Any], anew: bool = False, now: dict[str, Any] | None = None) -> None:
-    """Have the choices of `chosen` that somebody else made, and no others. Before its widgets are placed. anew: whether those
-    of this page have not been placed yet: they would begin with their defaults where the page before has the same. now: what
-    `chosen` has just given."""
+    """Replace all choices by those that another person's `chosen` returned, before the widgets are placed. anew: whether this
+    page's widgets have not been placed yet: they would begin with their defaults where the previous page has the same widgets.
+    now: the present result of `chosen`."""
     now = chosen() if now is None else now
     for name in now.keys() - values.keys():
         with suppress(StreamlitAPIException):  # with Back it belongs to its widget
@@ -343,8 +342,8 @@ def choose(values: dict[str, Any], anew: bool = False, now: dict[str, Any] | Non
 
 
 def forget(key: Key[Any]) -> None:
-    """Have a choice of this page as a new visitor finds it. Where it has a default it is set to that: its widget stays, and of a
-    value that is only dropped the browser hears nothing and goes on showing it."""
+    """Reset a choice of this page. It is set to its default if it has one, not only dropped: its widget stays, and the browser
+    would go on showing the old value."""
     if key.default is not None and key.get() != key.default:
         key.set(key.default)
     else:
@@ -352,7 +351,7 @@ def forget(key: Key[Any]) -> None:
 
 
 def take(page: str, link: dict[str, str]) -> None:
-    """Have what a link says as its widgets would take it from an address, when that page is opened next."""
+    """Take over a link's values, as its widgets would take them from an address, when that page is next opened."""
     keys = {key.name: key for key in linked_keys()}
     for name, value in link.items():
         key = keys.get(name, Key[Any](name, None))
@@ -370,7 +369,7 @@ def take(page: str, link: dict[str, str]) -> None:
 
 
 def as_number(text: str) -> int | float | str:
-    """Return a written number as a number, and any other text as it is."""
+    """Return the number that a text stands for, and any other text unchanged."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
@@ -378,14 +377,14 @@ def as_number(text: str) -> int | float | str:
 
 
 def later(level: str, *keys: Key[Any]) -> None:
-    """Remember what the link asks for and only a higher level has, for a sentence of `ui.shell`. level: the first that has it."""
+    """Remember a link's choice that only a higher level shows, for a sentence of `ui.shell`. level: the first that shows it."""
     waiting = {key.name: value for key in keys if (value := linked_value(key)) is not None}
     if (later := LATER.get()) is not None:
         later.setdefault(level, {}).update(waiting)
 
 
 def settle(key: Key[Any], options: Sequence[T], here: Sequence[T]) -> None:
-    """Bring a choice among options to those that this level has; what the link asks for is chosen at the level that has it."""
+    """Restrict a choice to the options of this level; a link's option is chosen at the first level that has it."""
     if linked_value(key) in set(options) - set(here):
         later(next(iter(LEVELS[LEVELS.index(level()) + 1 :]), LEVELS[-1]), key)
     elif (waited := LINK.get()[1].pop(key.name, None)) in here and key.is_set and key.get() == here[0]:
@@ -403,8 +402,8 @@ def keep(key: Key[Any], value: str | float | bool | None, default: str | float |
 
 
 def say_in_address(key: Key[str]) -> None:
-    """Have Streamlit know a choice of the address too: a browser that comes to a fresh server sends what Streamlit last heard of,
-    and of `keep` it hears nothing."""
+    """Tell Streamlit a choice of the address too: a browser that reconnects to a fresh server sends the address that Streamlit
+    last knew, and `keep` does not tell Streamlit."""
     if (value := key.get()) == (key.in_address or ""):
         return
     if value:
@@ -414,12 +413,12 @@ def say_in_address(key: Key[str]) -> None:
 
 
 def run_whole_page_next() -> None:
-    """After this fragment's rerun, rerun the page: something outside the fragment must follow a choice made inside it."""
+    """Rerun the page after this fragment's rerun, because something outside the fragment depends on a choice made inside it."""
     WHOLE_PAGE.set(True)
 
 
 def ask_for_model(name: str) -> None:
-    """Ask for a model by its name; from the next run of the page on."""
+    """Request a model by its name, from the page's next run on."""
     CHOOSE.set(name)
 
 
@@ -429,14 +428,14 @@ def box_text(key: Key[str]) -> str:
 
 
 def texts_in_address() -> dict[str, str | None]:
-    """What an address says of the boxes: nothing of one that is as it began, or too long for an address."""
+    """Return the texts of the boxes for an address: without unchanged ones, and those that are too long for an address."""
     values = {key: box_text(key) for key in (TEXT, TARGET)}
     return {key.name: None if value == key.default or len(value) > LINKED else value for key, value in values.items()}
 
 
 def address() -> str:
-    """The address that opens this view again, as far as an address can hold it; "" outside of the app. Text and model stand in it
-    also where they are those that a visitor begins with, which may be others in another version."""
+    """Return the address that opens this view again, as far as an address can hold it; "" outside of the app. It always contains
+    text and model, because another version may have other initial ones."""
     if not (place := st.context.url):
         return ""
     first = {MODEL.name: IN_USE.get() or None}

@@ -14,7 +14,7 @@ from ui.lexicon.marks import Marked, Words
 
 
 def spoken() -> Words:
-    """The words of pages for this visitor, with what is marked on their page."""
+    """Return the reader of pages' words for this visitor, with the terms that are already marked on their page."""
     return Words(state.level(), is_touched, state.EXPLAINED.get())
 
 
@@ -29,12 +29,12 @@ def paragraph(folder: Path, *headings: str, **values: object) -> str:
 
 
 def heading_for(folder: Path, heading: str, case: str) -> str:
-    """A heading with a case behind it, if the page says something else there at this level (see `Words.heading_for`)."""
+    """Return a heading with its case, if the page has words for that case at this level (see `Words.heading_for`)."""
     return spoken().heading_for(folder, heading, case)
 
 
 def mark_head(name: str) -> str:
-    """A head's name in a title, marked where it stands first."""
+    """Mark a head's name in a title if it is the first on the page."""
     return spoken().mark_head(name)
 
 
@@ -46,7 +46,9 @@ def say(folder: Path, heading: str, **values: object) -> None:
 
 @contextmanager
 def mark_again(own: set[str]) -> Iterator[None]:
-    """A part of the page that runs by itself: what it marked last time is open again, and what it marks now is kept in `own`."""
+    """Prepare a part of the page that runs by itself: terms that it marked last time may be marked again, and new marks are kept
+    in `own`.
+    """
     known = state.EXPLAINED.get()
     first = {} if known is None else known
     for name in own:

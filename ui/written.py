@@ -1,4 +1,4 @@
-"""Files that people write beside the program, lessons and words to know: read, or refused with the line that is wrong."""
+"""Reads files that people write beside the program, lessons and the lexicon, and refuses wrong ones with the line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = {str: "a text", int: "a whole number", dict: "names and values", list: "
 
 
 class Reader(yaml.SafeLoader):
-    """Reads YAML as `yaml.safe_load` does, unless the sign << makes thousands of names of a few lines."""
+    """A YAML reader like `yaml.safe_load` that refuses files in which << turns a few lines into thousands of names."""
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         super().flatten_mapping(node)
@@ -31,7 +31,9 @@ class Reader(yaml.SafeLoader):
 
 
 def text_of(file: Path, largest: int) -> str:
-    """The text of a file of at most so many bytes. Errors: FileError otherwise, and where it cannot be read or is not UTF-8."""
+    """Return the text of a file of at most so many bytes. Errors: FileError for a longer one, and if it cannot be read or is not
+    UTF-8.
+    """
     try:
         if file.stat().st_size > largest:
             raise FileError(file.name, 1, f"The file has more than {largest:,} bytes. Make it shorter, or two of it.")
@@ -44,7 +46,7 @@ def text_of(file: Path, largest: int) -> str:
 
 @dataclass(frozen=True)
 class Block:
-    """Lines of the form “name: value” in a file. line: of the first one; end: where the text goes on."""
+    """A block of lines “name: value” in a file. line: of the first one; end: the line after the block."""
 
     values: dict[str, Any]
     text: str
@@ -53,13 +55,13 @@ class Block:
     end: int = 0
 
     def refuse(self, name: str, sentence: str) -> NoReturn:
-        """Errors: FileError with the line of that name; of none, the first."""
+        """Raise FileError with the line of a name; without a name, with the first line."""
         begins = re.compile(rf"[\s{{,-]*{re.escape(name)}\s*:")
         places = [at for at, line in enumerate(self.text.split("\n")) if name and begins.match(line)]
         raise FileError(self.file, self.line + (places[0] if places else 0), sentence)
 
     def part(self, values: dict[str, Any], *path: str | int) -> Block:
-        """Lines further in, which say these values. path: the names, and places in lists, that lead there."""
+        """Return the block of nested values. path: the names and list indices that lead there."""
         node = yaml.compose(self.text)
         for step in path:
             nodes = [node.value[step]] if isinstance(step, int) else [value for name, value in node.value if name.value == step]
@@ -70,8 +72,8 @@ class Block:
         return Block(values, "\n".join(self.text.split("\n")[first:last]), self.file, self.line + first)
 
     def allow(self, kinds: Mapping[str, type], needed: Iterable[str], where: str) -> None:
-        """Errors: FileError for a name that means nothing, which would otherwise be passed over in silence, for one that is
-        needed and not there, and for a value of another kind."""
+        """Check the names and values. Errors: FileError for an unknown name, which would otherwise be silently ignored, for a
+        missing one, and for a value of a wrong type."""
         for name, value in self.values.items():
             if name not in kinds:
                 self.refuse(str(name), f"A {where} has no {quoted(name)}. It has {', '.join(kinds)}.")
@@ -82,14 +84,14 @@ class Block:
 
 
 def header_of(text: str, file: str, what: str) -> Block:
-    """The lines between the two lines of dashes at the beginning of a file."""
+    """Return the lines between the two lines of dashes at the beginning of a file."""
     if not (match := HEADER.match(text)):
         raise FileError(file, 1, f"A {what} begins with a header between two lines of three dashes (---).")
     return Block(mapping(match[1], file, 2), match[1], file, 2, match.end())
 
 
 def mapping(text: str, file: str, line: int) -> dict[str, Any]:
-    """What YAML says, as names and values. line: of the first one."""
+    """Parse YAML to names and values. line: the number of its first line."""
     if depth_of(text) > DEEPEST:
         raise FileError(file, line, f"Brackets stand in each other more than {DEEPEST} deep. Leave most of them out.")
     try:
@@ -111,13 +113,13 @@ def mapping(text: str, file: str, line: int) -> dict[str, Any]:
 
 
 def depth_of(text: str) -> int:
-    """How deep brackets stand in each other, or more where texts hold some."""
+    """Return how deep brackets are nested, or more if texts contain some."""
     steps = (1 if sign in "[{" else -1 for sign in re.findall(r"[\[\]{}]", text))
     return max(accumulate(steps), default=0)
 
 
 def parts_of(values: object) -> Iterator[object]:
-    """Everything that values hold, each as often as it stands there; no more than are allowed."""
+    """Yield everything inside nested values, repeated parts repeatedly; no more than allowed."""
     waiting = [values]
     for _ in range(MOST + 1):
         if not waiting:

@@ -1,6 +1,6 @@
 """Arrays and tokens in, a picture out: a `View` that a notebook shows and the app mounts, or a Plotly figure.
 
-What stands here is imported when it is asked for: the app reads addresses of scripts before it needs numpy, and Plotly later.
+Its names are imported when they are first used: the app needs the addresses of scripts first, numpy later, and Plotly last.
 """
 
 from __future__ import annotations

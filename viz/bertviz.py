@@ -1,8 +1,8 @@
 """BertViz's head view and model view (Vig 2019, https://arxiv.org/abs/1906.05714) as pages that need no network.
 
-The drawing is BertViz's own JavaScript, read from the installed package. As BertViz's Python wraps it, it loads its
-libraries from outside hosts, holds its data twice and breaks on a token such as `</script>`; the page here has d3 and
-jQuery inside, the data once, and text that stays text.
+The drawing is BertViz's own JavaScript, read from the installed package. The page that BertViz's Python makes loads libraries
+from outside hosts, contains its data twice and breaks on a token such as `</script>`; the page made here contains d3 and jQuery,
+has the data once, and escapes all text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WRITTEN = np.array(["0", *(f"{i / 10**_DIGITS:.{_DIGITS}f}".lstrip("0").rstrip(
 
 
 def bertviz_bytes(layers: int, heads: int, queries: int, keys: int | None = None) -> int:
-    """About how large a page with so many layers is, in bytes; never less than it turns out."""
+    """Return an upper estimate of the bytes of a page with so many layers."""
     return _LIBRARIES + layers * heads * queries * (queries if keys is None else keys) * _WRITTEN_BYTES
 
 
@@ -48,8 +48,8 @@ def layers_that_fit(
 ) -> list[int]:
     """Return the consecutive layers around `around` that fit on one page; empty if not even one does.
 
-    Both views are held to `BUDGET` bytes, and to `DRAWN` weights at one time: for the head view those of one layer, for the
-    model view those of all its layers.
+    Both views are limited to `BUDGET` bytes, and to `DRAWN` weights at a time: in the head view those of one layer, in the model
+    view those of all its layers.
     """
     weights = max(1, heads * queries * (queries if keys is None else keys))
     drawn = DRAWN // weights
@@ -68,13 +68,13 @@ def bertviz_head_view(
     theme: Theme = "auto",
     second: int | None = None,
 ) -> str:
-    """BertViz's head view as one self-contained HTML page.
+    """Return BertViz's head view as one self-contained HTML page.
 
     `attention` is an array [layers, heads, query, key], or for some of the layers `{number: array [heads, query, key]}`;
-    weights in [0, 1], kept to four digits. `queries` stand on the left, `keys` (by default the same) on the right: tokens
-    (anything with a `.text`) or strings. `layer` is shown first, by default the first given; `heads` are those switched on at
-    first, by default all. `second` is where the second text of a pair begins: then a menu has the attention within and between
-    the two. Raises ValueError where these do not fit together.
+    weights in [0, 1], rounded to four digits. `queries` are on the left, `keys` (by default the same) on the right: tokens
+    (anything with a `.text`) or strings. `layer` is shown first, by default the first one; `heads` are switched on at first, by
+    default all. `second` is the position at which the second text of a pair begins: then a menu offers the attention within and
+    between the two. Raises ValueError where these do not fit together.
     """
     numbers, weights = _layers(attention)
     parts, names = [_data(weights, queries, keys)], []
@@ -103,13 +103,12 @@ def bertviz_encoder_decoder_view(
     heads: Sequence[int] | None = None,
     theme: Theme = "auto",
 ) -> str:
-    """BertViz's head view of an encoder-decoder as one self-contained HTML page, with a menu of those attentions that are given.
+    """Return BertViz's head view of an encoder-decoder as one self-contained HTML page, with a menu of the given attentions.
 
-    Each is given as in `bertviz_head_view`; in cross-attention the decoder's tokens stand on the left, or `cross_rows`: what
-    its rows are called otherwise. `first` is shown first, by default the first given. The stacks may differ in layers, as long
-    as both begin with the same one; the menu of layers then has those that the attention on screen has, which BertViz's own
-    menu does not know. Raises ValueError where these do not fit together, or differ in their heads: BertViz has one row of
-    colours for all.
+    Each has the form of `bertviz_head_view`. In cross-attention the decoder's tokens are on the left, or other names of its rows,
+    `cross_rows`. `first` is shown first, by default the first given one. The stacks may have different layers, as long as both
+    begin with the same one; the menu of layers then has those of the attention on screen, unlike BertViz's own menu. Raises
+    ValueError where these do not fit together, or have different heads: BertViz has one row of colours for all.
     """
     rows = cross_rows or decoder_tokens
     sides = {"encoder": (encoder_tokens,) * 2, "decoder": (decoder_tokens,) * 2, "cross": (rows, encoder_tokens)}
@@ -138,7 +137,7 @@ def bertviz_encoder_decoder_view(
 def bertviz_model_view(
     attention: Attention, queries: Sequence[Any], keys: Sequence[Any] | None = None, theme: Theme = "auto"
 ) -> str:
-    """BertViz's model view, every head of the layers given as a thumbnail, as one self-contained HTML page.
+    """Return BertViz's model view, with every head of the given layers as a thumbnail, as one self-contained HTML page.
 
     Arguments and errors are those of `bertviz_head_view`.
     """
@@ -151,7 +150,7 @@ def bertviz_model_view(
 def _find_opening(
     numbers: list[int], layer: int | None, heads: Sequence[int] | None, count: int, among: list[int] | None = None
 ) -> dict[str, Any]:
-    """Return what a head view shows first. Errors: ValueError for a layer or head that is not there."""
+    """Return the layer and the heads that a head view shows first. Errors: ValueError for a layer or head that does not exist."""
     among = numbers if among is None else among
     if layer is not None and layer not in among:
         raise ValueError(f"Layer {layer} is not among the layers given: {among}.")
@@ -162,7 +161,7 @@ def _find_opening(
 
 
 def _layers(attention: Attention) -> tuple[list[int], np.ndarray]:
-    """The numbers of the layers, and their weights [layers, heads, query, key]."""
+    """Return the numbers of the layers, and their weights [layers, heads, query, key]."""
     some = attention if isinstance(attention, Mapping) else dict(enumerate(attention))
     weights = np.stack([np.asarray(layer) for layer in some.values()]) if some else np.zeros(0)
     if weights.ndim != 4 or weights.size == 0:
@@ -171,7 +170,7 @@ def _layers(attention: Attention) -> tuple[list[int], np.ndarray]:
 
 
 def _data(weights: np.ndarray, queries: Sequence[Any], keys: Sequence[Any] | None) -> str:
-    """Return one item of what BertViz calls `attention`: JavaScript that holds the weights and the text of the tokens."""
+    """Return one item of BertViz's `attention`: JavaScript with the weights and the text of the tokens."""
     keys = queries if keys is None else keys
     if weights.shape[2:] != (len(queries), len(keys)):
         raise ValueError(f"Attention of shape {weights.shape} does not fit {len(queries)} queries and {len(keys)} keys.")
@@ -180,7 +179,7 @@ def _data(weights: np.ndarray, queries: Sequence[Any], keys: Sequence[Any] | Non
 
 
 def _weights(attention: np.ndarray) -> str:
-    """JSON of the weights, rounded; from a table of what each rounded weight is written as, which is quicker than json."""
+    """Return the rounded weights as JSON, from a table of the text of each rounded weight, which is quicker than json."""
     steps = (np.clip(np.nan_to_num(attention), 0, 1) * 10**_DIGITS).round().astype(np.int32)
     written = _WRITTEN[steps]
     rows = ["[" + ",".join(row) + "]" for row in written.reshape(-1, written.shape[-1]).tolist()]
@@ -194,14 +193,14 @@ def _label(token: Any) -> str:
 
 
 def _script_json(value: Any) -> str:
-    """JSON that cannot end the script it stands in: ASCII only, and no `<`."""
+    """Return JSON that cannot end its script element: ASCII only, and no `<`."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _page(
     view: str, attentions: list[str], start: dict[str, Any], controls: str, theme: Theme, layers_of: list[list[int]] | None = None
 ) -> str:
-    """The page. layers_of: the layers that each of several attentions has."""
+    """Return the page. layers_of: the layers of each of several attentions."""
     settings = {"default_filter": "0", "root_div_id": "bertviz", **start}
     parameters = f'{{"attention":[{",".join(attentions)}],{_script_json(settings)[1:]}'
     before, after = _script(view)
@@ -217,7 +216,7 @@ def _menus() -> str:
 
 
 def _menu(names: list[str], chosen: int = 0) -> str:
-    """The menu of several attentions; nothing where there is one. BertViz knows it by its id, and them by their numbers."""
+    """Return the menu of several attentions; "" for one. BertViz finds it by its id, and the attentions by their numbers."""
     options = "".join(
         f'<option value="{i}"{" selected" if i == chosen else ""}>{escape(name)}</option>' for i, name in enumerate(names)
     )
@@ -226,7 +225,7 @@ def _menu(names: list[str], chosen: int = 0) -> str:
 
 @cache
 def _script(view: str) -> tuple[str, str]:
-    """BertViz's JavaScript up to its data, and after it."""
+    """Return BertViz's JavaScript before its data, and after it."""
     text = (_package("bertviz") / f"{view}.js").read_text(encoding="utf-8")
     text = re.sub(r"require\.config\(\{.*?\}\);", "", text, count=1, flags=re.DOTALL)  # where the outside hosts stand
     text = re.sub(r"//[^\n]*PYTHON_PARAMS[^\n]*", "", text)  # a comment that would hold the data a second time
@@ -237,14 +236,14 @@ def _script(view: str) -> tuple[str, str]:
 
 @cache
 def libraries() -> str:
-    """d3 5 and jQuery 3, and the two names by which BertViz asks for them."""
+    """Return d3 5 and jQuery 3, and the two names by which BertViz requires them."""
     files = _package("mpld3") / "js" / "d3.v5.min.js", _package("xstatic.pkg.jquery") / "data" / "jquery.min.js"
     shim = "window.require = window.requirejs = (names, use) => use(window.jQuery, window.d3);"
     return "\n;".join([*(file.read_text(encoding="utf-8") for file in files), shim])
 
 
 def _package(name: str) -> Path:
-    """The folder of an installed package, found without importing it (bertviz would import torch)."""
+    """Return the folder of an installed package without importing it (bertviz would import torch)."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"BertViz’s view needs the package {name}: pip install -r requirements.txt")

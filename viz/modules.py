@@ -1,4 +1,4 @@
-"""The JavaScript of the views: modules, which a browser gets joined into one script, as a saved page does."""
+"""The JavaScript modules of the views, joined into one script for a browser or a saved page."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 @cache
 def sources() -> dict[str, str]:
-    """Every module by its path inside `viz`, such as "shared/number.js", read once."""
+    """Return every module by its path inside `viz`, such as "shared/number.js"; files are read once."""
     files = sorted([_HERE / "page.js", _HERE / "fetched.js", *_HERE.glob("shared/*.js"), *_HERE.glob("views/*/*.js")])
     return {file.relative_to(_HERE).as_posix(): file.read_text("utf-8") for file in files}
 
 
 @cache
 def version() -> str:
-    """Sixteen digits that change whenever a module or a style sheet does."""
+    """Return sixteen digits that change whenever a module or a style sheet does."""
     styles = (file.read_text("utf-8") for file in sorted(_HERE.glob("**/*.css")))
     return hashlib.sha256("\0".join([*sources(), *sources().values(), *styles]).encode()).hexdigest()[:16]
 
 
 def without_types(script: str) -> str:
-    """Return a script without the comments that only the type checker reads, so that no browser is sent them."""
+    """Return a script without the comments that only the type checker reads, so that they are not sent to browsers."""
     return _TYPES.sub("", script)
 
 
@@ -43,9 +43,9 @@ def imported(path: str) -> tuple[str, ...]:
 
 
 def needed(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return these modules and all that they import, each once and after its own imports.
+    """Return these modules and all modules that they import, each once and after its own imports.
 
-    Raises ValueError where modules import each other in a circle, or one that is not there.
+    Raises ValueError where modules import each other in a circle, or import a module that does not exist.
     """
     order: dict[str, None] = {}
 
@@ -65,11 +65,11 @@ def needed(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def joined(paths: Sequence[str]) -> str:
-    """Return one script of these modules and all that they import; `modules["shared/number.js"].percent` is an export of one.
+    """Return one script of these modules and all their imports; `modules["shared/number.js"].percent` is an export of one.
 
-    A module becomes a function of its own, so names that it does not export stay its own. It may import and export only in the
-    two ways that we write: `import { a, b as c } from "./file.js";` and `export` before a function, a class or a const, each at
-    the start of a line. Raises ValueError for any other way, for a circle, and for what would end a script element.
+    Each module becomes a function, so names that it does not export stay private. Only the two forms of import and export that we
+    use are allowed: `import { a, b as c } from "./file.js";` and `export` before a function, a class or a const, each at the
+    start of a line. Raises ValueError for any other way, for a circle, and for what would end a script element.
     """
     return "\n".join(["const modules = {};", *map(_as_function, needed(paths))])
 

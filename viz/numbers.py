@@ -9,8 +9,8 @@ UP = 1e-9  # of a digit
 
 
 def percent(probability: float) -> str:
-    """A probability as people read it: three significant digits, never scientific notation, and number and sign on one line
-    (shared/number.js agrees). What is not certain is never rounded up to 100."""
+    """Format a probability in per cent: three significant digits, no scientific notation, and number and sign on one line (as in
+    shared/number.js). Only certainty is shown as 100."""
     hundred = 100 * float(probability)
     if not hundred >= 0:
         return "–"
@@ -25,8 +25,8 @@ def percent(probability: float) -> str:
 
 
 def halved(values: np.ndarray) -> np.ndarray:
-    """Return numbers as float16, to be sent, each with the same three significant digits, as `percent` and shared/number.js write
-    them. With plain float16 the last digit may differ: 0.9446 would become 0.9443."""
+    """Convert numbers to float16 for sending so that `percent` and shared/number.js still write the same three significant
+    digits. With plain float16 the last digit may differ: 0.9446 would become 0.9443."""
     half = values.astype(np.float16)
     as_read = _as_read(values)
     off = np.isfinite(half) & ((_as_read(half, UP) != as_read) | (_as_read(half, -UP) != as_read))
@@ -35,8 +35,8 @@ def halved(values: np.ndarray) -> np.ndarray:
 
 
 def _as_read(values: np.ndarray, up: float = 0.0) -> np.ndarray:
-    """Return each number rounded to three significant digits: float64; of shares that are nearly 0 or 1, a number that is written
-    like them. up: more or less than 0 where a half is rounded up or down, as JavaScript and Python do."""
+    """Round each number to three significant digits: float64; a share that is nearly 0 or 1 becomes a number that is written like
+    it. up: above or below 0 if a half is rounded up or down, as JavaScript or Python does."""
     values = values.astype(np.float64)
     size = np.abs(values)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,7 +60,7 @@ def percent_or_score(probability: float, score: float) -> str:
 
 
 def decimal(value: float) -> str:
-    """Three significant digits, never scientific notation; a dash where there is no number."""
+    """Format a number with three significant digits, never in scientific notation; NaN as a dash."""
     if not np.isfinite(value):
         return "–"
     rounded = float(f"{value:.3g}")
@@ -68,13 +68,13 @@ def decimal(value: float) -> str:
 
 
 def under(value: float, places: int = 3) -> str:
-    """A number that cannot be below 0, with so many places: "0" where it is that, else never rounded to it."""
+    """Format a number that cannot be negative, with so many decimals: "0" only for 0 itself."""
     least = 10.0**-places
     return "0" if value == 0 else f"less than {least:.{places}f}" if value < least / 2 else f"{value:.{places}f}"
 
 
 def in_hundred(probability: float) -> str:
-    """A probability as beginners read it: "8 in 100". Below 1 it is never said to be 100, nor 0."""
+    """Format a probability for beginners: "8 in 100". Only certainty is "100 in 100", and nothing above 0 is "0 in 100"."""
     hundred = round(100 * probability)
     number = "under 1" if hundred < 1 else str(min(hundred, 99)) if probability < 1 else "100"
     return number + IN_HUNDRED

@@ -66,14 +66,14 @@ GROUND = (128, 136, 150, 0.1)  # under every number that is there, so that 0 can
 def shade(weight: float) -> float:
     """Return the opacity of the accent colour for an attention weight in [0, 1]: 0 is clear, 1 is the full accent.
 
-    The blend itself is close to even in lightness; the exponent lifts small weights, so that 5 % can be told from 0 %.
+    The blend itself is nearly even in lightness; the exponent lifts small weights, so that 5 % and 0 % look different.
     """
     return min(1.0, max(0.0, weight)) ** SHADE_EXPONENT
 
 
 def sequential(accent: str) -> tuple[tuple[float, str], ...]:
-    """From near the page's ground to the accent, "#rrggbb", as a Plotly colour scale: the one scale of attention and of all that
-    is more or less. It is see-through, so dark is much on a light page, and bright is much on a dark one."""
+    """Return a Plotly colour scale from near the page's background to the accent, "#rrggbb": the scale of attention and of all
+    other amounts. It is transparent, so large values are dark on a light page and bright on a dark one."""
     full, scale = [int(accent[at : at + 2], 16) for at in (1, 3, 5)], []
     for step in range(21):
         over = shade(step / 20)
@@ -88,7 +88,7 @@ SEQUENTIAL = sequential(ON_ANY_PAGE)
 
 
 def standalone_css() -> str:
-    """The look for a page outside Streamlit: sets the `--own-*` variables that shared/view.css falls back to, light and dark."""
+    """Return the style for a page outside Streamlit: the `--own-*` variables that shared/view.css falls back to."""
 
     def block(colours: dict[str, str]) -> str:
         return ":root{" + "".join(f"--own-{name}:{value};" for name, value in colours.items()) + "}"

@@ -33,23 +33,24 @@ _FRAGMENT = re.compile(f" ?{_BYTES.pattern}")
 
 
 def label(text: str) -> str:
-    """A token's text with nothing hidden: `" dog"` is `"·dog"`, a newline `"↵"`, a tab `"⇥"`, NUL `"␀"`, a joiner `"U+200D"`.
+    """Return a token's text with every character visible: `" dog"` is `"·dog"`, a newline `"↵"`, a tab `"⇥"`, NUL `"␀"`, a joiner
+    `"U+200D"`.
 
-    Spaces at either end become "·". Lone surrogates are written `"U+D800"`; byte fragments such as `"<0xF0>"` stay. Text that
-    is not empty never gives an empty label.
+    Spaces at either end become "·". Lone surrogates are written `"U+D800"`; byte fragments such as `"<0xF0>"` stay. The label of
+    a non-empty text is never empty.
     """
     return "".join(pieces(text))
 
 
 def named(text: str) -> str:
-    """`label` for a token inside a sentence: without the space before its word; a token that is nothing but spaces stays seen."""
+    """Return the `label` of a token for a sentence: without the space before its word; a token of only spaces stays visible."""
     return label(text.strip(" ") or text)
 
 
 def listed(text: str, fragment: bool = True) -> str:
-    """`label` for a token in a menu: bytes that are no character by themselves as "part of a character (byte C3)".
+    """Return the `label` of a token for a menu: bytes that are no character by themselves as "part of a character (byte C3)".
 
-    fragment: whether such bytes can be in it; where it was typed, "<0xC3>" may be six letters.
+    fragment: whether the token contains such bytes; in typed text, "<0xC3>" may be six letters.
     """
     return _BYTES.sub(_bytes_in_words, label(text)) if fragment else label(text)
 
@@ -60,7 +61,9 @@ def _bytes_in_words(match: re.Match[str]) -> str:
 
 
 def pieces(text: str) -> list[str]:
-    """`label` in pieces that alternate between the token's own text (even places) and marks that stand for it (odd places)."""
+    """Return the `label` in pieces that alternate between the token's own text (even places) and marks that replace text (odd
+    places).
+    """
     body = text.strip(" ")
     left = len(text) - len(text.lstrip(" ")) if body else len(text)
     right = len(text) - left - len(body)
@@ -72,7 +75,7 @@ def pieces(text: str) -> list[str]:
 
 
 def reading_pieces(text: str) -> list[str]:
-    """`pieces` for a paragraph that one reads: spaces, tabs and line breaks are themselves, and joiners stay inside a word."""
+    """Return the `pieces` for a paragraph: spaces, tabs and line breaks stay themselves, and joiners stay inside a word."""
     parts = _Parts()
     _write(parts, text, reading=True)
     return parts.done
@@ -97,11 +100,11 @@ def row_names(tokens: Sequence[Any]) -> list[str] | None:
 
 
 def plain_signs(tokens: Sequence[T], first: bool = True) -> list[T]:
-    """The tokens as beginners read them: the signs for the start and the end of a text, which nobody typed, as “start” and “end”,
-    bytes that are no character by themselves as “part of a character”.
+    """Return the tokens as beginners read them: the untyped special tokens for the start and the end of a text as “start” and
+    “end”, bytes that are no character by themselves as “part of a character”.
 
-    first: whether the first of them is the first that the model reads: some models begin with the sign that others end with.
-    Signs that say more than that (a language, a mask) stay.
+    first: whether the first of them is the first that the model reads: some models begin with the special token that others end
+    with. Other special tokens (a language, a mask) keep their names.
     """
     return [_plain_sign(token, first and i == 0) for i, token in enumerate(tokens)]
 
@@ -129,7 +132,7 @@ def _plain_sign(token: Any, first: bool) -> Any:
 
 
 def quoted(token: Any) -> str:
-    """Return a token for a sentence: its text in quotation marks, without spaces around it; a special token as it is."""
+    """Return a token for a sentence: its text in quotation marks, without spaces around it; a special token unchanged."""
     return named(token.text) if token.special else f"“{named(token.text)}”"
 
 

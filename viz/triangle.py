@@ -1,4 +1,4 @@
-"""Packs causal maps without their upper triangle, in half of the bytes."""
+"""Packs causal maps without their upper triangle, which halves their bytes."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def looks_back_only(maps: np.ndarray) -> bool:
 
 
 def lower(maps: np.ndarray) -> np.ndarray:
-    """Each map's rows up to the diagonal, one after the other: [..., n (n + 1) / 2]. shared/bytes.js has the other half."""
+    """Return each map's rows up to the diagonal, one after the other: [..., n (n + 1) / 2]. shared/bytes.js unpacks them."""
     return np.concatenate([maps[..., i, : i + 1] for i in range(maps.shape[-1])], axis=-1)

@@ -43,16 +43,16 @@ class View:
     uses: tuple[str, ...] = ()  # the kinds of the views inside it
 
     def assets(self) -> Assets:
-        """The HTML, the CSS and the modules of this kind of view (read once)."""
+        """Return the HTML, the CSS and the modules of this kind of view (read once)."""
         return _assets(self.kind, self.uses)
 
     def to_html(self, caption: str = "") -> str:
         """Return a self-contained page: no request leaves it, and all text of the user is inside base64 or escaped.
 
         `caption` stands below the picture.
-        What a press would tell the app is sent as a `headlight` event of the window, detail `{name, value}`;
-        `window.headlight.draw(bytes)` draws other data of the same kind. Data of a long text stands in it compressed, and
-        `window.headlight.ready` is a promise for its being drawn.
+        A click that the app would receive is sent as a `headlight` event of the window, detail `{name, value}`;
+        `window.headlight.draw(bytes)` draws other data of the same kind. The data of a long text is compressed, and
+        `window.headlight.ready` is a promise that resolves when it is drawn.
         """
         assets, compressed = self.assets(), len(self.data) > _LARGE
         return _PAGE.format(
@@ -69,13 +69,13 @@ class View:
         )
 
     def _repr_html_(self) -> str:
-        """A notebook shows the page in a frame of its own, which takes the height that it needs."""
+        """Return the page in a frame for a notebook, which takes the height that it needs."""
         frame = "width:100%;height:320px;border:0;color-scheme:light dark"
         return f'<iframe title="{escape(self.label)}" srcdoc="{escape(self.to_html())}" style="{frame}"></iframe>'
 
 
 def pack(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
-    """A header and arrays as one block of bytes; `unpack` in shared/bytes.js is the other half.
+    """Pack a header and arrays into one block of bytes, which `unpack` in shared/bytes.js reads.
 
     Layout: uint32 little-endian, the length of the JSON; the JSON in UTF-8, which is the header and
     `arrays: {name: {dtype, shape, offset}}`; zeros up to a multiple of 8; then the raw little-endian buffers, each on a
@@ -97,7 +97,7 @@ def pack(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
 
 @cache
 def kinds() -> frozenset[str]:
-    """The kinds of view that there are: the folders in `views` that hold JavaScript."""
+    """Return all kinds of views: the folders in `views` with JavaScript."""
     return frozenset(path.parent.name for path in _VIEWS.glob("*/view.js"))
 
 
@@ -118,7 +118,7 @@ def _module(kind: str) -> str:
 
 
 def mount_in(path: str) -> str:
-    """The mount function of a module, in a script that was joined."""
+    """Return the expression for a module's mount function in a joined script."""
     return f"modules[{json.dumps(path)}].mount"
 
 

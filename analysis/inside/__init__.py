@@ -1,4 +1,4 @@
-"""Inside a model: how ids become vectors, vectors become scores, and scores a word, with every number traced back to the text."""
+"""Inside a model: the steps from ids to vectors, to scores and to a word, with every number traced back to the text."""
 
 from analysis.inside.feedforward import Neuron, Neurons, Push, neurons
 from analysis.inside.sample import Firing, Sampled, sampled

@@ -14,7 +14,7 @@ class Turn(Identity):
     """Rotary positions: dimensions i and j of a pair, turned by an angle that grows with the position: x_i cos − x_j sin, and x_j
     cos + x_i sin. Two terms; a dimension that is not turned has one.
 
-    cos, sin: [token, pairs]; pairs: int [pairs, 2], which two dimensions; to: where they are afterwards, None where they were.
+    cos, sin: [token, pairs]; pairs: int [pairs, 2], the dimensions of each pair; to: their places afterwards, None for the same.
     Source: Su et al. 2021, "RoFormer", eq. 15.
     """
 
@@ -65,7 +65,7 @@ def rotate(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, pairs: np.ndarray, t
 class Assembly(Identity):
     """Keys, or others, whose dimensions come from several places (latent attention): [head, token, d]. One term: the number.
 
-    parts: stages [head or 1, token, n]; where: of each, its dimensions. What has one head serves all of them.
+    parts: stages [head or 1, token, n]; where: the dimensions of each. A part with one head serves all heads.
     Source: DeepSeek-AI 2024, "DeepSeek-V2", eq. 16 to 18.
     """
 
@@ -114,8 +114,8 @@ class Products(Identity):
 class Distances(Identity):
     """Each query, or each key, times what is stored for the distance between the two: Σ_d x_d r_d. A term for each dimension.
 
-    x: [head, token, d_head], of the key if `keyed`; table: [head, distance, d_head]; at: int [query, key], which distance.
-    Source: Dai et al. 2019, "Transformer-XL"; He et al. 2021, "DeBERTa", eq. 2 to 4.
+    x: [head, token, d_head], of the key if `keyed`; table: [head, distance, d_head]; at: int [query, key], the index of the
+    distance. Source: Dai et al. 2019, "Transformer-XL"; He et al. 2021, "DeBERTa", eq. 2 to 4.
     """
 
     form = "dot product"
@@ -140,7 +140,7 @@ class Distances(Identity):
 
 
 class SoftCap(Identity):
-    """Scores bent to ±c: c · tanh(s / c) (Gemma 2). One term: the score, times the share of it that is left."""
+    """Scores limited to ±c: c · tanh(s / c) (Gemma 2). One term: the score, times the share of it that remains."""
 
     form = "soft cap"
 
@@ -200,7 +200,7 @@ class Masking(Identity):
         return x + self.addend(positions, x.shape[-1])
 
     def addend(self, positions: np.ndarray | None, keys: int) -> np.ndarray:
-        """Return what is added to the scores: 0 or −∞, [heads or 1, query, key]."""
+        """Return the numbers that are added to the scores: 0 or −∞, [heads or 1, query, key]."""
         if self.mask is None:
             positions = np.arange(keys) if positions is None else positions
             return np.where(np.arange(keys) > positions[:, None] + self.behind, -np.inf, 0).astype(np.float32)[None]

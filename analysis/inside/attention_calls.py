@@ -44,8 +44,8 @@ class Relative:
 class AttentionParts:
     """Queries, keys, values and output of one attention call.
 
-    bias, mask: added to the scores [heads or 1, query or 1, key], None where nothing is.
-    causal: each query sees the keys up to its own, where there is no mask. end: the step that gave `out` [head, token, d_head].
+    bias, mask: added to the scores [heads or 1, query or 1, key], None for nothing.
+    causal: without a mask, each query sees the keys up to its own. end: the step that computed `out` [head, token, d_head].
     """
 
     q: Vectors
@@ -64,8 +64,8 @@ class AttentionParts:
 
 @dataclass
 class Factors:
-    """A product of two that scores are, or a part of them. node: the step; scale: what it is multiplied by later; picked: the
-    numbers [head, query, key] that were picked from it, None where all of it counts."""
+    """A product of two factors that makes up the scores, or a part of them. node: the step; scale: its later factor; picked: the
+    numbers [head, query, key] that were picked from it, None if all of it counts."""
 
     node: Node
     scale: float
@@ -73,7 +73,7 @@ class Factors:
 
 
 def end_of(section: Section, call: Call) -> Node | None:
-    """Return the step that gave the output of a call's heads."""
+    """Return the step that computed the output of a call's heads."""
     if call.out is not None and section.knows(call.out):
         return section.node(call.out).base
     if call.given is not None and section.knows(call.given):  # weights are known: find the step that multiplies values by them
@@ -88,7 +88,7 @@ def end_of(section: Section, call: Call) -> Node | None:
 
 
 def parts_of(section: Section, call: Call, end: Node) -> AttentionParts | None:
-    """Return all that is known of a call; None where its queries and keys are multiplied in a way that is not known."""
+    """Return everything known about a call; None if its queries and keys are multiplied in an unknown way."""
     if call.query is None or call.key is None or call.value is None:
         return _recover(section, call, end)
     q, k, v = (Vectors(section.node(vectors), array(vectors)) for vectors in (call.query, call.key, call.value))
@@ -100,7 +100,7 @@ def parts_of(section: Section, call: Call, end: Node) -> AttentionParts | None:
 
 
 def values(section: Section, call: Call, end: Node) -> Vectors | None:
-    """Return the values of a call whose queries and keys are not known; None where the values are not known either."""
+    """Return the values of a call whose queries and keys are unknown; None if the values are unknown too."""
     if call.value is not None:
         return Vectors(section.node(call.value), array(call.value))
     ours = [view for view in end.given if end.op in MULTIPLIES and view.base is not section.node(call.given).base]  # type: ignore[arg-type]
@@ -117,7 +117,7 @@ def _mask(call: Call) -> np.ndarray | None:
 
 
 def _recover(section: Section, call: Call, end: Node) -> AttentionParts | None:
-    """Trace a softmax's input back to the products that it adds up: A · q·k + B, and what distances add."""
+    """Trace a softmax's input back to the products that it adds up: A · q·k + B, and the parts that depend on distances."""
     assert call.given is not None, "a call without queries has weights"
     weights = section.node(call.given).base
     heads, queries, keys = call.shape
@@ -154,7 +154,7 @@ def _recover(section: Section, call: Call, end: Node) -> AttentionParts | None:
 def _trace_back(
     view: Node, section: Section, shape: tuple[int, int, int], scale: float = 1.0
 ) -> tuple[list[Factors], np.ndarray] | None:
-    """Return the products that a step adds up, and what else it adds [heads or 1, query or 1, key]; None for another step."""
+    """Return the products that a step adds up, and its other addends [heads or 1, query or 1, key]; None for another step."""
     bias, picked = np.zeros((1, 1, 1)), None
     while (node := view.base).op not in MULTIPLIES:
         inner = [step for step in node.given if _depends(step, section)]
@@ -177,7 +177,7 @@ def _trace_back(
 
 
 def _relative(product: Factors, q: np.ndarray, k: np.ndarray) -> Relative | None:
-    """Find out whose vectors are multiplied by those of distances, and which distance each pair of tokens has."""
+    """Find which vectors are multiplied by those of distances, and the distance of each pair of tokens."""
     first, second = product.node.given
     x, table, whole = _heads(first).array, _heads(second, transposed=True).array, array(product.node.value)
     whole = whole.reshape(-1, *whole.shape[-2:])
@@ -197,7 +197,7 @@ def _relative(product: Factors, q: np.ndarray, k: np.ndarray) -> Relative | None
 
 
 def _undo(node: Node, inner: Node, constants: list[Node], scale: float) -> tuple[float, np.ndarray] | None:
-    """Return the scale of a step's input, and what it adds, where `scale` is that of its output; None for another step."""
+    """Return the scale of a step's input, and its addend, where `scale` is that of its output; None for another step."""
     nothing = np.zeros((1, 1, 1))
     plain = [value for value in node.inputs[1:] if isinstance(value, int | float)]
     number = plain[0] if plain else array(constants[0].value).item() if constants and constants[0].value.numel() == 1 else None
@@ -231,7 +231,7 @@ def _depends(view: Node, section: Section) -> bool:
 
 
 def _spread(view: Node) -> np.ndarray:
-    """Return a tensor that is added to scores, as [heads or 1, query or 1, key]."""
+    """Return an addend of scores as [heads or 1, query or 1, key]."""
     value: Any = array(view.value) if view.value.is_floating_point() else view.value.cpu().numpy()
     value = value.reshape(value.shape[-3:]) if value.ndim > 3 else value
     return np.asarray(value, np.float64).reshape((1,) * (3 - value.ndim) + value.shape)

@@ -1,4 +1,4 @@
-"""The stages of one block: norms, attention head by head, the feed-forward, and what each adds to the stream."""
+"""The stages of one block: norms, attention head by head, the feed-forward, and their additions to the stream."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Block:
         weights: list[np.ndarray],
         keys: np.ndarray,
     ):
-        """weights: of each attention call, as the trace has them; keys: the positions of the source that are shown."""
+        """weights: of each attention call, as in the trace; keys: the shown positions of the source."""
         self.reading, self.stream, self.memory, self.rotary, self.keys = reading, stream, memory, rotary, keys
         self.weights = weights
         section = reading.section
@@ -71,7 +71,7 @@ class Block:
             ahead.extend(node.given)
 
     def latent_of(self, node: Node) -> Node | None:
-        """Return the map to the latent numbers that a map of queries, keys or values reads, where there is one."""
+        """Return the map to the latent numbers that a map of queries, keys or values reads, if there is one."""
         before = node
         if id(node) in self.maps and node.given:
             before = node.given[0].base
@@ -80,7 +80,7 @@ class Block:
         return before if before is not node and steps.is_linear(before) else None
 
     def fence_router(self, mixture: Node) -> Node | None:
-        """Hide the steps that share tokens out among experts; return the step that gave the router's scores."""
+        """Hide the steps that distribute tokens among experts; return the step that computed the router's scores."""
         router, count = None, len(self.reading.section.nodes)
         ahead = list(mixture.given[1:])
         stream = {id(mixture.given[0].base)}
@@ -99,11 +99,11 @@ class Block:
         return router
 
     def flat_norm(self, node: Node) -> bool:
-        """Return whether a norm is one of the stream, not of queries or keys: a linear map of it makes them."""
+        """Return whether a norm is one of the stream, not of queries or keys, which a linear map makes from it."""
         return node.given[0].base is self.section.start
 
     def inner_sums(self) -> set[int]:
-        """Return the ids of additions whose sum only another addition uses: x + a + b is one stage."""
+        """Return the ids of additions whose sum is used only by another addition: x + a + b is one stage."""
         ids = set()
         for node in self.reading.path:
             users = self.reading.users_of(node)
@@ -200,7 +200,7 @@ class Block:
             reading.parts[id(node), columns.tobytes()] = reading.add(name, ("token", "neuron"), rule, value[:, columns])
 
     def latent(self, node: Node) -> None:
-        """Add the map to the latent numbers of queries, or of keys and values; its other outputs are theirs."""
+        """Add the map to the latent numbers of queries, or of keys and values; its remaining outputs belong to them too."""
         reading, value = self.reading, steps.flat(node, self.reading.count)
         x = reading.stage_of(node.given[0])
         views = [view for user, view in reading.users[id(node)] if steps.is_norm(user) or id(user) in self.maps]
@@ -228,14 +228,14 @@ class Block:
         )
 
     def up_name(self, node: Node) -> str:
-        """ "gate" for what goes through an activation and then multiplies another map's answer, else "up"."""
+        """Return "gate" for a map whose output goes through an activation and multiplies another map's output, else "up"."""
         for user in self.reading.users_of(node):
             if steps.is_activation(user) and any(gates(later) for later in self.reading.users_of(user)):
                 return "gate"
         return "up"
 
     def halves(self, node: Node) -> list[tuple[str, np.ndarray]] | None:
-        """Return the name and columns of each part of a map with several uses (gate and up in one); None where it has one."""
+        """Return the name and columns of each part of a map with several uses (gate and up in one); None for a single use."""
         parts: list[tuple[str, np.ndarray]] = []
         for user, view in self.reading.users[id(node)]:
             columns = self.reading.columns(view)

@@ -1,4 +1,4 @@
-"""Both ends of the way: from ids to the first block's input, and from the last block's output to a choice."""
+"""Both ends of the path: from ids to the first block's input, and from the last block's output to a choice."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _look_up(reading: Reading, node: Node, ids: np.ndarray, id_stage: Stage) -> 
 
 
 def _rows(table: Matrix, value: np.ndarray, guess: np.ndarray) -> np.ndarray | None:
-    """Return which rows of a table these are; None where one is none of them."""
+    """Return the indices of these rows in a table; None if one of them is not in it."""
     if guess.max() < len(table) and np.array_equal(table[guess], value):
         return guess
     row_of: dict[bytes, int] = {}
@@ -101,7 +101,7 @@ def _factor(stored: np.ndarray, value: np.ndarray) -> float:
 
 
 def _add_positions(reading: Reading, view: Node) -> None:
-    """Add the stage of positions that are stored as they are, or calculated from nothing but the position."""
+    """Add the stage of positions that are stored, or calculated from the position alone."""
     value = steps.flat(view, reading.count)
     if value is None or not view.value.is_floating_point():
         return
@@ -109,8 +109,8 @@ def _add_positions(reading: Reading, view: Node) -> None:
 
 
 def finish(reading: Reading, stream: Stage, outcome: str = "vocabulary") -> None:
-    """Add the stages after the blocks, for the section's positions. stream: the last block's output; outcome:
-    the axis of what is scored, "vocabulary" or a classifier's "label"."""
+    """Add the stages after the blocks, for the section's positions. stream: the last block's output; outcome: the axis of the
+    scores, "vocabulary" or a classifier's "label"."""
     section = reading.section
     reading.of[id(section.start)] = stream
     for node in reading.path:
@@ -165,7 +165,7 @@ def _ends_cap(node: Node) -> bool:
 
 
 def _cap_input(reading: Reading, node: Node) -> Stage | None:
-    """Return the stage that a soft cap bends, where a step is the cap's last; else None."""
+    """Return the stage that a soft cap limits, if a step is the cap's last; else None."""
     if not _ends_cap(node):
         return None
     quotient = node.given[0].base.given[0].base
@@ -173,7 +173,7 @@ def _cap_input(reading: Reading, node: Node) -> Stage | None:
 
 
 def _after(reading: Reading, node: Node) -> list[Node]:
-    """Return the steps on the way that follow from a step."""
+    """Return the steps on the path that follow from a step."""
     later, ahead = [], [node]
     for step in ahead:  # the list grows while it is walked
         users = reading.users_of(step)

@@ -1,6 +1,6 @@
-"""A mixture of experts: which expert takes which token, with which share, and what each makes of it.
+"""A mixture of experts: which expert takes which token, with which share, and each expert's answer.
 
-Only what the model calculates is there: of each token the experts that were chosen, the one with the largest share first.
+There are only numbers that the model calculates: for each token the chosen experts, the one with the largest share first.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ RANKED = ("rank", "token", "neuron")
 class Shares(Identity):
     """The share that each expert has in a token: a softmax of the router's scores, or their sigmoids; 0 for experts not chosen.
 
-    chosen: int [token, rank]; soft: exp, else the sigmoid 1 / (1 + exp(−score)); over: what they are divided by, the sum over the
-    experts that were "chosen", over "all", or "none"; factor: by which all are multiplied at last. One term: exp(score − m), m
-    being the largest, or the sigmoid, times factor / sum.
+    chosen: int [token, rank]; soft: exp, else the sigmoid 1 / (1 + exp(−score)); over: the divisor, the sum over the "chosen"
+    experts, over "all", or "none"; factor: the final factor of all shares. One term: exp(score − m), m being the largest, or the
+    sigmoid, times factor / sum.
     Source: Jiang et al. 2024, "Mixtral of Experts"; Shazeer et al. 2017; sigmoids: DeepSeek-AI 2024, "DeepSeek-V3".
     """
 
@@ -65,7 +65,7 @@ class Shares(Identity):
 
     @classmethod
     def fit(cls, x: Stage, chosen: np.ndarray, recorded: np.ndarray | None, near: float) -> Shares | None:
-        """Return the first of the usual formulas that gives the recorded shares; None where none does."""
+        """Return the first of the usual formulas that gives the recorded shares; None if none does."""
         for soft, over in product((True, False), ("chosen", "all", "none")):
             shares = cls(x, chosen, soft, over)
             if recorded is None:
@@ -134,7 +134,7 @@ class ExpertLinear(Identity):
 
 
 class Experts(Identity):
-    """The experts' answers, each times its share: Σ_e p_e · expert_e(x). A term for each expert that was chosen."""
+    """The experts' answers, each times its share: Σ_e p_e · expert_e(x). A term for each chosen expert."""
 
     form = "weighted sum"
 
@@ -160,7 +160,7 @@ class Experts(Identity):
 
 @dataclass
 class ExpertParts:
-    """The matrices and the activation of a mixture's experts. gate: None where they have none; function: their activation."""
+    """The matrices and the activation of a mixture's experts. gate: None if they have none; function: their activation."""
 
     gate: Matrix | None
     up: Matrix
@@ -171,7 +171,7 @@ class ExpertParts:
 
 
 def is_mixture(node: Node) -> bool:
-    """Return whether a step is all the experts at once."""
+    """Return whether a step computes all experts at once."""
     module = node.module
     if module is None:
         return False
@@ -179,7 +179,7 @@ def is_mixture(node: Node) -> bool:
 
 
 def read(reading: Reading, node: Node, router: Node | None) -> None:
-    """Add the stages of a mixture; `router`: the step that gave its scores, None where the mixture holds it."""
+    """Add the stages of a mixture; `router`: the step that computed its scores, None if the mixture contains it."""
     x, value = reading.stage_of(node.given[0]), steps.flat(node, reading.count)
     assert value is not None, "a mixture gives a stream"
     scores = None if x is None else _scores(reading, node, x, router)
@@ -201,7 +201,7 @@ def read(reading: Reading, node: Node, router: Node | None) -> None:
 
 
 def _answers(reading: Reading, kinds: ExpertParts, x: Stage, chosen: np.ndarray) -> Stage:
-    """Add the stages inside the experts, for the tokens that each takes; their answers are returned."""
+    """Add the stages inside the experts, for the tokens that each takes; return their answers."""
     if kinds.gate is None:
         inner = reading.add("expert up", RANKED, ExpertLinear(x, kinds.up, chosen))
         inner = reading.add("expert activation", RANKED, Activation(inner, kinds.function, kinds.name))
@@ -226,7 +226,7 @@ def _scores(reading: Reading, node: Node, x: Stage, router: Node | None) -> Stag
 
 
 def _read_choice(node: Node, scores: Stage) -> np.ndarray | None:
-    """Return the experts that were chosen: int [token, rank], the best first."""
+    """Return the chosen experts: int [token, rank], the best first."""
     all_scores = scores.rows(None)
     count = getattr(node.module, "used", None)
     choice = next((view.value for view in node.given[1:] if not view.value.is_floating_point()), None)
@@ -257,7 +257,7 @@ def _is_list(module: Any) -> bool:
 
 
 def _kinds(module: Any, width: int) -> Iterator[ExpertParts]:
-    """Yield what the experts may be made of, each way that is in use."""
+    """Yield the possible forms of the experts, each one that is in use."""
     import torch
 
     if _is_list(module):
@@ -315,7 +315,7 @@ def _of_list(maps: Sequence[dict[str, Any]], name: str) -> Matrix:
 
 
 def _of_cube(own: dict[str, Any], name: str, transposed: bool, part: slice) -> Matrix:
-    """Return one matrix of each expert, where they are stored as one block of numbers."""
+    """Return one matrix of each expert, if they are stored as one block of numbers."""
     bias = own.get(f"{name}_bias")
 
     def of(expert: int) -> tuple[np.ndarray, np.ndarray | None]:

@@ -19,7 +19,7 @@ AT_ONCE = 32  # neurons whose logits are calculated at a time
 
 
 class Push(NamedTuple):
-    """A token of the vocabulary that a neuron pushes towards. score: how much its logit rises by the neuron's own row alone."""
+    """A token of the vocabulary that a neuron pushes towards. score: the rise of its logit by the neuron's row alone."""
 
     id: int
     text: str
@@ -30,10 +30,9 @@ class Push(NamedTuple):
 class Neuron:
     """A neuron's activity on a token. number: of the neuron; expert: to which it belongs, None without a mixture.
 
-    before: what its activation is given; after: what that gives; fires: what it hands on. factor: what a gated feed-forward
-    multiplies `after` by to get that; None without a gate. towards, away: what it raises and lowers as it fires here, the
-    strongest first, () without a language-model head; elsewhere: where it fires most in the built-in sample, () where that was
-    not asked for.
+    before: the input of its activation; after: the output of it; fires: the neuron's output. factor: the factor of `after` in a
+    gated feed-forward; None without a gate. towards, away: the tokens that it raises and lowers as it fires here, the strongest
+    first, () without a language-model head; elsewhere: where it fires most in the built-in sample, () if not requested.
     """
 
     number: int
@@ -51,8 +50,9 @@ class Neuron:
 class Neurons:
     """The neurons of a feed-forward on one token.
 
-    neurons: those that fire most, the strongest first; count: how many there are (of each expert); function: the name of the
-    activation, and curve: it, of arrays. experts: who took the token, each with its share, the largest first.
+    neurons: those that fire most, the strongest first; count: how many there are (in each expert); function: the name of the
+    activation; curve: the activation as a function of arrays. experts: the experts that took the token, each with its share, the
+    largest first.
     """
 
     layer: int
@@ -73,16 +73,15 @@ def neurons(
     also: tuple[int | None, int] | None = None,
     pushed: bool = True,
 ) -> Neurons:
-    """Return the neurons of a layer that fire most on a token, by the size of what each hands on (times its expert's share).
+    """Return the neurons of a layer that fire most on a token, by the size of their outputs (times the expert's share).
 
-    position: of the stack's tokens, negative ones from the end. also: one more neuron, by its expert (None without a mixture) and
-    its number; it comes last if it is none of the first. pushed: calculate what they push towards and away from.
-    towards: a neuron's row of the down projection, with the sign that it fires with, through the model's own way from the stream
-    to logits, less what that gives of nothing; norms that stand between the two in some models (Gemma 2) are left out.
-    elsewhere: look for it in the sample too, which is read once for each layer of a model; not for a mixture's. report(share,
-    words) is told how far that is, and may raise to stop it.
-    Errors: ValueError for a position that is not there, for less than one neuron, and where a feed-forward is not taken apart.
-    Source: Geva et al. 2021, "Transformer Feed-Forward Layers Are Key-Value Memories".
+    position: in the stack's tokens, negative from the end. also: one more neuron, by its expert (None without a mixture) and its
+    number; it comes last if it is not among the first. pushed: calculate the tokens that they push towards and away from.
+    towards: a neuron's row of the down projection, with the sign of its output, through the model's own way from the stream to
+    logits, less the result for a zero stream; norms between the two in some models (Gemma 2) are left out. elsewhere: also look
+    where it fires in the sample, which is read once for each layer of a model; not for a mixture. report(share, words): called
+    with the progress of that; it may raise to stop. Errors: ValueError for an unknown position, for less than one neuron, and if
+    the feed-forward cannot be followed. Source: Geva et al. 2021, "Transformer Feed-Forward Layers Are Key-Value Memories".
     """
     count = len(way.tokens)
     if not -count <= position < count:
@@ -115,7 +114,7 @@ def neurons(
 
 
 def _parts(way: Way) -> tuple[Formula, Stage, Stage]:
-    """Return the down projection, its input, and the activation in that."""
+    """Return the down projection, its input, and the activation in that input."""
     width = way.trace.hidden[way.stack].shape[-1]
     ends = [stage for stage in way.stages if stage.name.startswith("feed-forward") and isinstance(stage.rule, Experts | Linear)]
     ends = [stage for stage in ends if stage.shape[-1] == width]  # others end in something narrower, beside the stream
@@ -149,7 +148,7 @@ def _experts(way: Way, position: int) -> tuple[tuple[int, float], ...]:
 
 
 def _row(down: Formula, number: int, expert: int | None) -> np.ndarray:
-    """Return what a neuron adds to the stream when it fires by 1: [d_model]."""
+    """Return the vector that a neuron adds to the stream when it fires with 1: [d_model]."""
     if isinstance(down, ExpertLinear):
         return down.of(expert or 0)[0][:, number]
     assert isinstance(down, Linear), "a down projection is one or the other"
@@ -157,8 +156,8 @@ def _row(down: Formula, number: int, expert: int | None) -> np.ndarray:
 
 
 def _pushes(way: Way, rows: np.ndarray) -> list[tuple[tuple[Push, ...], tuple[Push, ...]]]:
-    """Return the tokens whose logits each row [row, d_model] raises most, and lowers most; a final norm gives it the usual length
-    of the stream."""
+    """Return the tokens whose logits each row [row, d_model] raises most, and lowers most, at the usual length of the stream
+    before a final norm."""
     if way.trace.unembed is None or way.stack == "encoder":
         return [((), ())] * len(rows)
     pushes = []
@@ -170,6 +169,6 @@ def _pushes(way: Way, rows: np.ndarray) -> list[tuple[tuple[Push, ...], tuple[Pu
 
 
 def _most(way: Way, scores: np.ndarray, sign: int) -> tuple[Push, ...]:
-    """Return the tokens with the largest scores, or with sign 1 the smallest."""
+    """Return the tokens with the largest scores, or, with sign 1, the smallest."""
     best = np.argsort(sign * scores, kind="stable")[:PUSHED].tolist()
     return tuple(Push(id, way.model.token_text(id), float(scores[id])) for id in best)

@@ -11,7 +11,7 @@ from analysis.inside.stored import Matrix, times
 
 
 class Identity:
-    """The number of another stage, unchanged. One term: it, times 1."""
+    """The number of another stage, unchanged. One term: that number, times 1."""
 
     form = "same"
 
@@ -42,7 +42,7 @@ class HeadConcatenation(Identity):
 
 
 class Sum(Identity):
-    """Stages added up, number by number. A term for each, times 1."""
+    """Stages added number by number. A term for each, times 1."""
 
     form = "add"
 
@@ -77,7 +77,7 @@ class Norm(Identity):
     """LayerNorm, (x − mean) / spread · weight + bias with spread = √(variance + ε), or RMSNorm, x / spread · weight with spread =
     √(mean of squares + ε). ε is part of the spread.
 
-    Terms: how far the number is from the mean, in spreads, times its weight; and the bias. The mean and the spread, which all
+    Terms: the number's distance from the mean, in spreads, times its weight; and the bias. The mean and the spread, which all
     numbers of the row share, are among the facts.
     Source: Ba, Kiros and Hinton 2016, "Layer Normalization"; Zhang and Sennrich 2019, "Root Mean Square Layer Normalization".
     """
@@ -133,7 +133,7 @@ class Linear(Identity):
     """Multiplies a token's vector by a matrix: Σ_j x_j W_j + b. A term for each input, and the bias.
 
     x: [token, n], or [head, token, d] read head after head (heads joined by W_O). weight: [out, n]; bias: [out] or None. columns:
-    which outputs these are, [d], or [head, d] where they are split into heads; None: all.
+    the indices of the outputs, [d], or [head, d] if they are split into heads; None: all.
     """
 
     form = "linear"
@@ -173,7 +173,7 @@ class Linear(Identity):
 
 
 class Activation(Identity):
-    """A function of each number by itself. One term: the number, times the share of it that the function lets through."""
+    """A function of each number. One term: the number, times the share of it that the function lets through."""
 
     form = "activation"
 
@@ -192,9 +192,9 @@ class Activation(Identity):
 
 
 class Times(Identity):
-    """Two stages multiplied, number by number: a value, and how far its gate lets it through. One term.
+    """Two stages multiplied number by number: a value, and the share of it that its gate lets through. One term.
 
-    Where the gate has fewer numbers, each is for as many neighbours: one for a head, or one for a token.
+    If the gate has fewer numbers, each serves several neighbours: one for a head, or one for a token.
     """
 
     form = "gate"
@@ -230,7 +230,7 @@ class Scale(Identity):
 
     @staticmethod
     def factor_between(before: np.ndarray, after: np.ndarray) -> float | None:
-        """Return the number that one array times is the other, if there is one."""
+        """Return the constant factor between two arrays, if there is one."""
         at = np.unravel_index(np.abs(before).argmax(), before.shape)
         return float(after[at] / before[at]) if before.shape == after.shape and before[at] else None
 
@@ -239,7 +239,7 @@ class Scale(Identity):
 
 
 class DimensionScale(Identity):
-    """Each number times a stored one of its dimension (layer scale, Touvron et al. 2021). One term.
+    """Each number times a stored number for its dimension (layer scale, Touvron et al. 2021). One term.
 
     weight: [n], along the last axis.
     """
@@ -318,7 +318,7 @@ class Probabilities(Identity):
 
 
 class Choice(Identity):
-    """The likeliest token: the number of the largest probability. One term: that number, which came from its probability."""
+    """The likeliest token: the index of the largest probability. One term: that index, which comes from its probability."""
 
     form = "choice"
 
@@ -335,7 +335,7 @@ class Choice(Identity):
 
 
 def constant(label: str, value: float) -> Term:
-    """Return the term of a stored number that is added as it is."""
+    """Return the term of a stored number that is added unchanged."""
     return Term(label, float(value), 1.0, float(value))
 
 

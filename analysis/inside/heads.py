@@ -29,8 +29,8 @@ Angles = tuple[np.ndarray, ...]  # cos and sin [token, pair], the pairs of dimen
 class Heads:
     """Reads the stages of an attention.
 
-    prefix: "cross " in cross-attention, which begins its stages' names; source: what keys and values are made of there, else
-    None; keys: the positions of the source that are shown.
+    prefix: "cross " in cross-attention, the beginning of its stages' names; source: the input of its keys and values there, else
+    None; keys: the shown positions of the source.
     """
 
     def __init__(self, reading: Reading, prefix: str, source: Stage | None, keys: np.ndarray, rotary: Rotary | None):
@@ -48,7 +48,7 @@ class Heads:
         reading.add(prefix + "mixed values", HEADS, ValueMix(probabilities, v), parts.out, parts.end)
 
     def read_weights(self, end: Node, weights: np.ndarray, values: Vectors | None) -> None:
-        """Add the weights, the values if known, and the mixed values of a model whose queries and keys are not known."""
+        """Add the weights, the values if known, and the mixed values of a model whose queries and keys are unknown."""
         add, prefix = self.reading.add, self.prefix
         mixed = array(end.value)
         if end.op == "einsum":  # [token, head, d_head]
@@ -60,7 +60,7 @@ class Heads:
         add(prefix + "mixed values", HEADS, rule, mixed, end, UNSEEN if rule is None else None)
 
     def weigh(self, parts: AttentionParts, q: Stage, k: Stage) -> Stage:
-        """Add the stages from queries and keys to the softmax's input, which is returned."""
+        """Add the stages from queries and keys to the softmax's input, and return that."""
         add, prefix = self.reading.add, self.prefix
         scores = add(prefix + "products", PAIRS, Products(q, k))
         scores = add(prefix + "scores", PAIRS, Scale(scores, parts.scale))
@@ -127,7 +127,7 @@ class Heads:
     def assemble(
         self, maps: list[Node], vectors: Vectors, name: str, axes: tuple[str, ...], source: Stage | None, positions: np.ndarray
     ) -> Stage | None:
-        """Add keys of several maps: some dimensions as one map gave them, the others from another one, turned by positions."""
+        """Add keys from several maps: some dimensions come from one map, the others from another one, turned by positions."""
         add, recorded, before = self.reading.add, vectors.array, len(self.reading.stages)
         heads, count, width = recorded.shape
         remaining, parts, dimensions = np.arange(width), [], []
@@ -202,7 +202,7 @@ class Heads:
         return None
 
     def add_bias(self, node: Node, linear_map: Node, x: Stage, name: str, axes: tuple[str, ...], positions: np.ndarray) -> Stage:
-        """Add the stored bias of queries or values that a step of its own adds (DeBERTa), if there is one; else return x."""
+        """Add the stored bias of queries or values that a separate step adds (DeBERTa), if there is one; else return x."""
         shape = x.rows(None).shape
         for step in steps_after(node, linear_map)[1:]:
             if step.op not in ADDS:
@@ -262,7 +262,7 @@ def steps_before(node: Node) -> list[Node]:
 
 
 def steps_after(node: Node, linear_map: Node) -> list[Node]:
-    """Return a map, and the steps that follow it on the way to a tensor: its outputs may be scaled before they are split."""
+    """Return a map, and the steps after it that lead to a tensor: its outputs may be scaled before they are split."""
     nodes, ahead = [linear_map], [node]
     for view in ahead:  # the list grows while it is walked
         base = view.base
@@ -293,7 +293,7 @@ def fit_angles(before: np.ndarray, after: np.ndarray, near: float) -> Angles | N
     """Return the cosines and sines [token, pairs] and the pairs of dimensions, before and after, that turn queries [head, token,
     d_head] into other ones.
 
-    All heads must be turned alike, and every pair be as long after as before, but for one factor; None without such a rotation.
+    All heads must be turned alike, and every pair must keep its length, up to one common factor; None without such a rotation.
     """
     width = before.shape[-1]
     for size in range(width - width % 2, 0, -2):

@@ -1,4 +1,4 @@
-"""The stages of a part of a forward pass: each step on the way from its input to its output."""
+"""The stages of a part of a forward pass: each step on the path from its input to its output."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADDS, PRODUCTS = frozenset({"add", "add_", "__add__", "__radd__"}), frozenset({"
 
 
 class Reading:
-    """The stages of a section, in order. count: tokens; positions: those of the window; near: how close is equal."""
+    """The stages of a section, in order. count: of tokens; positions: those of the window; near: the tolerance for equality."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Reading:
         missing: str | None = None,
         positions: np.ndarray | None = None,
     ) -> Stage:
-        """Add a stage, checked against what was recorded."""
+        """Add a stage, checked against the recorded numbers."""
         names = {stage.name for stage in self.stages}
         unique = next(candidate for candidate in chain([name], (f"{name} {i}" for i in count(2))) if candidate not in names)
         positions = self.positions if positions is None else positions
@@ -74,7 +74,7 @@ class Reading:
         return stage
 
     def follows(self, rule: Formula, stage: Stage) -> bool:
-        """Return whether a formula gives what was recorded."""
+        """Return whether a formula gives the recorded numbers."""
         try:
             return steps.close(rule.rows(stage.positions), stage.values, self.near)
         except (ValueError, IndexError):  # shapes that the formula is not for
@@ -94,7 +94,7 @@ class Reading:
         return [user for user, _ in self.users.get(id(node), [])]
 
     def stage_of(self, view: Node) -> Stage | None:
-        """Return the stage whose numbers a view has; None where there is none."""
+        """Return the stage whose numbers a view of a tensor has; None if there is none."""
         stage = self.of.get(id(view.base))
         if stage is None and view.base.op != "given" and (columns := self.columns(view)) is not None:
             return self.parts.get((id(view.base), columns.tobytes()))
@@ -109,12 +109,12 @@ class Reading:
         return heads_joined or self.add(name, ("token", "d_model"), HeadConcatenation(heads))
 
     def columns(self, view: Node) -> np.ndarray | None:
-        """Return which outputs of a step a view of it has: int [n]; None where that cannot be said."""
+        """Return the indices of a step's outputs that a view of it contains: int [n]; None if they are unknown."""
         mine, whole = steps.flat(view, self.count), steps.flat(view.base, self.count)
         return None if mine is None or whole is None else columns_of(mine, whole)
 
     def plain(self, node: Node, name: str, missing: str | None = None) -> Stage | None:
-        """Add a step as what it does: add, multiply, scale, a linear map, a norm or an activation.
+        """Add a step by its operation: add, multiply, scale, a linear map, a norm or an activation.
 
         None for a step whose numbers are not those of tokens one by one.
         """
@@ -153,7 +153,7 @@ class Reading:
         return self.add(name, axes, rule, value, node, missing)
 
     def scale(self, x: Stage, value: np.ndarray) -> Scale | None:
-        """Return the formula of x times one number; None where no number gives the value."""
+        """Return the formula of x times one number; None if no number gives the value."""
         factor = Scale.factor_between(x.rows(None), value)
         return None if factor is None else Scale(x, factor)
 
@@ -187,7 +187,7 @@ def stored_with(node: Node, width: int) -> np.ndarray | None:
 
 
 def columns_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray | None:
-    """Return for each column of [token, n] which column of another array it is; None where a column is none of them."""
+    """Return the index in another array of each column of [token, n]; None if a column is not in it."""
     if part.shape == whole.shape and np.array_equal(part, whole):
         return np.arange(part.shape[1])
     column_of: dict[bytes, int] = {}
@@ -198,7 +198,7 @@ def columns_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray | None:
 
 
 def operands(node: Node, inside: set[int]) -> Iterable[Node]:
-    """Yield what a chain of additions adds up, where the sums between serve nothing else (`inside`: their ids)."""
+    """Yield the addends of a chain of additions whose intermediate sums (`inside`: their ids) have no other use."""
     for view in node.given:
         if id(view.base) in inside:
             yield from operands(view.base, inside)

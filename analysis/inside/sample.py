@@ -26,8 +26,9 @@ Report = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Firing:
-    """A token of the sample at which a neuron fires. texts: the tokens of its passage; at: which of them; value: how strongly;
-    near: how strongly at each from AROUND before it to AROUND after it, NaN where there is none or it stands for no text."""
+    """A token of the sample at which a neuron fires. texts: the tokens of its passage; at: its index among them; value: how
+    strongly the neuron fires; near: the same for each token from AROUND before it to AROUND after it, NaN where there is none or
+    it stands for no text."""
 
     texts: tuple[str, ...]
     at: int
@@ -39,9 +40,9 @@ class Firing:
 class Sampled:
     """The strongest firings of a layer's neurons in the sample.
 
-    texts: each passage's tokens; where: int [neuron, rank, 2], the passage and the token in it at which each fires most, the
-    strongest first; values: float32 [neuron, rank]; near: float16 [neuron, rank, 2 AROUND + 1], as in `Firing`; tokens: how many
-    were read.
+    texts: each passage's tokens; where: int [neuron, rank, 2], the passage and the token in it at which each neuron fires most,
+    the strongest first; values: float32 [neuron, rank]; near: float16 [neuron, rank, 2 AROUND + 1], as in `Firing`; tokens: how
+    many were read.
     """
 
     texts: tuple[tuple[str, ...], ...]
@@ -69,9 +70,9 @@ def passages() -> tuple[str, ...]:
 
 
 def sampled(model: LanguageModel, stack: str, layer: int, step: int, report: Report = lambda share, words: None) -> Sampled:
-    """Return where the neurons of a layer fire most in the sample: calculated once for a model while it stays the same.
+    """Return where the neurons of a layer fire most in the sample; calculated once while a model stays unchanged.
 
-    step: the step of the block whose output the neurons hand on, counted along its way. report(share, words): called with the
+    step: the step of the block whose output is the neurons', counted along the path. report(share, words): called with the
     progress; it may raise to stop.
     """
     key = (stack, layer, step, model.condition)

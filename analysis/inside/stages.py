@@ -1,4 +1,4 @@
-"""A stage of the way from a text to a prediction: its numbers, and the formula of each."""
+"""A stage of the path from a text to a prediction: its numbers, and the formula of each."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ROWS = ("token", "query", "source")  # the axis that counts positions of a text
 class Place(NamedTuple):
     """The place of one number: the stage's name, the index in it, and the layer and stack that the stage is of.
 
-    at: its index; along the axis of tokens it counts from the first token of the text, whatever window is shown. layer: None
-    before and after the blocks; stack: "self", or "encoder" or "decoder". `way.explain(*place)` gives the terms of the number.
+    at: its index; on the axis of tokens it counts from the first token of the text, for any window. layer: None before and after
+    the blocks; stack: "self", or "encoder" or "decoder". `way.explain(*place)` returns the terms of the number.
     """
 
     stage: str
@@ -29,9 +29,9 @@ class Place(NamedTuple):
 
 
 class Term(NamedTuple):
-    """One product that a number is a sum of. label: what it stands for; left · right = product.
+    """One product of the sum behind a number. label: its meaning; left · right = product.
 
-    source: where left comes from, None for what is stored in the model; other: the same of right.
+    source: the place that left comes from, None for a number stored in the model; other: the same for right.
     """
 
     label: str
@@ -65,7 +65,7 @@ class Formula(Protocol):
         """Calculate the stage's numbers at these positions: its own axes, with these along the axis of tokens."""
 
     def terms(self, index: Index) -> list[Term]:
-        """Return the terms that a number is a sum of (see `Term`)."""
+        """Return the terms whose sum is a number (see `Term`)."""
 
     def facts(self, index: Index) -> dict[str, float]:
         """Return the other numbers in its formula, by name."""
@@ -73,10 +73,10 @@ class Formula(Protocol):
 
 @dataclass(eq=False)
 class Stage:
-    """One step on the way. name: its name on the page; axes: the names of its dimensions, "token", "head", "d_model" …
+    """One step on the path. name: its name on the page; axes: the names of its dimensions, "token", "head", "d_model" …
 
-    positions: which tokens `values` has along its axis of tokens (of the window that is shown), None without such an axis.
-    missing: None, or why the stage cannot be calculated from what came before; its numbers are then those that were recorded.
+    positions: the tokens on the token axis of `values` (those of the shown window), None without such an axis. missing: None, or
+    the reason why the stage cannot be calculated from earlier stages; its numbers are then the recorded ones.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Stage:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The stages that it is calculated from."""
+        """The stages from which it is calculated."""
         return tuple(stage.name for stage in self.rule.inputs) if self.rule is not None else ()
 
     @cached_property
@@ -130,7 +130,7 @@ class Stage:
 
     @property
     def row_axis(self) -> int | None:
-        """The axis that counts tokens, if there is one."""
+        """The axis of tokens, if there is one."""
         return next((i for i, axis in enumerate(self.axes) if axis in ROWS), None)
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The formulas of single steps of a forward pass: which map, norm or function a step is, tested on its own numbers."""
+"""The formulas of single steps of a forward pass: the map, norm or function of a step, tested on its own numbers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BENDS = frozenset({"erf", "tanh", "sigmoid", "exp", "pow", "__pow__"})  # in fun
 
 
 def flat(node: Node, count: int) -> np.ndarray | None:
-    """Return a step's output as [token, n]; None where its first axis does not count tokens."""
+    """Return a step's output as [token, n]; None if its first axis does not count tokens."""
     value = node.value
     sizes = [size for size in value.shape if size != 1]
     if count != 1 and (not sizes or sizes[0] != count):
@@ -53,7 +53,7 @@ def flat(node: Node, count: int) -> np.ndarray | None:
 
 
 def apart(computed: np.ndarray, recorded: np.ndarray) -> float:
-    """Return how far numbers are from the recorded ones, in shares of the largest of these or of 1; 0 for equal infinities."""
+    """Return the distance of numbers from recorded ones, as a share of the largest of these or of 1; 0 for equal infinities."""
     if computed.shape != recorded.shape:
         return np.inf
     with np.errstate(invalid="ignore"):
@@ -113,7 +113,7 @@ def is_norm(node: Node) -> bool:
 
 
 def norm(node: Node, x: Stage, recorded: np.ndarray, positions: np.ndarray, near: float = NEAR) -> Norm | None:
-    """Return the norm that best gives this step's output at these positions, of all that are in use; None where none does."""
+    """Return the norm, of all that are in use, that best gives this step's output at these positions; None if none does."""
     best, least = None, near
     for rule in _norms(node, x):
         far = apart(rule.rows(positions), recorded)
@@ -162,7 +162,7 @@ def is_activation(node: Node) -> bool:
 class CompositeActivation:
     """An activation that takes several elementwise steps: x · ½ (1 + erf(x / √2)), say.
 
-    start: its input; inner: the ids of the steps between that and the last one; name: of the step that bends.
+    start: its input; inner: the ids of the steps between that and the last one; name: of the non-linear step.
     """
 
     start: Node
@@ -172,7 +172,7 @@ class CompositeActivation:
 
 
 def composite_activation(end: Node) -> CompositeActivation | None:
-    """Return the activation that ends in this product, if both its factors follow from one map and from constants alone."""
+    """Return the activation that ends in this product, if both factors follow from one map and constants alone."""
     if end.op not in ("mul", "mul_", "__mul__") or len(end.given) != 2:
         return None
     start: Node | None = None
@@ -193,7 +193,7 @@ def composite_activation(end: Node) -> CompositeActivation | None:
 
 
 def _replay(end: Node, start: Node) -> Callable[..., Any]:
-    """Return a function that runs the steps from one to the other with other numbers."""
+    """Return a function that reruns the steps from one to another with other numbers."""
     import torch
 
     def run(value: Any) -> Any:
@@ -222,7 +222,7 @@ def few_parameters(node: Node) -> list[float]:
 
 
 def activation(node: Node, x: Stage, here: np.ndarray) -> Activation | None:
-    """Return an activation by the model's own function; None if it is not elementwise. here: a position to test it at."""
+    """Return an activation that calls the model's own function; None if it is not elementwise. here: a position for the test."""
     import torch
 
     options = {name: option for name, option in node.options.items() if not hasattr(option, "value")}

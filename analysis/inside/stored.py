@@ -1,4 +1,4 @@
-"""Weights as the model stores them: float32 in memory as they are, all others left where they are until a part is asked for."""
+"""Weights as the model stores them: float32 weights in memory are used directly, others are converted part by part on demand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AT_ONCE = 2**24  # numbers that become float32 at a time
 
 
 class StoredMatrix:
-    """A matrix in 16 bits or on another device: what is indexed becomes a float32 array."""
+    """A matrix in 16 bits or on another device; indexing returns a float32 array."""
 
     def __init__(self, tensor: Tensor):
         self.tensor = tensor

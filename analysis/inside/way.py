@@ -1,4 +1,4 @@
-"""The way of a text through a model, from its ids to the next word, stage by stage."""
+"""The path of a text through a model, from its ids to the next word, stage by stage."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ NEAR = {"float32": steps.NEAR, "float16": 1e-2, "bfloat16": 8e-2}
 
 
 class Way:
-    """The way of a text through a model, stage by stage, with one layer in full.
+    """The path of a text through a model, stage by stage, with one layer in full.
 
-    stages: in order. Numbers can be traced back: `explain` says what a number is a sum of, and each term where it came from, in
-    other layers and in the other stack too; one of those is kept at a time. layer, head: what was asked for; stack: "self", or
-    "encoder" or "decoder". tokens: what the stack read; window: the positions that stages show.
+    stages: in order. Numbers can be traced back: `explain` returns the terms of a number, and each term names its source, also in
+    other layers and in the other stack; one of those is kept at a time. layer, head: the requested ones; stack: "self", or
+    "encoder" or "decoder". tokens: those that the stack read; window: the positions that stages show.
     """
 
     def __init__(
@@ -54,17 +54,17 @@ class Way:
         self._named = {(stage.name, stage.layer): stage for stage in self.stages}
 
     def stage(self, name: str, layer: int | None = None) -> Stage:
-        """Return a stage by its name, of the layer in full or from before or after the blocks. Errors: ValueError."""
+        """Return a stage by its name, in the full layer or before or after the blocks. Errors: ValueError."""
         for place in (layer, None, self.layer):
             if (name, place) in self._named:
                 return self._named[name, place]
         raise ValueError(f"This way has no stage “{name}”: it has {', '.join(stage.name for stage in self.stages)}.")
 
     def explain(self, stage: str, index: Index, layer: int | None = None, stack: str | None = None) -> Cell:
-        """Return the terms that one number is a sum of.
+        """Return the terms whose sum is a number.
 
-        index, layer, stack: as in `Place`; another layer is read when it is asked for: `way.explain(*term.source)`.
-        Errors: ValueError for a stage or an index that is not there.
+        index, layer, stack: as in `Place`; another layer is read on demand: `way.explain(*term.source)`.
+        Errors: ValueError for an unknown stage or index.
         """
         if (stack or self.stack) != self.stack or (layer is not None and layer != self.layer):
             return self._at(layer or 0, stack or self.stack).explain(stage, index, layer, stack)
@@ -82,19 +82,19 @@ class Way:
 
     @property
     def reads_label(self) -> bool:
-        """Whether the stages after the blocks are those of a label of the text, which is read at one position."""
+        """Whether the stages after the blocks belong to a label of the text, which is read at one position."""
         labels = self.model.info.labels
         return labels is not None and not labels.each and self.stack != "encoder"
 
     def serves(self, position: int, every: bool = False) -> bool:
-        """Return whether this shows a position with its stages after the blocks; every: with those of the whole window."""
+        """Return whether this has the stages after the blocks for a position; every: for the whole window."""
         if self.reads_label:
             return position in self.window
         return position in self.ends and not (every and len(self.ends) < len(self.window))
 
     @property
     def bytes(self) -> int:
-        """Bytes in memory besides the model: the trace, and the numbers of stages as far as they were asked for."""
+        """The bytes in memory besides the model: the trace, and the numbers of stages computed so far."""
         arrays = [
             numbers for stage in self.stages for numbers in (stage.recorded, vars(stage).get("values")) if numbers is not None
         ]
@@ -146,7 +146,7 @@ class Way:
         return reading.stages
 
     def _memory(self, watched: Watched, reading: Reading, keys: np.ndarray) -> Stage:
-        """Return the encoder's output: the last stage of its own way."""
+        """Return the encoder's output: the last stage of its own path."""
         recorded = array(watched.memory)
         return Stage("memory", ("source", "d_model"), None, "encoder", None, recorded, keys)
 
@@ -172,8 +172,8 @@ class Way:
         return reading.stages
 
     def _logit_positions(self) -> np.ndarray:
-        """Return the positions to keep logits of: where a classifier's label of the text is read; else those that were asked
-        for, those of the window, or the last of them where that is too much."""
+        """Return the positions whose logits are kept: where a classifier's label of the text is read; else the requested ones,
+        those of the window, or the last of them if these are too many."""
         if self.reads_label:
             return np.array(self.model.places(self.trace))
         if self._ends is not None:
@@ -194,13 +194,13 @@ def follow(
     around: int | None = None,
     ends: Sequence[int] | None = None,
 ) -> Way:
-    """Return the way of a text through a model, with one layer in full.
+    """Return the path of a text through a model, with one layer in full.
 
     layer, head: counted from 0, or from the end when negative. stack: "encoder" or "decoder" of an encoder-decoder (the decoder
     by default). around: a position that the window must include, in a text longer than WINDOW tokens; None: the last.
-    ends: positions to follow from the last block to the logits, few because a vocabulary is large; None: those of the window.
-    A classifier's label of a text is read at one position, which is then the only end.
-    Errors: ValueError for a layer, head, stack or position that is not there, and for an end outside of the window.
+    ends: positions to follow from the last block to the logits, few because a vocabulary is large; None: those of the window. A
+    classifier's label of a text is read at one position, which is then the only end. Errors: ValueError for an unknown layer,
+    head, stack or position, and for an end outside of the window.
     """
     stack = stack or ("self" if "self" in trace.hidden else "decoder")
     if stack not in trace.hidden:

@@ -1,1 +1,1 @@
-"""The attention of one reading: its function, its calls, and the record of them."""
+"""Attention in one forward pass: the attention function, its recorded calls, and the recorder."""

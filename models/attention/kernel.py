@@ -1,4 +1,4 @@
-"""The attention function that every model here calls, by PyTorch's fused kernel; a record keeps each call."""
+"""The attention function that every model here calls. It runs PyTorch's fused kernel, and a recorder keeps each call."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def attend(
 
     query: [batch, heads, query, d_head]; key, value: [batch, kv_heads, key, d_head], where kv_heads divides heads
     (grouped-query attention when fewer); mask: bool, broadcastable to [batch, heads, query, key], True where a query
-    may look. Without one, all keys with `future`, else causal: query i is the i-th last position and looks at every key up to
-    its own. bias: float, added to the scores, broadcastable in the same way. scale: defaults to 1 / sqrt(d_head).
+    may look. Without a mask, a query looks at all keys if `future` is set; otherwise attention is causal: the queries are the
+    last positions, and each looks at the keys up to its own. bias: float, added to the scores, broadcastable in the same way.
+    scale: defaults to 1 / sqrt(d_head).
     Returns [batch, query, heads, d_head].
 
     Source: Vaswani et al. 2017, "Attention Is All You Need", eq. 1.

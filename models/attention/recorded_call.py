@@ -19,12 +19,12 @@ class Call:
     query [heads, query, d_head], key and value [kv_heads, key, d_head] (after positions were applied),
     mask [heads or 1, query, key] (bool: True = may look; float: added to the scores) or None, out [query, heads, d_head]
     before the output projection. bias [heads or 1, query, key] is added to the scores (T5, Raffel et al. 2020); softcap c
-    bends them to c·tanh(s / c) (Gemma 2, Gemma Team 2024); sinks [heads] join the softmax as one more key that brings nothing
-    (GPT-OSS, OpenAI 2025).
-    given [heads, query, key]: weights that came from elsewhere than q·k. The query is None then, so that nobody computes weights
-    from it; key and value too, in a model that does not show them.
-    edited [heads, query, key]: the weights as edits left them, where they differ from those of q·k. edits: those made here.
-    last_products [kv_heads, key, group]: q·k of the last query, where only its row is wanted and nothing else decides it.
+    bends them to c·tanh(s / c) (Gemma 2, Gemma Team 2024); sinks [heads] join the softmax as one more key that contributes
+    nothing (GPT-OSS, OpenAI 2025).
+    given [heads, query, key]: weights that were not computed from q·k. The query is then None, so that nobody computes weights
+    from it; so are key and value in a model that does not expose them.
+    edited [heads, query, key]: the weights after edits, where they differ from those of q·k. edits: the edits made in this call.
+    last_products [kv_heads, key, group]: q·k of the last query, where only its row is wanted and q·k alone decides it.
     """
 
     query: Tensor | None
@@ -62,7 +62,9 @@ class Call:
 
     @property
     def keys_and_values(self) -> tuple[Tensor, Tensor]:
-        """The keys and values that the text is read on from, each [kv_heads, key, d_head]; only of a model that shows them."""
+        """The keys and values from which the text can be continued, each [kv_heads, key, d_head]; only for a model that exposes
+        them.
+        """
         assert self.key is not None and self.value is not None, "a model that hides them is not read on from what was recorded"
         return self.key, self.value
 

@@ -1,4 +1,4 @@
-"""The record of attention that every model leaves behind while it reads.
+"""Records the attention of every model while it reads.
 
 The output of attention comes from PyTorch's fused kernel, which never builds the matrix of weights; when a recorder is
 active in the calling context it keeps references to query, key and value, from which the weights of the layer on screen
@@ -25,7 +25,9 @@ _active: contextvars.ContextVar[Record | None] = contextvars.ContextVar("headlig
 
 
 class EditPlan(Protocol):
-    """The edits of a pass, as `models.editing.plan.Plan` makes them: each method returns what the network goes on with."""
+    """The edits of a pass, as `models.editing.plan.Plan` makes them: each method returns the tensor that the network continues
+    with.
+    """
 
     first: int  # the layer that the pass starts from
 

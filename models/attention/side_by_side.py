@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 class ReadPart(NamedTuple):
-    """The reading of a part. calls: of its new positions, one a layer, with the keys and values of the positions before too.
+    """The result of reading a part. calls: one a layer for its new positions, with the keys and values of earlier positions too.
 
     stream: float32 [layers + 1, new position, d_model].
     """
@@ -72,10 +72,11 @@ class SideBySide:
         causal: bool | None = None,
         **fields: Any,
     ) -> Tensor:
-        """Compute the attention of each text over its own keys and values, and record it as of a text that is read alone.
+        """Compute the attention of each text over its own keys and values, and record it as if the text were read alone.
 
         query [1, heads, all new positions, d_head], key and value [1, kv_heads, all new positions, d_head]. compute: causal
-        attention of the last positions of one text. causal, fields: of `Call`; None: whether there are several queries.
+        attention of the last positions of one text. causal, fields: as in `Call`; causal None: causal if there are several
+        queries.
         Returns [1, all new positions, heads, d_head].
         """
         outs = []
@@ -92,6 +93,6 @@ class SideBySide:
         return torch.cat(outs, 1)
 
     def streams(self, stream: np.ndarray) -> list[np.ndarray]:
-        """Return the part of each text of the stream of all [layers + 1, all new positions, d_model], copied."""
+        """Split the stream of all texts [layers + 1, all new positions, d_model]: return a copy of each text's part."""
         pieces = np.split(stream, np.cumsum(self.sizes)[:-1], axis=1)
         return [np.ascontiguousarray(piece) for piece in pieces]

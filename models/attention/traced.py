@@ -34,9 +34,9 @@ class Attention:
     """The attention of one kind (self, encoder, decoder, cross) in one trace; index it by layer.
 
     layers, heads: counts; queries, keys: the tokens that look and that are looked at. counts: the heads of each layer; `heads` is
-    the largest of them. numbers: which layer of the network each is, counted from 0; others than 0, 1, … where layers without
-    attention stand between them. The arrays that it gives are read-only. Analyses that give [layers, heads, …] have NaN for heads
-    that a layer has not.
+    the largest of them. numbers: the number of each layer in the network, counted from 0; layers without attention leave gaps.
+    The arrays that it returns are read-only. Analyses that return [layers, heads, …] have NaN for heads that a layer does not
+    have.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Attention:
     def of(
         cls, weights: np.ndarray, queries: Sequence[Token], keys: Sequence[Token], chooses: bool, numbers: Sequence[int] = ()
     ) -> Attention:
-        """Build `from_arrays` without checks, of float32 weights that are known to be attention."""
+        """Build an attention as `from_arrays` does, without checks, from float32 weights that are known to be valid."""
         attention = cls.__new__(cls)
         attention.queries, attention.keys, attention.calls = tuple(queries), tuple(keys), ()
         attention._rotary, attention.chooses = lambda layer: None, chooses
@@ -161,7 +161,7 @@ class Attention:
         return self._rotary(range(self.layers)[layer])
 
     def formula(self, layer: int) -> str:
-        """Return the formula of a row of weights: "softmax(q·kᵀ/√d)", or what this model does instead; and the edits here."""
+        """Return the formula of a row of weights: "softmax(q·kᵀ/√d)", or this model's own; and the layer's edits."""
         call = self.calls[layer] if self.calls else None
         note = f" (edited: {describe(call.edits)})" if call is not None and call.edits else ""
         if call is None or call.query is None:

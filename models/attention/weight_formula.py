@@ -20,7 +20,7 @@ def scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None = None,
 def weights(scores: Tensor, mask: Tensor | None, causal: bool, sinks: Tensor | None = None) -> Tensor:
     """Return the softmax of scores [..., heads, query, key] over the allowed keys; zeros where none is. Overwrites the scores.
 
-    mask: bool (True = may look) or float (added); causal counts when there is none. sinks [heads]: one more score for each query,
+    mask: bool (True = may look) or float (added); without a mask, `causal` decides. sinks [heads]: one more score for each query,
     whose share no key gets.
     """
     if mask is None and causal and scores.shape[-2] > 1:  # the last token sees all

@@ -65,7 +65,7 @@ def read(model: ReadableModel, rows: Sequence[Ready]) -> list[Trace]:
 
 
 def batches(lengths: Sequence[tuple[int, ...]]) -> Iterator[list[int]]:
-    """Yield the numbers of rows to read together, of equal lengths. The first two of these say how many tokens a row has."""
+    """Yield the numbers of rows of equal lengths, to be read together. A row's first two lengths add up to its tokens."""
     by_length: dict[tuple[int, ...], list[int]] = {}
     for number, length in enumerate(lengths):
         by_length.setdefault(length, []).append(number)
@@ -115,8 +115,9 @@ def plan_of(
 
 
 def reading_on(model: ReadableModel, edits: Sequence[Edit], versions: int, past: int) -> Plan:
-    """Return the plan for reading versions of a text on from keys and values of `past` positions, with these edits in each; an
-    encoder beside it is read only when `past` is 0."""
+    """Return the plan for continuing versions of a text from the keys and values of `past` positions, with these edits in each;
+    an encoder beside it reads only when `past` is 0.
+    """
     order, places = model.pass_order
     if past:
         order = [(kind, layer) for kind, layer in order if kind != "encoder"]
@@ -166,12 +167,12 @@ def parts(model: ReadableModel, trace: Trace) -> dict[str, dict[str, np.ndarray]
 
 
 def of_trace(trace: Trace, edits: Sequence[Edit] = ()) -> Ready:
-    """Return the text of a trace, to be read again with its edits and some more, whose positions count from the front."""
+    """Return the text of a trace as a row to read again, with its edits and further ones; positions count from the front."""
     return Ready(trace.text, trace.tokens, trace.target, trace.cut, (*trace.edits, *edits))
 
 
 def alone(record: Record) -> Record:
-    """Return the record of a plan's batch of one as it would be without a plan."""
+    """Convert the record of a plan's batch of one row to the form that it has without a plan."""
     hidden = {stack: [stream[0] for stream in noted] for stack, noted in record.hidden.items()}
     return Record([rows[0] for rows in record.rows], hidden, record.outs)
 
@@ -191,8 +192,9 @@ def answers(model: ReadableModel, trace: Trace, edits: Sequence[Sequence[Edit]],
 
 
 def streams(model: ReadableModel, trace: Trace, edits: Sequence[Sequence[Edit]]) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the number of each list of edits, and the stream that predictions are made of [position, d_model] with these edits
-    added to those of the trace. The order is not that of the lists, and nothing else is kept of these readings."""
+    """Yield, for each list of edits, its number and the stream from which predictions are made [position, d_model], read with
+    these edits added to those of the trace. The lists come in any order, and nothing else is kept of these readings.
+    """
     plain = of_trace(trace)
     rows = [of_trace(trace, check(edit_list, model.info, plain.lengths)) for edit_list in edits]
     stack = "decoder" if trace.target else "self"

@@ -1,8 +1,8 @@
 """Finds what each part of a block adds to the residual stream by watching the sums of a pass, whatever the modules' names.
 
-A part is what is added to the stream, the very summand, so that a multiplier or a norm before the sum belongs to it. In one
-probing pass each sum of a block is looked at once: which summand is the stream, and whether the other one hangs on the attention.
-In later passes the sums are counted, and a summand is recorded or replaced. This takes no hook, so no other reading is affected.
+A part is exactly the summand that is added to the stream, so a multiplier or a norm before the sum belongs to it. One probing
+pass looks at each sum of a block once: which summand is the stream, and whether the other one depends on the attention. In later
+passes the sums are counted, and a summand is recorded or replaced. This takes no hook, so no other reading is affected.
 """
 
 from __future__ import annotations
@@ -114,8 +114,9 @@ class PartWatcher(TorchFunctionMode):
 
 @dataclass(frozen=True)
 class Summand:
-    """The origin of a summand, noted at once, since a sum may be made in its place. kinds: the attentions that it depends on; of:
-    the number and the summands of the sum that it is, if any."""
+    """The origin of a summand, noted at once because a sum may overwrite it in place. kinds: the attentions that it depends on;
+    of: if it is itself a sum, that sum's number and summands.
+    """
 
     kinds: frozenset[str]
     of: tuple[int, Summand, Summand] | None

@@ -169,8 +169,9 @@ class Plan:
     # Attention
 
     def attend(self, record: Record, plain: Callable[[], Tensor], *fields: Any) -> Tensor:
-        """Compute attention with edits: [batch, query, heads, d_head]. plain: computes it without, by the fused kernel, for calls
-        in which no weights change; fields: those of `AttentionInputs`."""
+        """Compute attention with edits: [batch, query, heads, d_head]. plain: computes it without edits, by the fused kernel, for
+        calls in which no weights change; fields: those of `AttentionInputs`.
+        """
         inputs = AttentionInputs(*fields)
         edits = self._edits_of_next_call(record, inputs.query.shape[2], inputs.key.shape[2])
         weight_edits = [(row, edit) for row, edit in edits if not isinstance(edit, Head)]
@@ -220,7 +221,7 @@ class Plan:
         return [(row, edit) for row, edit in shifted if not isinstance(edit, Cut) or edit.key is None or edit.key >= 0]
 
     def _listen(self, record: Record, out: Tensor) -> Tensor:
-        """Note an output, of which gradients may be taken, before a head is scaled."""
+        """Note the heads' output before a head is scaled, so that gradients can be taken with respect to it."""
         if self.adds is not None:
             self.adds.note_attention(self.kinds[len(record.rows)][0], out)
         if record.outs is not None:

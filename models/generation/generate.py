@@ -70,7 +70,7 @@ class Step:
     logits: float32 [vocabulary], the model's own scores of what comes after `tokens`; never: ids that the model's authors rule
     out. dart: where the draw fell, from 0 to 1; None where nothing was drawn.
     attention: by kind ("self", or "decoder" and "cross"), float32 [layers, heads, key]: the row of the last of `tokens`, which
-    serves to choose `token`. read: what it took (see `Read`).
+    serves to choose `token`. read: the cost of reading (see `Read`).
     end: why this step is the last: "end" (the model ended its text), "length" (as many tokens as were asked for) or "full" (the
     context is full); "" while it goes on.
     search: of a beam search, else None. Its logits and attention are those of `tokens`, the best beginning that was read;
@@ -176,7 +176,7 @@ class Reader(ABC):
         return replace(read, seconds=time.perf_counter() - began, bytes=self._bytes())
 
     def edit(self, edits: Sequence[Edit]) -> None:
-        """Make these edits from now on. Errors: TypeError, ValueError for one of what the model does not have."""
+        """Make these edits from now on. Errors: TypeError; ValueError for an edit of something that the model does not have."""
         if edits:
             from models.edits import check
 

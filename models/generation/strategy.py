@@ -24,13 +24,14 @@ class Strategy:
     """A way to choose the next token. Settings that the method does not use are ignored.
 
     method: "greedy" takes the likeliest each time, "sampling" draws, "beam" goes on with the `beams` best beginnings.
-    Of all methods: repetition_penalty divides the logits above 0 of all that was read or said, and multiplies those below (1:
-    off; Keskar et al. 2019, "CTRL"); no_repeat strikes out what would say a run of so many tokens again (0: off; Paulus et al.
-    2018). Of sampling, in this order: temperature divides the logits; top_k keeps the k likeliest (None: all; Fan et al. 2018);
-    top_p the likeliest that have this share together (1: all; Holtzman et al. 2020); min_p what has this share of the likeliest
-    one's probability (0: all; Nguyen et al. 2024); typical the tokens whose surprise is nearest to the mean, of this share
-    together (1: all; Meister et al. 2023). seed: the same draws each time.
-    Of beams: answers are compared by their log-probability over their length to the power of length_penalty.
+    For all methods: repetition_penalty divides the positive logits of tokens that were already read or generated, and multiplies
+    their negative ones (1: off; Keskar et al. 2019, "CTRL"); no_repeat strikes out tokens that would repeat a run of so many
+    tokens (0: off; Paulus et al. 2018). For sampling, in this order: temperature divides the logits; top_k keeps the k likeliest
+    tokens (None: all; Fan et al. 2018); top_p keeps the likeliest tokens that together have this share (1: all; Holtzman et al.
+    2020); min_p keeps tokens with at least this share of the likeliest token's probability (0: all; Nguyen et al. 2024); typical
+    keeps the tokens whose surprise is nearest to the mean and that together have this share (1: all; Meister et al. 2023). seed:
+    the same seed gives the same draws.
+    For beam search: answers are compared by their log-probability divided by their length to the power of length_penalty.
     Errors: ValueError, in one sentence, for values that make no sense.
     """
 

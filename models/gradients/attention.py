@@ -46,7 +46,7 @@ class Gradients:
 def gradients(logit: Tensor, calls: dict[str, list[Call]], outs: dict[str, list[Tensor]]) -> dict[str, Gradients]:
     """Return the slopes of a logit against every weight of attention, by kind. The graph is used up.
 
-    logit: a scalar, computed under `recording(outs=True)` in grad mode. calls and outs: those recorded, by kind. Weights
+    logit: a scalar, computed under `recording(outs=True)` in grad mode. calls, outs: the recorded ones, by kind. Weights
     that had no part in the logit have slope 0.
     """
     flat = [out for kind in calls for out in outs[kind]]

@@ -29,9 +29,9 @@ Outputs = dict[
 class Heard:
     """The outputs of parts when a trace is read again with some lists of edits, each part before it is edited itself.
 
-    heads: by kind of attention and layer, [list, heads, query, d_head]; of a model that attends in its own way their weights,
-    [list, heads, query, key]. feedforward: by stack and layer what it adds, [list, position, d_model]; absent where it cannot be
-    told from its block. logits: [list, vocabulary].
+    heads: by kind of attention and layer, [list, heads, query, d_head]; for a model with its own attention code, their weights
+    [list, heads, query, key] instead. feedforward: by stack and layer what it adds, [list, position, d_model]; absent where it
+    cannot be told from its block. logits: [list, vocabulary].
     """
 
     heads: dict[tuple[str, int], np.ndarray]
@@ -40,7 +40,9 @@ class Heard:
 
 
 class Before(PartWatcher):
-    """Records what each feed-forward adds before it is edited; in grad mode as a part of the graph, which may begin there."""
+    """Records the addition of each feed-forward before it is edited; in grad mode it is a part of the graph, which may begin
+    there.
+    """
 
     def __init__(self, known: Mapping[Place, Sums]):
         super().__init__(known, listens=True)

@@ -93,7 +93,7 @@ class Answerer:
         return len(message)
 
     def _receive(self, most: int) -> bytes:
-        """Return the line that comes back, of `most` bytes at most."""
+        """Receive a line of at most `most` bytes."""
         assert self._line is not None, "it was started"
         pieces, size = list[bytes](), 0
         try:

@@ -1,4 +1,4 @@
-"""The class of transformers that a config asks for, and what a model is that does not read text."""
+"""Choices of the transformers class for a config, and descriptions of models that do not read text."""
 
 from __future__ import annotations
 

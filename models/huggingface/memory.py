@@ -31,7 +31,7 @@ class Placement:
 def place(
     name: str, parameters: int, stored: str, device: str | None, passing: int = 0, required: str | None = None
 ) -> Placement:
-    """Find room for the parameters: in float32 where it fits, else in 16 bits. passing: numbers held besides while reading.
+    """Find room for the parameters: in float32 where it fits, else in 16 bits. passing: additional numbers held while reading.
 
     stored: the dtype in the files, as safetensors or a config spells it. device: where it must go; None: a GPU if there is one.
     required: a dtype that it must be.

@@ -1,4 +1,4 @@
-"""Names that a person may type for a model, on the Hub or the path of a folder; and strangers' words made fit to show."""
+"""Names that a person may type for a model (on the Hub, or the path of a folder), and strangers' words made fit to show."""
 
 from __future__ import annotations
 

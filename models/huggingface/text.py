@@ -64,7 +64,7 @@ class TextTokens:
         self.pairs = self._separates()
 
     def text(self, id: int) -> tuple[str, bool]:
-        """What a token of the vocabulary stands for, and whether it is a fragment of a character.
+        """Return the text of a token of the vocabulary, and whether it is a fragment of a character.
 
         An id that no token has, because the model's vocabulary is larger than the tokenizer's, is "<unused 50300>".
         """
@@ -160,8 +160,8 @@ class TextTokens:
     def target(self, text: str) -> list[Token]:
         """Return the tokens of a text for the decoder of an encoder-decoder: `tokenizer(text_target=text)` without the last eos.
 
-        A translator of many languages is to write the one that the text names at its front, or else `target_language`; without
-        either no token says what the language is.
+        A multilingual translator writes the language that the text names at its front, or else `target_language`; without either,
+        no token names the language.
         """
         text = SURROGATE.sub("\ufffd", text)
         named, at = language_of(text, self.languages)

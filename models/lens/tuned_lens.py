@@ -51,7 +51,7 @@ class TunedLens:
         object.__setattr__(self, "offsets", read_only(self.offsets))
 
     def __call__(self, hidden: np.ndarray) -> np.ndarray:
-        """Return h + h A + b at every layer, the last one as it is: float32 [layers + 1, position, d_model], as `hidden`.
+        """Return h + h A + b at every layer, the last one unchanged: float32 [layers + 1, position, d_model], as `hidden`.
 
         Errors: ValueError for a stream of another model.
         """
@@ -64,8 +64,9 @@ class TunedLens:
 
 @dataclass(frozen=True)
 class LensRecipe:
-    """The settings for training translators. positions: the most that are read; held_out: how many tenths are for measuring;
-    operations: floating-point operations for all gradient steps, at most `steps` a layer, on `batch` positions each.
+    """The settings for training translators. positions: the most that are read; held_out: how many tenths of them are held out
+    for measuring; operations: floating-point operations for all gradient steps, at most `steps` a layer, on `batch` positions
+    each.
     """
 
     positions: int = 12_000

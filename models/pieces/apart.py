@@ -1,4 +1,4 @@
-"""Splits a text with a tokenizer, with the steps by which each word became pieces."""
+"""Splits a text with a tokenizer and returns the steps by which each word became pieces."""
 
 from __future__ import annotations
 

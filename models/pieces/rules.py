@@ -1,5 +1,6 @@
-"""The rules of a tokenizer of the library `tokenizers`. The library itself does everything but the cutting of a word, whose steps
-it does not show: that is done here again."""
+"""The rules of a tokenizer of the library `tokenizers`. The library does everything except cutting a word: it does not show those
+steps, so they are computed here again.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ WAYS = 4  # the number of best ways to keep
 
 
 class BestSum:
-    """Pieces with their scores. settings: the tokenizer's model as the library writes it in JSON."""
+    """A vocabulary of pieces with their scores. settings: the tokenizer's model as the library writes it in JSON."""
 
     kind = "Unigram"
 
@@ -37,7 +37,9 @@ class BestSum:
         return Lattice(tuple(candidates), ways, pieces), list(range(len(word)))
 
     def candidates(self, word: str) -> Iterator[Candidate]:
-        """Yield the pieces of the vocabulary at each place of a word; a single letter that is not in it as unknown."""
+        """Yield the vocabulary's pieces at each place of a word; a single letter that is not in the vocabulary is yielded as
+        unknown.
+        """
         totals: dict[int, float] = {0: 0.0}
         for start in range(len(word)):
             known = False
@@ -71,7 +73,7 @@ class BestSum:
 
 
 def best_ways(candidates: list[Candidate], length: int, most: int = WAYS) -> tuple[Way, ...]:
-    """Return the ways through a word with the highest sums; among equals, the library's choice comes first."""
+    """Return the ways to cut a word that have the highest sums of scores; among equals, the library's choice comes first."""
     ending: dict[int, list[tuple[float, tuple[Piece, ...]]]] = {0: [(0.0, ())]}
     for candidate in candidates:  # in the order of their starts, so that all ways to a start are known there
         ways = ending.setdefault(candidate.piece.end, [])

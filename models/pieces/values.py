@@ -22,7 +22,7 @@ class Piece:
     fragment: bool = False
 
     def moved(self, by: int) -> Piece:
-        """Return the same piece in a word with so many more letters before it."""
+        """Return the same piece in a word with this many more letters before it."""
         return Piece(self.written, self.text, self.start + by, self.end + by, self.id, self.fragment)
 
 
@@ -48,7 +48,7 @@ class Merges:
     whole: bool = False
 
     def after(self, count: int) -> tuple[Piece, ...]:
-        """Return the pieces after so many merges."""
+        """Return the pieces after this many merges."""
         pieces_at = {letter.start: letter for letter in self.letters}
         for merge in self.merges[:count]:
             del pieces_at[merge.right.start]
@@ -116,8 +116,8 @@ class Word:
     """A word, which the tokenizer cuts into pieces independently. Where a pre-tokenizer leaves a text whole, it is a part of
     that: from a piece that begins with a space to the next one, or at most 60 letters. No step goes beyond such a part.
 
-    written: as the tokenizer's model gets it; text: its plain text; added: a token that was cut out of the text before
-    anything else was done with it; steps: None where there are none to see.
+    written: as the tokenizer's model gets it; text: its plain text; added: an added token, which was cut out of the text before
+    anything else; steps: None where the tokenizer does not show them.
     """
 
     written: str

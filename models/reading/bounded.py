@@ -18,9 +18,9 @@ S = TypeVar("S", bound=Sized)
 
 
 class Bounded(Generic[K, S]):
-    """Things by owner and key, bounded for each owner in number and for all in bytes. Not safe between threads: callers lock.
+    """Entries by owner and key, bounded in number for each owner and in bytes for all. Not thread-safe: callers lock.
 
-    When there are too many bytes, the newest thing of each owner stays longest; the last one stays, however large.
+    When there are too many bytes, the newest entry of each owner stays longest; the last one stays, however large.
     """
 
     def __init__(self, each: int, bytes: int):
@@ -30,7 +30,7 @@ class Bounded(Generic[K, S]):
 
     @property
     def size(self) -> int:
-        """The bytes of all things, for each owner as measured when the owner's things last changed."""
+        """The bytes of all entries, measured for each owner when the owner's entries last changed."""
         return sum(self._sizes.values())
 
     @property
@@ -38,11 +38,11 @@ class Bounded(Generic[K, S]):
         return list(self._things)
 
     def of(self, owner: Hashable) -> OrderedDict[K, S]:
-        """Return the things of an owner, the oldest first."""
+        """Return the entries of an owner, the oldest first."""
         return self._things.get(owner, OrderedDict())
 
     def keep(self, owner: Hashable, key: K, thing: S) -> None:
-        """Keep a thing as its owner's newest, and drop what exceeds the bounds."""
+        """Keep an entry as its owner's newest, and drop what exceeds the bounds."""
         mine = self._things.setdefault(owner, OrderedDict())
         mine[key] = thing
         mine.move_to_end(key)
@@ -53,14 +53,14 @@ class Bounded(Generic[K, S]):
         self._make_room()
 
     def drop(self, owner: Hashable, *keys: K) -> None:
-        """Drop some things of an owner."""
+        """Drop some entries of an owner."""
         mine = self.of(owner)
         for key in keys:
             mine.pop(key, None)
         self._weigh(owner)
 
     def keep_for(self, stays: Callable[[Hashable], bool]) -> None:
-        """Drop the things of all owners except those for whom `stays` returns true."""
+        """Drop the entries of all owners except those for whom `stays` returns true."""
         for owner in self.owners:
             if not stays(owner):
                 self.drop(owner, *self.of(owner))
@@ -77,7 +77,7 @@ class Bounded(Generic[K, S]):
             self._sizes.pop(owner, None)
 
     def _make_room(self) -> None:
-        """Drop older things of each owner first, then whole owners, those without new things for the longest time first."""
+        """Drop older entries of each owner first, then whole owners, those without new entries for the longest time first."""
         while self.size > self.bytes:
             owner = next((candidate for candidate, things in self._things.items() if len(things) > 1), next(iter(self._things)))
             if len(self._things) == 1 == len(self._things[owner]):

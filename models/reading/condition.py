@@ -19,8 +19,8 @@ class Condition:
     """The condition of a network, as a number that differs after every change.
 
     These count: which modules there are, and functions put in the place of their `forward`; every parameter and buffer: which
-    tensor it is, where its numbers lie (so its device and dtype too), and how often torch wrote into it; hooks. Changes that
-    torch itself does not count are not seen: writing through `.data` or numpy, and plain attributes, such as a scale.
+    tensor it is, where its numbers are stored (so its device and dtype too), and how often torch wrote into it; hooks. Changes
+    that torch itself does not count are not seen: writing through `.data` or numpy, and plain attributes, such as a scale.
     """
 
     def __init__(self, network: nn.Module):

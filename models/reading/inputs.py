@@ -35,7 +35,7 @@ def are_ids(text: object) -> bool:
 
 
 def text_of(model: ReadableModel, text: Any, what: str = "The text") -> str:
-    """Return a text as it is, or the text of ids as `Spelt`. what: its name in error messages; `SECOND` for the second text.
+    """Return a text unchanged, or the text of ids as `Spelt`. what: its name in error messages; `SECOND` for the second text.
 
     Errors: TypeError for neither a text nor ids, ValueError for an id that the model does not have.
     """
@@ -64,7 +64,7 @@ def text_of(model: ReadableModel, text: Any, what: str = "The text") -> str:
 
 
 def tokens_at_end(tokens_of: Callable[[str], list[Token]], text: str, room: int | None) -> list[Token]:
-    """Return the tokens of a text, for a long one only of an end that is longer than what fits; of ids, their own tokens."""
+    """Return the tokens of a text; of a long text, only those of an end longer than what fits; of ids, their own tokens."""
     if isinstance(text, Spelt):
         return list(text.tokens)
     start = beginning(tokens_of, text, room)

@@ -114,12 +114,14 @@ class Recent(Generic[Entry]):
                 self._clear(self._number)
 
     def get(self, stamp: Stamp | None, ids: Ids) -> Entry | None:
-        """Return the entry for exactly these ids, whoever read them; None without one."""
+        """Return the entry for exactly these ids, no matter which reader read them; None without one."""
         with self._lock:
             return next((known[ids] for known in self._of(stamp) if ids in known), None)
 
     def same(self, stamp: Stamp | None, ids: Ids, text: str, tokens: Sequence[Token]) -> Entry | None:
-        """Return the trace of exactly this text, whoever read it, and keep it for this reader too. A class reads it once."""
+        """Return the trace of exactly this text, no matter which reader read it, and keep it for this reader too: a class reads
+        it once.
+        """
         entry = self.get(stamp, ids)
         if not isinstance(entry, Trace) or entry.text != text or entry.tokens != tuple(tokens):
             return None
@@ -127,7 +129,7 @@ class Recent(Generic[Entry]):
         return entry
 
     def longest_shared(self, stamp: Stamp | None, ids: Ids) -> tuple[Entry | None, int]:
-        """Return the trace that shares the longest beginning with these ids, whoever read it, and the length of that."""
+        """Return the trace, of any reader, that shares the longest beginning with these ids, and the length of that beginning."""
         best: Entry | None = None
         shared = 0
         with self._lock:
@@ -154,7 +156,7 @@ class Recent(Generic[Entry]):
 
 
 def first(calls: Sequence[Call], positions: int) -> list[Call]:
-    """Return the calls of a causal model as they are for the first positions only; exact, because nothing looks ahead."""
+    """Return the calls of a causal model for the first positions only; this is exact, because nothing looks ahead."""
     squares: dict[int, Tensor] = {}  # layers share masks and biases
 
     def cut(square: Tensor | None) -> Tensor | None:

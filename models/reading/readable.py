@@ -48,7 +48,7 @@ class Ready:
 
 
 class ReadableModel(ABC):
-    """The part of a model that reading, editing and generating use. `LanguageModel` adds what people ask of it."""
+    """The part of a model that reading, editing and generating use. `LanguageModel` adds the public methods."""
 
     info: ModelInfo
     vocabulary: Vocabulary
@@ -101,18 +101,19 @@ class ReadableModel(ABC):
 
     @abstractmethod
     def is_special(self, id: int) -> bool:
-        """Return whether a token of the vocabulary is special, such as the one for the end, and no text."""
+        """Return whether a token of the vocabulary is special, such as the end token, and stands for no text."""
 
     @property
     def trial(self) -> Trial:
-        """Which texts it reads beside others in one pass (`models.reading.together`): none before a trial shows that it can."""
+        """The texts that it reads beside others in one pass (`models.reading.together`): none before a trial shows it."""
         from models.reading.requests import Trial
 
         return Trial()
 
     def request(self, text: str, target: str = "", remember: bool = True) -> Request:
-        """Return a text as it is waiting to be read, for `models.reading.together`. Errors: ValueError for a model that
-        reads none beside others, and for a second text."""
+        """Return a text as a request, for `models.reading.together`. Errors: ValueError for a model that reads no text beside
+        others, and for a second text.
+        """
         raise ValueError(f"{self.info.name} reads no text beside others.")
 
     def read_parts(self, parts: Sequence[Part]) -> list[ReadPart]:

@@ -42,9 +42,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Trial:
-    """Which texts a model reads beside others with the numbers that it gives to each alone, as was tried.
+    """The result of a trial: which texts a model can read beside others without a change of any number.
 
-    number: the condition of the network then (see `Condition`), beyond which nothing is known. longest: in tokens; 0 for none.
+    number: the condition of the network then (see `Condition`); in another condition nothing is known. longest: in tokens; 0:
+    none.
     """
 
     number: int | None = None

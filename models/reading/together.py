@@ -1,7 +1,7 @@
 """Reads texts that wait at the same moment in one pass, each exactly as if it were read alone.
 
-The weights of a network are then fetched from memory once for all of them, which is what most of the time for one or two new
-tokens goes to. A single text goes the same way, as a pass over one.
+The weights of a network are then fetched from memory once for all texts; fetching them takes most of the time of a pass over one
+or two new tokens. A single text takes the same path, as a pass over one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_alone(model: ReadableModel, request: Request) -> Trace:
 def read(model: ReadableModel, requests: Sequence[Request]) -> list[Trace | Exception]:
     """Return the trace of each text, or the error of its reading, which concerns no other text.
 
-    Equal texts are read once, and share what was recorded. What may not be read beside others is read by itself.
+    Equal texts are read once, and share the recording. Texts that may not be read beside others are read alone.
     """
     trial = Trial()
     if len(requests) > 1:
@@ -69,7 +69,7 @@ def read(model: ReadableModel, requests: Sequence[Request]) -> list[Trace | Exce
 
 
 def remembered(model: ReadableModel, request: Request) -> Trace | None:
-    """Return the trace of exactly this text where it has been read, as `LanguageModel.trace` gives it; None elsewhere."""
+    """Return the remembered trace of exactly this text, as `LanguageModel.trace` returns it; None if it has not been read."""
     known = _known(model, request)
     return None if known is None else replace(known, model=model)
 
@@ -109,7 +109,7 @@ def _traces(model: ReadableModel, requests: Sequence[Request]) -> list[Trace]:
 
 
 def _trace(model: ReadableModel, request: Request, part: ReadPart | None) -> Trace:
-    """Join what was read of a text to what is known of its beginning."""
+    """Join the new part of a text to the remembered calls and stream of its beginning."""
     known: dict[int, np.ndarray] = {}
     if request.before:
         calls, hidden = request.calls, request.before.hidden["self"][:, : request.shared]
@@ -127,13 +127,13 @@ def _trace(model: ReadableModel, request: Request, part: ReadPart | None) -> Tra
 
 
 def traces(model: ReadableModel, requests: Sequence[Request]) -> list[Trace | Exception]:
-    """Return what `LanguageModel.trace` gives of each text, or its error."""
+    """Return for each text the trace that `LanguageModel.trace` returns, or its error."""
     outcomes = read(model, requests)
     return [replace(outcome, model=model) if isinstance(outcome, Trace) else outcome for outcome in outcomes]
 
 
 def tried(model: ReadableModel) -> Trial:
-    """Read a few made-up texts alone and side by side, and return for which texts that gives the same numbers.
+    """Read a few made-up texts alone and side by side, and return which texts give the same numbers both ways.
 
     One of them has a long past, which shows windows and blocks of attention that shorter texts do not fill.
     """
@@ -157,7 +157,7 @@ def tried(model: ReadableModel) -> Trial:
 
 
 def _repeated(calls: Sequence[Call], positions: int) -> list[Call]:
-    """Return calls with the keys and values of these, again and again, for so many positions."""
+    """Repeat the keys and values of these calls until they fill so many positions, and return the new calls."""
     places = torch.arange(positions) % calls[0].shape[2]
     pairs = (call.keys_and_values for call in calls)
     return [Call(None, key[:, places], value[:, places], causal=True) for key, value in pairs]

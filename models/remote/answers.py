@@ -34,8 +34,8 @@ class _StoredTrace:
 class Answers:
     """A model and its last traces.
 
-    Every question contains all that its answer depends on, so that any replica can answer it; one that has not read the text
-    reads it then. Safe to use from many threads, as long as all of them ask for as many tokens at a time.
+    Every question contains all that its answer depends on, so any replica can answer it; a replica that has not read the text
+    reads it first. Safe to use from many threads, as long as all of them ask for as many tokens at a time.
     """
 
     def __init__(self, model: LanguageModel, clock: Callable[[], float] = time.monotonic) -> None:
@@ -123,7 +123,7 @@ class Answers:
         return {"written": turn.written, "tokens": tokens_written(turn.tokens)}, {}
 
     def _scores(self, question: dict[str, Any], tensors: dict[str, Tensor]) -> Answer:
-        """Return what `Trace.unembed` or `Trace.tail` makes of rows of the stream."""
+        """Return the result of `Trace.unembed` or `Trace.tail` for rows of the stream."""
         way = self.model.tail if question["way"] == "tail" else self.model.unembed
         assert way is not None, "the trace said that there is one"
         return {}, {"made": torch.tensor(way(tensors["rows"].numpy()))}

@@ -97,7 +97,7 @@ def start() -> int:
 
 
 def trouble() -> str:
-    """Return a sentence on why models are not read by the machines that should; "" where they are."""
+    """Return a sentence on why the machines that should run the models do not; "" where they do."""
     current = backend()
     return current.wrong or (current.far.trouble if current.far else "")
 
@@ -105,7 +105,7 @@ def trouble() -> str:
 def opened(name: str, report: Report = silent) -> LanguageModel | None:
     """Return a model that runs on replicas; None where it runs here, by the setting or because it is a folder of this machine.
 
-    report: as for `models.load`. Errors: ModelError where it cannot be had, or no replica answers and it does not ship.
+    report: as for `models.load`. Errors: ModelError where it cannot be loaded, or where no replica answers and it does not ship.
     """
     from models.huggingface.names import is_folder_name
 

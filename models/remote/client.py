@@ -84,10 +84,10 @@ class ReplicaClient:
         tensors: Mapping[str, Tensor] | None = None,
         patience: float = 20.0,
     ) -> T:
-        """Return what `take` makes of a replica's answer about a model. patience: seconds that the whole answer may take.
+        """Ask a replica about a model and return `take` of its answer. patience: seconds that the whole answer may take.
 
-        Errors: Unreachable where no replica answers, or `take` makes nothing of it, at once for some seconds
-        after that; ValueError, TypeError and ModelError, sentences, as the replica has them.
+        Errors: Unreachable where no replica answers or `take` rejects the answer, and without a new try for some seconds after
+        that; ValueError, TypeError and ModelError, sentences, as the replica raises them.
         """
         message = pack({**question, "model": model, "version": VERSION}, tensors)
         self._check_there()

@@ -44,7 +44,7 @@ class FarVocabulary:
         self._texts, self._fragments = list(facts["texts"]), frozenset(facts["fragments"])
 
     def text(self, id: int) -> tuple[str, bool]:
-        """What a token stands for, and whether it is a fragment of a character."""
+        """Return the text of a token, and whether it is a fragment of a character."""
         if not 0 <= id < len(self._texts):
             raise ValueError(f"There is no token {id} in this vocabulary.")
         return self._texts[id], id in self._fragments
@@ -55,11 +55,13 @@ class FarModel(RemoteModel):
 
     The parts that a reader needed of the last text are fetched together with the next one, so that a key press is one question.
     here: the same model in this process, where it ships with Headlight: it answers where no replica does, and does what replicas
-    cannot (see `RemoteModel`). `bytes`: what is held here.
+    cannot (see `RemoteModel`). `bytes`: the memory used here.
     """
 
     def __init__(self, name: str, far: ReplicaClient, here: LanguageModel | None = None) -> None:
-        """Ask for the facts of a model that is not here. Errors, then: Unreachable; ModelError as the replica raises it."""
+        """Ask a replica for the facts about a model that is not in this process. Errors: Unreachable; ModelError as the replica
+        raises it.
+        """
         self.name, self.far, self.here, self._lock = name, far, here, threading.Lock()
         self._wishes_by_reader: OrderedDict[Hashable, set[str]] = OrderedDict()
         self._facts: dict[str, Any] = {}
@@ -201,7 +203,7 @@ class FarModel(RemoteModel):
         return self.here.places(trace) if self.here else super().places(trace)
 
     def _wishes(self, reader: Hashable) -> tuple[list[str], set[str]]:
-        """Return the parts that this reader needed of the last text, and a set for those of this one."""
+        """Return the names of the parts that this reader needed of the last text, and a set to note those of this one."""
         used: set[str] = set()
         with self._lock:
             wishes = sorted(self._wishes_by_reader.pop(reader, set()))
@@ -243,7 +245,7 @@ class FarModel(RemoteModel):
         take: Callable[[dict[str, Any], dict[str, Tensor]], T],
         tensors: dict[str, Tensor] | None = None,
     ) -> T:
-        """Return what `take` makes of a replica's answer, or of that of the model here if none answers.
+        """Return `take` of a replica's answer, or of the local model's answer if no replica answers.
 
         Errors: Unreachable; those of the model.
         """
@@ -256,5 +258,5 @@ class FarModel(RemoteModel):
 
 
 def _as_sent(text: str) -> str | list[int]:
-    """Return a text as it is sent: as it is, or the ids that it was given by."""
+    """Return a text in the form that is sent: the text itself, or the ids that the caller passed."""
     return [token.id for token in text.tokens] if isinstance(text, Spelt) else text

@@ -38,7 +38,7 @@ class Parts:
 
 
 class Streams(Mapping[str, np.ndarray]):
-    """`Trace.hidden`, of which a stack is fetched when it is read."""
+    """The mapping `Trace.hidden`; each stack is fetched when it is read."""
 
     def __init__(self, parts: Parts, names: Sequence[str]) -> None:
         self._parts, self._names = parts, list(names)
@@ -84,7 +84,9 @@ class FarAttention(Attention):
     """The attention of one kind. A layer's weights, or what they follow from, are fetched when they are read."""
 
     def __init__(self, queries: Sequence[Token], keys: Sequence[Token], kind: str, parts: Parts, size: Sequence[Any]) -> None:
-        """size: layers, heads, whether its rows are named by what they serve to choose, the heads and the numbers of layers."""
+        """size: layers, heads, whether its rows are named by the tokens that they serve to choose, and the heads and numbers of
+        layers.
+        """
         self.queries, self.keys, self.layers, self.heads = tuple(queries), tuple(keys), size[0], size[1]
         self.counts, self.numbers = tuple(size[3]), tuple(size[4])
         self.chooses, self._parts, self._kind, self._known = bool(size[2]), parts, kind, {}

@@ -75,7 +75,7 @@ def _call(attention: Attention, layer: int) -> Part:
 
 
 def call_of(part: Part) -> Call:
-    """Return the call that a part holds, or as much of it as its weights follow from."""
+    """Return the call that a part holds, or as much of it as its weights can be computed from."""
     tensors: dict[str, Any] = {name: part.tensors.get(name) for name in TENSORS}
     return Call(**tensors, **{name: part.facts[name] for name in NUMBERS})
 

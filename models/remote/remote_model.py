@@ -1,4 +1,4 @@
-"""The work that replicas cannot do yet: the same model here does it, where its weights are here, else a sentence says so."""
+"""Work that replicas cannot do yet. The same model in this process does it if its weights are here; else a sentence says so."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class RemoteModel(LanguageModel):
     """A model whose weights are elsewhere. What needs them here uses `beside`, the same model in this process.
 
-    Changes while it reads, gradients, the steps inside a block, answers that grow, and the weights themselves.
+    These are edits, gradients, the steps inside a block, generation, and the weights themselves.
     """
 
     here: LanguageModel | None

@@ -1,4 +1,4 @@
-"""A replica: messages in, messages out, whatever carries them."""
+"""A replica: messages in, messages out, independent of the transport."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Settings:
 
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read the settings from the environment. Errors: ValueError, a sentence, for a setting that is none."""
+    """Read the settings from the environment. Errors: ValueError, a sentence, for an invalid setting."""
     replicas = environment.get("HEADLIGHT_REPLICAS", "1").strip()
     fewest, _, most = replicas.partition("-")
     if not (fewest.isdecimal() and (most or fewest).isdecimal() and 1 <= int(fewest) <= int(most or fewest)):
@@ -137,7 +137,7 @@ def application(options: Settings) -> Any:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of replicas: a Python path that finds Headlight, and the settings that hold here."""
+    """Return the environment of replicas: a Python path that finds Headlight, and the settings of this process."""
     top = sys.modules[models.__name__.partition(".")[0]].__file__
     root = str(Path(str(top)).parents[1])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -150,8 +150,8 @@ def _environment() -> dict[str, str]:
 def serve_models(address: str, host: str, port: int, options: Settings) -> None:
     """Start the replicas and return when they answer.
 
-    address: "local" for a Ray of its own on this machine, "auto" for the one that runs here, or the address of another one's
-    head. host, port: where questions arrive. Nothing is sent to the makers of Ray, and no dashboard is started.
+    address: "local" to start Ray on this machine, "auto" for the Ray that runs here, or the address of another cluster's head.
+    host, port: where questions arrive. Nothing is sent to the makers of Ray, and no dashboard is started.
     Errors: ImportError without Ray; ConnectionError without a cluster there.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -219,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def explain(error: Exception) -> str:
     """Return a sentence on why Ray did not start, and what to do.
 
-    Ray Serve raises TimeoutError (also `GetTimeoutError`) where it is too slow, and a node an error of any kind that says so.
+    Ray Serve raises TimeoutError (also `GetTimeoutError`) where it is too slow; a node raises errors of other types that say so.
     """
     reason = next((line.strip().rstrip(".:") for line in str(error).splitlines() if line.strip()), type(error).__name__)
     slow = isinstance(error, TimeoutError) or "timed out" in str(error).lower()

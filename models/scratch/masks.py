@@ -63,7 +63,7 @@ def draw_keys(query: int, count: int) -> tuple[int, ...]:
 
 
 def global_tokens(queries: int, keys: int, count: int, device: torch.device | None = None) -> Tensor:
-    """Let the first `count` tokens see all and be seen by all, others see themselves: bool [query, key] (Longformer, 3.1)."""
+    """Let the first `count` tokens see all and be seen by all; others see themselves: bool [query, key] (Longformer, 3.1)."""
     allowed = distances(queries, keys, device) == 0
     allowed[:, :count] = True
     allowed[: max(0, count - (keys - queries))] = True

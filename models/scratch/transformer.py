@@ -61,7 +61,7 @@ class Cache:
         return self.source[layer]
 
     def rows(self, chosen: Tensor) -> Cache:
-        """Return the cache of the chosen texts of the batch, in this order, as a beam search continues them."""
+        """Return the cache of the chosen texts of the batch, in this order, for a beam search that continues them."""
         layers, source = ([(key[chosen], value[chosen]) for key, value in pairs] for pairs in (self.layers, self.source))
         return Cache(layers, source)
 
@@ -221,8 +221,8 @@ class Stack(nn.Module):
         """Read the tokens and return the residual stream after the last block, before the final norm.
 
         ids: int [batch, position]; with a cache, only the positions that come after it. lengths: int [batch], how much of each
-        text is no padding; memory: [batch, source position, d_model] of an encoder, source_lengths as lengths, of its texts.
-        places: int [position], where the tokens of several texts stand side by side: their positions.
+        text is no padding; memory: [batch, source position, d_model], an encoder's output; source_lengths: as lengths, for the
+        encoder's texts. places: int [position], where the tokens of several texts stand side by side: their positions.
         Returns [batch, position, d_model]. Errors: ValueError when cache and ids together are longer than the context, and for a
         cache where the future is seen.
         """

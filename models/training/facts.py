@@ -1,4 +1,4 @@
-"""Facts as training text: what the files say, in many forms, packed into short rows of tokens whose answers are marked.
+"""Facts as training text: the facts of the files in many forms, packed into short rows of tokens whose answers are marked.
 
 A fact that is read in a few forms is known in those only. Knowledge that can be asked for in a new form needs many forms of the
 same fact, questions among them (Allen-Zhu and Li 2023, "Physics of Language Models: Part 3.1").
@@ -115,7 +115,9 @@ class Facts:
 
 
 def table(path: Path) -> list[list[str]]:
-    """Read the rows of a file with a heading, three cells with TABs between them. Errors: FileNotFoundError as `corpus.read`."""
+    """Read the rows of a file with a heading; each row has three cells with TABs between them. Errors: FileNotFoundError as
+    `corpus.read`.
+    """
     rows = [[cell.strip() for cell in line.split("\t")] for line in read(path).splitlines()[1:] if line.strip()]
     if wrong := next((row for row in rows if len(row) != 3), None):
         raise ValueError(f"A line of {path.name} has {len(wrong)} cells, and not 3: {' | '.join(wrong)}")
@@ -147,8 +149,9 @@ def question(form: str) -> str:
 
 
 def respell(words: dict[str, str], generator: Generator) -> dict[str, str]:
-    """Return a sum in one of the ways to write it: with or without spaces, with the sign's name, in words. Other facts as they
-    are."""
+    """Return a sum in one of the ways to write it: with or without spaces, with the sign's name, in words. Other facts are
+    unchanged.
+    """
     sign = next((sign for sign in SIGNS if sign in words["s"]), None)
     dice = generator.random()
     if sign is None or dice < 0.5:
@@ -194,7 +197,7 @@ class FactRows:
 
 
 def answered(offsets: list[tuple[int, int]], text: Sentence, more: int = 0) -> np.ndarray:
-    """Return which tokens hold a character of an answer, or one of so many more behind it: bool [token].
+    """Return which tokens hold a character of an answer, or one of the `more` characters behind it: bool [token].
 
     offsets: the first character of each token, and the one after its last.
     """

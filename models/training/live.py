@@ -72,8 +72,8 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The model at one step, on examples that it does not learn from. accuracy: share of the answers' characters that it
-    predicts rightly; loss: nats of each of them, on average.
+    """The model at one step, on examples that it does not learn from. accuracy: share of the answers' characters that it predicts
+    correctly; loss: nats of each of them, on average.
 
     attention: float16 [layers, heads, query, key], on the first example; entropy: float32 [layers, heads], nats, the mean over
     its queries after the first, which has no choice. previous, induction: float32 [layers, heads], mean weight on the token
@@ -171,7 +171,7 @@ class Training:
 
     @property
     def probe(self) -> tuple[str, str]:
-        """The question and the answer of the example that the snapshots' attention is of."""
+        """The question and the answer of the example whose attention is in the snapshots."""
         question, answer = (part.decode("utf-8", "replace") for part in self.example)
         return question, answer
 
@@ -188,7 +188,7 @@ class Training:
 
     @property
     def learned(self) -> int:
-        """The number of steps that its weights have learned in."""
+        """The number of steps in which its weights have learned."""
         return self.snapshots[-1].step if self.state == "diverged" else self.step
 
     def start(self) -> None:

@@ -75,8 +75,8 @@ def train(
 ) -> nn.Module:
     """Train a model on the text in `data`; checkpoints go to `work`, weights, tokenizer, figures and loss log to `out`.
 
-    begin: the folder of a finished model, from whose weights it starts: with the recipe after those it has finished, with steps
-    counted on from there; where there is none, with the first one again, its figures kept as those `before`.
+    begin: the folder of a finished model, from whose weights training starts, with the next recipe and with its step count
+    continued; if no recipe is left, with the first one again, and the old figures are kept as `before`.
     Stops at the last recipe's horizon, or after so many minutes (then the next call goes on from there). A file `finish` in
     `work` holding a number of minutes lets the learning rate begin to fall now, and reach zero in about that time.
     """

@@ -1,7 +1,7 @@
 """The optimizers, AdamW and Muon, each a step of plain formulas.
 
-Those of `torch.optim` compute the same, but load torch's compiler when they are made: 800 modules and 100 MB, which would hold up
-everybody else on a server when its first training begins.
+The optimizers of `torch.optim` compute the same, but load torch's compiler when they are created: 800 modules and 100 MB, which
+would hold up everybody else on a server when its first training begins.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Optimizer(ABC):
 
     @property
     def numbers(self) -> int:
-        """How many it remembers once each weight has had a step."""
+        """The count of numbers that it remembers once each weight has had a step."""
         return self.moments * sum(weight.numel() for weight, _ in self.weights)
 
     @torch.no_grad()

@@ -50,7 +50,7 @@ def said_before(ids: Tensor, prompt: int, length: int = 4) -> Tensor:
 
 
 def continued(model: Decoder, ids: Tensor, length: int) -> Tensor:
-    """Continue rows [row, position] by the likeliest token each time, to `length` positions in all."""
+    """Continue rows [row, position] with the likeliest token each time, up to `length` positions in all."""
     cache = Cache()
     with torch.no_grad():
         new = ids

@@ -36,24 +36,24 @@ class Task:
 
 
 def copy(length: int = 10) -> Task:
-    """Say the same letters again after a bar."""
+    """Write the same letters again after a bar."""
     return _letters_task("copy", "Say the letters again.", length, lambda letters: letters)
 
 
 def reverse(length: int = 10) -> Task:
-    """Say the letters backwards after a bar."""
+    """Write the letters backwards after a bar."""
     return _letters_task("reverse", "Say the letters backwards.", length, lambda letters: letters[::-1])
 
 
 def sort(length: int = 8) -> Task:
-    """Say the letters in the order of the alphabet after a bar."""
+    """Write the letters in alphabetical order after a bar."""
     return _letters_task("sort", "Say the letters in the order of the alphabet.", length, sorted)
 
 
 def repeat(length: int = 40, alphabet: str = LETTERS) -> Task:
     """Predict random letters that repeat: from the second round on each is known by looking back to what followed last time.
 
-    The rounds are of another length in every example, so that counting does not help: it takes induction heads (Olsson et al.
+    The rounds have another length in every example, so counting does not help: the task needs induction heads (Olsson et al.
     2022, "In-context Learning and Induction Heads").
     """
 

@@ -73,8 +73,8 @@ class TensorBoardLog:
     Each run has a folder of its own in `folder`, the first free one of name-1, name-2, …, so that TensorBoard shows them side by
     side. Scalars: loss, learning rate and gradient norm of every step; loss and accuracy held out, and entropy, previous-token
     and induction score of every head, at every snapshot. Histograms: attention of each head, weights and gradients of each
-    matrix. Images: attention, a picture a layer. Besides: the graph, the token embedding for the projector, before and after,
-    the choices that were made as text and as hyperparameters. Images and histograms are left out of some snapshots where they
+    matrix. Images: attention, a picture a layer. Also: the graph, the token embedding for the projector before and after
+    training, and the choices as text and as hyperparameters. Images and histograms are left out of some snapshots where they
     would be more than their share of 24 MB; a number of a curve takes about 60 bytes.
 
     folder: of this run. says: why the log ended before the training did, in a sentence; the training goes on without it.

@@ -1,6 +1,6 @@
 """Trainings take turns, a step each, on a few threads that all of them share.
 
-After a step that takes a thousand times as long as those of others, they go on until each has had as much time.
+After a training's step that took a thousand times as long as the others' steps, the others go on until each has had as much time.
 A thread for each training would hold memory of its own for the numbers of a step: a class of sixty would take 200 MB more.
 """
 
@@ -21,7 +21,7 @@ SHARE = 0.5  # seconds of computing by which one may be ahead of the others
 
 
 def stand_back() -> None:
-    """Have this thread compute on one core, and only when those who type leave it one."""
+    """Restrict this thread to one core, and to times when no typing visitor needs it."""
     import torch
 
     torch.set_num_threads(1)
@@ -37,7 +37,7 @@ class Stepper(Protocol):
 
 
 class Turns:
-    """So many threads at most, each there while something waits. Safe to use from many threads.
+    """A pool with a fixed number of threads, each of which runs only while something waits. Safe to use from many threads.
 
     prepare: called on each thread before its first turn.
     """
@@ -52,7 +52,7 @@ class Turns:
         self._used: WeakKeyDictionary[Stepper, float] = WeakKeyDictionary()
 
     def ask(self, stepper: Stepper) -> None:
-        """Have it take turns from now on, after those who asked before. Errors: RuntimeError where no thread can be started."""
+        """Let it take turns from now on, after those that asked before. Errors: RuntimeError where no thread can be started."""
         with self._changed:
             if self._alive < self._threads:
                 try:
@@ -66,7 +66,7 @@ class Turns:
             self._waiting.append(stepper)
 
     def leave(self, stepper: Stepper) -> None:
-        """Have it take no more turns, and wait for the end of the one that it has: not for those of others."""
+        """Give it no more turns, and wait for the end of its current turn, not for those of others."""
         with self._changed:
             self._changed.wait_for(lambda: stepper not in self._running)
             with suppress(ValueError):

@@ -21,10 +21,10 @@ VIEWS = frozenset(_VIEWS.split())
 
 @dataclass(eq=False)
 class Node:
-    """One step. op: the name of torch's function, or "module"; "start" and "given" for what came from outside.
+    """One step. op: the name of torch's function, or "module"; "start" and "given" for values from outside.
 
-    inputs: its arguments in order, nodes where they were tensors; options: those with names. value: what came out, with its batch
-    dimension. module: what was taken as one step, and its name in the network.
+    inputs: its arguments in order, nodes where they were tensors; options: its keyword arguments. value: its output, with the
+    batch dimension. module: the module that was taken as one step, and its name in the network.
     """
 
     op: str
@@ -85,9 +85,9 @@ class Section:
 class Watched:
     """The steps of one forward pass: before its blocks, and in one block.
 
-    after: after the last block, where the pass went so far. head: from the stream to logits, for some positions; None without
-    a language-model head. memory: the encoder's output that a decoder looks at [position, d_model], None where there is none.
-    handed: whether the block's input is the output of the one before it, with nothing between them.
+    after: the steps after the last block, if the pass went that far. head: from the stream to logits, for some positions; None
+    without a language-model head. memory: the encoder's output that a decoder looks at [position, d_model], None where there is
+    none. handed: whether the block's input is the output of the one before it, with nothing between them.
     """
 
     before: Section

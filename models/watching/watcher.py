@@ -1,8 +1,8 @@
 """Records every step of a forward pass: what was calculated from what, and by which weights.
 
-A step is a function of torch, or a module that is taken as one step (a linear map, a norm, an activation, a table). Steps know
-each other by the very tensors that went from one to the next, so that nothing has to be guessed from a model's name. Only parts
-of a pass are kept: what comes before the blocks, one block, and what comes after the last one.
+A step is a function of torch, or a module that is taken as one step (a linear map, a norm, an activation, a table). Steps are
+connected by the tensor objects that pass from one to the next, so nothing has to be guessed from a model's name. Only parts of a
+pass are kept: the steps before the blocks, one block, and the steps after the last block.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Watcher(TorchFunctionMode):
         return overwritten
 
     def note_overwritten(self, section: Section, changed: list[tuple[Tensor, Node]], by: object) -> None:
-        """Note overwritten tensors as steps of their own: what they were, and what was written."""
+        """Note overwritten tensors as steps of their own, with their old values and the values that were written."""
         for tensor, before in changed:
             whole = isinstance(by, Tensor) and by.numel() == tensor.numel()
             node = Node(
@@ -262,7 +262,7 @@ def watch(
 ) -> Watched:
     """Watch a forward pass, which is being recorded too, through a private network that was hooked.
 
-    layers: those of the stack, in order; target: the one to record; run: runs the pass and returns its last tensor that counts.
+    layers: those of the stack, in order; target: the one to record; run: runs the pass and returns its last tensor of interest.
     whole: whether the pass goes on to its end after that layer. stream: as `Watcher` takes it.
     """
     watcher = Watcher(layers, target, stream, whole)
@@ -279,7 +279,7 @@ def watch(
 
 
 def watch_rows(rows: Tensor, run: Callable[[Tensor], Tensor]) -> Section:
-    """Watch rows of the stream pass through what follows the blocks of a private network; run returns the result."""
+    """Watch rows of the stream pass through the layers after the blocks of a private network; run returns the result."""
     watcher, section = Watcher(), Section()
     _begin(section, rows)
     watcher.section = section

@@ -39,7 +39,7 @@ HELP = "Puts the attention of another text, or of another model, beside this one
 
 
 def switch(look: Look) -> str:
-    """Place the switch, and return what to compare with; the choice is in the link."""
+    """Place the switch, and return the kind of comparison; the choice is in the link."""
     ways = EASY if look.beginner else WAYS
     way = one_of(page_state.COMPARE, WAYS, "the comparison", label="Compare with", offered=ways, on_change=begin, help=HELP)
     if way != "model":
@@ -48,7 +48,7 @@ def switch(look: Look) -> str:
 
 
 def chosen_way(look: Look) -> str:
-    """Return what to compare with, before the switch is placed; on the first run of a page that is the choice of the link."""
+    """Return the kind of comparison before the switch is placed; on the first run of a page it is the link's choice."""
     way = page_state.COMPARE.get() if page_state.COMPARE.is_set else page_state.COMPARE.in_address
     return str(way) if way in (EASY if look.beginner else WAYS) else NOTHING
 
@@ -59,7 +59,7 @@ def is_on(look: Look) -> bool:
 
 
 def reads_another(look: Look) -> bool:
-    """Return whether another text or model is compared, whose tokens are aligned as wholes."""
+    """Return whether another text or model is compared, so that tokens must be aligned."""
     return chosen_way(look) in ("text", "model")
 
 
@@ -70,7 +70,7 @@ def begin() -> None:
 
 
 def picture(look: Look, way: str) -> Picture | None:
-    """Return the picture of both and their difference; None, with a sentence, while there is no second one."""
+    """Return the picture of both attentions and their difference; None, with a sentence, while there is no second one."""
     other = {"head": other_head, "layer": other_layer, "text": other_text, "model": other_model}[way](look)
     if other is None:
         return None
@@ -164,7 +164,7 @@ def kind_like(kind: str, info: ModelInfo) -> str:
 
 
 def names_of_both(look: Look, other: Look, way: str) -> tuple[str, str]:
-    """Return the names of both in the picture: only what differs, where that is short."""
+    """Return the names of both in the picture: only the parts that differ, if these are short."""
     if way == "text":
         return "your text", "the other"
     if way == "layer":
@@ -176,8 +176,8 @@ def names_of_both(look: Look, other: Look, way: str) -> tuple[str, str]:
 
 
 def number_menu(place: Any, key: Key[Any], title: str, numbers: Sequence[int], default: int) -> int:
-    """Place a menu of layers or heads by their numbers, as the one in the side bar, and return the place among them. The default
-    may depend on the choice in the side bar, so the link has only another choice."""
+    """Place a menu of layers or heads by their numbers, as the one in the side bar, and return the index of the chosen one. The
+    default may depend on the choice in the side bar, so the link has only another choice."""
     letter = key.name.removeprefix("other-")[0].upper()
     chosen_way = one_of(
         key,
@@ -213,7 +213,7 @@ def ask_for_model(own_name: str) -> str:
 
 
 def load(own_name: str, name: str) -> None:
-    """Have a model loaded in the background, with its progress on screen. A failed load is not tried again by itself."""
+    """Load a model in the background, with its progress on screen. A failed load is not repeated automatically."""
     job: Job | None = page_state.OTHER_JOB.get()
     if job and job.name != name:
         leave()
@@ -236,7 +236,7 @@ def load(own_name: str, name: str) -> None:
 
 
 def ask_again() -> None:
-    """Forget that the other model could not be loaded, or had to leave."""
+    """Forget that the other model could not be loaded, or was dropped."""
     page_state.OTHER_TROUBLE.pop()
     page_state.OTHER_HAD.pop()
 
@@ -253,7 +253,7 @@ def visitor() -> str:
 
 
 def place_words(folder: Path, comparison: Picture) -> None:
-    """Place sentences on what both have in common and how they differ, each number from these weights."""
+    """Place sentences on the common parts and the differences of both, with numbers from these weights."""
     st.markdown("##### In words")
     first, second = comparison.looks
     both = compare(first.scope, second.scope, comparison.options["heads"], comparison.options["same_text"])

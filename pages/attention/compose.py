@@ -16,9 +16,9 @@ PICTURE = "picture"  # the key of a sentence in place of a picture
 
 
 def compose(look: Look, settings: Settings) -> Board:
-    """Return what the page shows of a text; a comparison with another needs a second one, so `compare` makes it.
+    """Return the board of a text. A comparison needs a second text, so `compare` makes that one.
 
-    It asks no session, so that any thread may call it.
+    It does not read the session, so any thread may call it.
     """
     draft, seen, view = Draft(HERE, look), look, settings.view
     with draft.attempt(f"The view “{view}”", PICTURE):
@@ -32,7 +32,7 @@ def compose(look: Look, settings: Settings) -> Board:
 
 
 def compose_map(look: Look, seen: Look) -> Board:
-    """Return the map of a long text alone, beside which a comparison stands. seen: what of it is compared."""
+    """Return the map of a long text alone, for a comparison. seen: the part of the text that is compared."""
     draft = Draft(HERE, look)
     draft.contents[MAP] = map_of(draft, seen)
     return draft.finished()

@@ -1,4 +1,4 @@
-"""The controls of the views of page "Attention", and what is chosen by them."""
+"""The controls of the views of page "Attention", and their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INDUCTION = (
 
 
 def settings(look: Look, view: str) -> Settings:
-    """Place the controls of a view, and return what is chosen."""
+    """Place the controls of a view, and return their values."""
     of_head, on = page_state.HEADS_ON.get()
     window = page_state.WINDOW.get()
     if needs_window(look, view):

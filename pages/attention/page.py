@@ -79,7 +79,7 @@ def mount_words(board: Board) -> None:
 
 
 def reaction(board: Board, key: str) -> Callable[[], None] | None:
-    """Return what a click on a view does; None for nothing."""
+    """Return the callback for clicks on a view; None for none."""
     react = REACTIONS.get(key)
     return partial(react, board.pictures[0].looks[0]) if react else None
 

@@ -1,6 +1,6 @@
 """The recipes of this page's pictures: functions of a trace, its scope, and options that are literals.
 
-A notebook that is downloaded carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def quantity(trace: Trace, seen: Scope, *, kind: str, shade: str, layer: int, he
 
 
 def token_numbers(trace: Trace, seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:
-    """Return a number for each token, or for each word the mean over its tokens: [query]; NaN where none of them has one."""
+    """Return a number for each token, or for each word the mean over its tokens: [query]; NaN where no token has one."""
     values = entropy(seen.attention)[layer, head] if shade == "entropy" else surprise(trace)
     groups = seen.queries.groups
     return np.array([np.nanmean(values[group]) if np.isfinite(values[group]).any() else np.nan for group in groups])
@@ -159,7 +159,7 @@ def comparison_figure(
 
 
 def without_future(seen: Scope, weights: np.ndarray, causal: bool) -> np.ndarray:
-    """Return weights [..., query, key] in which the future, which a decoder masks, is NaN, so that it stays blank."""
+    """Return weights [..., query, key] with NaN for the future, which a decoder masks, so that it stays blank."""
     ends = np.array([group[-1] for group in seen.queries.groups])
     begins = np.array([group[0] for group in seen.keys.groups])
     return np.where(begins > ends[:, None], np.nan, weights) if causal else weights

@@ -11,9 +11,9 @@ from pages.attention.window import Window
 class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
-    shade, order, only, heat: of the pickers of the views, as these name them. query: whose numbers the view "Query-key" has;
-    None: the chosen token, or the newest. heads: whose lines are switched on in the view "Head"; of_head: beside
-    which chosen head. key: the token whose lines are held by who looks at it. window: of a long text. theme: of BertViz's page.
+    shade, order, only, heat: values of the views' pickers, as these name them. query: the query of the view "Query-key"; None:
+    the selected token, or the newest. heads: those whose lines are on in the view "Head"; of_head: the chosen head to which they
+    were added. key: the selected token on the side of the keys. window: of a long text. theme: of BertViz's page.
     """
 
     view: str = "Head"

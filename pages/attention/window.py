@@ -41,7 +41,7 @@ def sides(look: Look) -> tuple[int, int]:
 
 
 def follow(window: Window | None, look: Look) -> Window | None:
-    """Return the chosen window as it stands in a text that may have changed; None where none is chosen for this attention."""
+    """Return the chosen window, adapted to a text that may have changed; None if none is chosen for this attention."""
     if window is None or window.kind != look.kind:
         return window
     return Window(follow_text(window.edges, window.counts, sides(look)), look.kind, sides(look))
@@ -73,7 +73,7 @@ def follow_text(edges: Edges, before: tuple[int, int], counts: tuple[int, int]) 
 
 
 def one_text(edges: Edges) -> Edges:
-    """Return edges with the same range of queries and keys: all that a window spans, or the end of it where that is too much."""
+    """Return edges with the same range of queries and keys: all that a window spans, or its end if that is too long."""
     first, last = min(edges[0], edges[2]), max(edges[1], edges[3])
     first = max(first, last - MOST + 1)
     return first, last, first, last

@@ -16,7 +16,7 @@ WORDS = "attention-words"  # their key on the board
 
 
 def say(draft: Draft, look: Look, view: str) -> None:
-    """Add sentences on what the picture shows, and what this head does in it. look: as the picture has it."""
+    """Add sentences on the picture, and on this head's part in it. look: the picture's."""
     texts = [draft.words(f"view {view}")]
     if look.kind == "cross":
         texts.append(draft.words(draft.heading_for("rows cross")))

@@ -151,7 +151,7 @@ def _pair_counts(config: TransformerConfig, n: int, m: int) -> dict[str, str]:
 
 
 def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Place the mask, which says who may see whom in a text of this length."""
+    """Place the mask, which shows which tokens may see which in a text of this length."""
     options: dict[str, Any] = {"config": asdict(config), "count": min(n, SEEN)}
     visible = recipes.may_see(**options)
     count = options["count"]
@@ -169,7 +169,7 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
 
 
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Place what positions add or turn, and how much of it depends on the distance."""
+    """Place pictures of the vectors or rotations that positions add, and of how much of them depends on the distance."""
     options: dict[str, Any] = {
         "config": asdict(config),
         "length": min(max(n, 64), config.context),
@@ -219,7 +219,7 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]
 
 
 def _table(parts: list[cost.Cost], measured: cost.Measured | None, quantity: str) -> pd.DataFrame:
-    """Return a row for each part that costs something: formula, value, and the number that was counted."""
+    """Return a row for each part with a cost: formula, value, and the counted number."""
     write, rows = size if quantity == "activations" else _plain, []
     for part in parts:
         term, row = getattr(part, quantity), {"part": f"{part.stack} {_part_name(part.part)}".strip()}

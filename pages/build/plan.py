@@ -27,7 +27,7 @@ SCORE = {"dot": "q·k / √{e}", "multiplicative": "qᵀ W k", "additive": "wᵀ
 
 
 def columns(config: TransformerConfig, length: int, target: int, stack: Callable | None = None) -> Columns:
-    """Return what `viz.architecture` draws for a text of `length` tokens and a target of `target`.
+    """Return the columns of `viz.architecture` for a text of `length` tokens and a target of `target`.
 
     stack: `plain_stack` for beginners.
     """

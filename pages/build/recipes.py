@@ -1,6 +1,6 @@
 """The recipes of this page's pictures: functions of a transformer's parts and sizes as literals, and of lengths of texts.
 
-A notebook that is downloaded carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def part_name(part: str, simple: bool) -> str:
 
 
 def mask(*, config: dict[str, Any], count: int) -> go.Figure:
-    """Return a figure of who may see whom; masked squares stay blank, as in every picture of attention."""
+    """Return a figure of which tokens may see which; masked squares stay blank, as in every picture of attention."""
     visible = may_see(config, count)
     positions = [str(i) for i in range(len(visible))]
     figure = heatmap(positions, positions, np.where(visible, 1.0, np.nan), title="Who may see whom")
@@ -106,7 +106,7 @@ def may_see(config: dict[str, Any], count: int) -> np.ndarray:
 
 
 def position_values(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
-    """Return a heatmap of what a scheme of positions gives each position."""
+    """Return a heatmap of the vector, rotation or bias that a scheme of positions gives each position."""
     positions = scheme(config, length, simple)
     return build.encoding_heatmap(np.asarray(positions.values), positions.title, positions.across, positions.down)
 
@@ -123,13 +123,13 @@ def wavelengths(*, config: dict[str, Any], length: int, simple: bool) -> go.Figu
 
 
 def scheme(config: dict[str, Any], length: int, simple: bool) -> Encoding:
-    """Return what positions add or turn, and how much of it depends on the distance."""
+    """Return the vectors or rotations of a scheme of positions, and how much of them depends on the distance."""
     positions = encoding(TransformerConfig(**config), length)
     return replace(positions, wavelengths=None, **PLAIN.get(config["positions"], {})) if simple else positions
 
 
 def bench(*, title: str) -> go.Figure:
-    """Return curves of scores that are divided by √d_k, and that are not."""
+    """Return curves of scores with and without the division by √d_k."""
     table, (unit, series) = scaling(), BENCH[title]
     y = {name: table[column].to_numpy() for name, column in series.items()}
     return build.lines(

@@ -13,5 +13,5 @@ FIELDS = Family("build-")  # of `TransformerConfig`
 
 
 def build_key(name: str) -> Key[Any]:
-    """Return the key for a part or a size of the transformer that is put together: a field of `TransformerConfig`."""
+    """Return the key for a part or a size of the built transformer: a field of `TransformerConfig`."""
     return FIELDS.key(name)

@@ -11,8 +11,8 @@ from viz.tokens import named
 
 @dataclass(frozen=True)
 class Question:
-    """The question why the model predicts a token at a position of `look.trace.read`, or why it rather than the token `against`.
-    trace: the text, read with the changes."""
+    """The question why the model predicts a token at a position of `look.trace.read`, or why not the token `against`. trace: the
+    text, read with the changes."""
 
     look: Look
     trace: Trace
@@ -31,6 +31,6 @@ class Question:
 
     @property
     def key(self) -> tuple:
-        """All that the answer depends on."""
+        """Everything that the answer depends on."""
         trace, name = self.trace, self.look.model.info.name
         return (name, trace.text, self.look.second, trace.edits, self.position, self.token, self.against)

@@ -1,7 +1,4 @@
-"""The changes that a visitor makes to the model, in the text form of links.
-
-What clicks make of them, where they are kept, and the text read again with them.
-"""
+"""The changes to the model, in the text form of links: the results of clicks, where they are kept, and the text read with them."""
 
 from __future__ import annotations
 

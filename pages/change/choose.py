@@ -1,4 +1,4 @@
-"""The controls of page "Change": what is tried, a row of a head, undo, and the dials of a head."""
+"""The controls of page "Change": switches for experiments, a row of a head, undo, and the dials of a head."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viz.tokens import listed
 
 
 def switch(folder: Path, key: Key[Any], words_of: str, offered: bool = True) -> bool:
-    """Place a switch for something that can be tried, and return whether it is on."""
+    """Place a switch for an experiment, and return whether it is on."""
     if not offered:
         return False
     on = widgets.switch(key, words(folder, words_of))

@@ -17,7 +17,7 @@ STEER = HERE / "steer"  # an experiment with words of its own
 
 
 def compose(look: Look, settings: Settings, reading: Reading) -> Board:
-    """Return what an experiment shows of a text. It asks no session, so that any thread may call it.
+    """Return the board of an experiment for a text. It does not read the session, so any thread may call it.
 
     Every token is shown: nothing is hidden or joined here.
     """
@@ -42,7 +42,7 @@ def compose(look: Look, settings: Settings, reading: Reading) -> Board:
 
 
 def compose_unfit(look: Look, changed: ChangedText) -> Board:
-    """Return why some of the changes are left out; it stands above what an experiment asks."""
+    """Return the reasons why some changes are left out, which are shown above an experiment's controls."""
     draft = Draft(HERE, look)
     switching.add_unfit(draft, changed)
     return draft.finished()

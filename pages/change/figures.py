@@ -67,7 +67,7 @@ def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects
 
 
 def case(look: Look) -> str:
-    """Return the case of the headings for what a model predicts: "" for tokens, else "labels" or a "number"."""
+    """Return the case of the headings for a model's kind of prediction: "" for tokens, else "labels" or "number"."""
     labels = look.model.info.labels
     return "" if labels is None else "labels" if labels.chances else "number"
 
@@ -85,8 +85,8 @@ def strongest(look: Look, effects: np.ndarray) -> dict[str, str]:
 
 
 def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: str) -> Part:
-    """Return the likeliest tokens before and after, and how far apart the two predictions are. rank: a sentence on that
-    distance."""
+    """Return a picture of the likeliest tokens before and after the changes, with sentences on how far apart the predictions are.
+    rank: a sentence on that distance."""
     look = draft.look
     if position is None:
         why = "headless" if not look.trace.predicts else "unmasked" if look.model.info.mask else "maskless"
@@ -158,8 +158,8 @@ def result(draft: Draft, changed: ChangedText, position: int | None) -> list[Par
 
 
 def attention(draft: Draft, changed: ChangedText) -> list[Card]:
-    """Return where the chosen head looks with the changes, and beside it where it looked before. The first keeps its place and
-    its selection when the second comes."""
+    """Return pictures of where the chosen head looks with the changes, and where it looked before. The first picture keeps its
+    place and selection when the second appears."""
     names = ("after", "before") if changed.fitting else ("after",)
     cards = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Page "Change": experiments on the model, each compared with the model as it was."""
+"""Page "Change": experiments on the model, each compared with the unchanged model."""
 
 from __future__ import annotations
 

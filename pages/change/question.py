@@ -1,4 +1,4 @@
-"""Menus for the prediction that experiments ask about, and for the one that it is compared with."""
+"""Menus for the prediction that experiments ask about, and for the prediction to compare it with."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ANY = -1  # in place of a token: any other
 
 
 def nothing_to_ask(look: Look) -> str:
-    """Return the heading of the words on why nothing can be asked; "" where the model predicts a token."""
+    """Return the heading of the words on why no prediction can be asked about; "" where the model predicts a token."""
     if look.trace.unembed is None:  # labels are no words: nothing that a part writes is read as one
         return look.without_words
     if figures.predicted_position(look) is None:
@@ -93,7 +93,7 @@ def pick(look: Look, trace: Trace, position: int, key: Key, title: str, best: li
 
 
 def token_of_text(look: Look, trace: Trace, position: int, text: str) -> int:
-    """Return the token that a typed word is, or begins with: after a space or without one, whichever is likelier."""
+    """Return the token for a typed word, or its first token: with or without a leading space, whichever is likelier."""
     readings = [
         [token for token in look.model.tokenize(form) if not (token.special and token.start == token.end)]
         for form in (f" {text.strip()}", text)

@@ -1,6 +1,6 @@
 """The recipes of this page's pictures: functions of a model, what it read, and the changes in the text form of links.
 
-A notebook that is downloaded carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def cell_of(edit: Edit, kind: str, layers: int, heads: int) -> tuple[int, int] |
 
 
 def state_of(edit: Edit) -> tuple[float | None, str]:
-    """Return the strength of a part with an edit, None where that stays, and a word for the change."""
+    """Return the strength of a part with an edit, None if it is unchanged, and a word for the change."""
     match edit:
         case Head(mean=None, scale=scale):
             return scale, f"×{scale:g}" if scale else "off"

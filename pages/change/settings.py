@@ -1,4 +1,4 @@
-"""Settings of page "Change", and what was read or measured for its boards."""
+"""Settings of page "Change", and the readings and measurements for its boards."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
-    changes: all, in the text form of links; undo: whether there is something to undo. tries_lines: whether the effect of every
-    line is asked for; all_heads: of a line in all heads. wrote_cell: the part that was clicked in "What wrote it".
+    changes: all changes, in the text form of links; undo: whether one can be undone. tries_lines: whether to measure the effect
+    of every line; all_heads: of a line in all heads. wrote_cell: the clicked part in "What wrote it".
     """
 
     changes: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Settings:
 class Ranking:
     """The effect of a changed head, and of the same change of every head in its place.
 
-    nats: [head], of all layers; None where that takes too long to be measured without being asked for. at: the changed head.
+    nats: [head], of all layers; None if measuring takes so long that a visitor must ask for it. at: the changed head.
     """
 
     nats: np.ndarray | None
@@ -118,8 +118,8 @@ class Wired:
 
 @dataclass(frozen=True)
 class Steered:
-    """The push for "Steer". added: to the stream, as of `steer.recipes.with_random`; pieces: what the model writes, as of
-    `steer.recipes.write`; None until it has written."""
+    """The push for "Steer". added: the vectors of `steer.recipes.with_random`; pieces: the model's texts, as
+    `steer.recipes.write` returns them; None until they are written."""
 
     push: Push
     added: np.ndarray
@@ -128,7 +128,7 @@ class Steered:
 
 @dataclass(frozen=True)
 class Unasked:
-    """Nothing can be asked of this text. heading: of the words that say why."""
+    """No question can be asked about this text. heading: of the words that say why."""
 
     heading: str
 

@@ -1,4 +1,4 @@
-"""The choices of page "Change", beside the second text, which page "Attention" has too (`ui.state.OTHER_TEXT`)."""
+"""The choices of page "Change", except the second text, which page "Attention" has too (`ui.state.OTHER_TEXT`)."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def react(look: Look, settings: Settings) -> None:
 
 
 def effects(look: Look, position: int | None) -> np.ndarray | None:
-    """Return the effect of each part; None unless it is switched on, or while the parts are being tried."""
+    """Return the effect of each part; None if the switch is off, or while the parts are being tried."""
     if position is None or not page_state.TRY_ALL.get():
         return None
     subject = (look.model.info.name, look.trace.text, look.second, look.kind, position)

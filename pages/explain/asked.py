@@ -1,4 +1,4 @@
-"""The question of this page, as a plain value: which words of the input speak for a prediction."""
+"""The question of this page, as a plain value: which words of the input support a prediction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Request:
-    """The prediction that is explained: why this token at a position of `look.trace.read`, or why it rather than another."""
+    """The prediction to explain: why this token at a position of `look.trace.read`, or why not another one."""
 
     look: Look
     position: int
@@ -43,7 +43,7 @@ class Request:
 
     @property
     def key(self) -> tuple:
-        """All that an explanation depends on."""
+        """Everything that an explanation depends on."""
         trace = self.look.trace
         ids = tuple((token.id, token.segment) for token in (*trace.tokens, *trace.target))
         return ("explain", self.look.model.info.name, ids, len(trace.tokens), self.position, self.token, self.against)
@@ -54,12 +54,12 @@ class Request:
 
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
-        """The tokens on screen, the source before the target; the places that each joins; where the target begins."""
+        """The tokens on screen, the source before the target; the positions that each joins; and where the target begins."""
         return select_tokens(self.look.trace, **self.text_options)
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """The options of recipes for what is on screen of the text."""
+        """The options of recipes for the part of the text on screen."""
         return {"second": self.look.second, "scope_options": dict(self.look.options), "simple": self.look.beginner}
 
     @property
@@ -71,7 +71,7 @@ class Request:
 
     @property
     def chance(self) -> bool:
-        """Whether a probability is explained, and not the number of a label."""
+        """Whether the explained prediction is a probability, not the number of a label."""
         labels = self.look.model.info.labels
         return labels is None or labels.chances
 
@@ -101,22 +101,22 @@ def request_of(look: Look, settings: Settings) -> Request:
 
 
 def position(look: Look) -> int:
-    """Return the position that is asked about, among `trace.read`: the selected token, else a mask or the last; of a model with
-    labels, a position that has them."""
+    """Return the explained position in `trace.read`: that of the selected token, else of a mask or the last token; for a model
+    with labels, a position that has them."""
     if look.model.info.labels or look.chosen_token is None or look.chosen_token >= len(look.trace.read):
         return look.predicted_at
     return look.chosen_token
 
 
 def likeliest(look: Look, place: int) -> int:
-    """Return the id of the likeliest prediction at a place."""
+    """Return the id of the likeliest prediction at a position."""
     logits = look.trace.scores_at(place)
     assert logits is not None, "it predicts"
     return look.model.top(logits, place, 1)[0].id
 
 
 def chance_of(look: Look, place: int, token: int) -> float:
-    """Return the probability of a token at a place."""
+    """Return the probability of a token at a position."""
     logits = look.trace.scores_at(place)
     assert logits is not None, "it predicts"
     return float(look.model.chances(logits)[token])

@@ -1,4 +1,4 @@
-"""The view "Which to believe": all methods compared, and whether a beginner's one picture does better than chance."""
+"""The view "Which to believe": all methods compared, and, for beginners, whether their only method does better than chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choice of a token, of the prediction there that is explained, and of the one that it is compared with."""
+"""The choice of a token, of the prediction at it to explain, and of the prediction to compare with."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ ANY = -1  # in place of a token: any other
 
 
 def select_token(look: Look) -> None:
-    """React to a click on the tokens; a second one clears the selection."""
+    """Handle a click on the tokens; a second one clears the selection."""
     press(look.select(look.trace.read).places[choice(CHIPS)["value"]], look.default_position)
 
 
 def prediction(look: Look, chosen: int) -> tuple[int, int | None]:
-    """Return the id of the prediction that is explained, and of the one that it is compared with."""
+    """Return the ids of the explained prediction and of the one that it is compared with."""
     logits = look.trace.scores_at(chosen)
     assert logits is not None, "it predicts"
     best = look.model.top(logits, chosen, LABELS if look.model.info.labels else PREDICTIONS)
@@ -48,8 +48,8 @@ def prediction(look: Look, chosen: int) -> tuple[int, int | None]:
 
 
 def pick(look: Look, place: int, key: state.Key, title: str, best: list[Prediction], itself: int | None = None) -> int:
-    """Place a menu of the likeliest tokens, which takes any typed token too, or of the labels, and return the choice. A menu of
-    tokens to compare with `itself` begins with "any other". A link has the choice's text, unless it is the default."""
+    """Place a menu of the likeliest tokens, which also accepts a typed token, or of the labels, and return the choice. A menu of
+    tokens to compare with `itself` begins with "any other". A link contains the choice's text, unless it is the default."""
     model, labels = look.model, look.model.info.labels
     written = label if labels else listed
     names = {
@@ -97,7 +97,7 @@ def pick(look: Look, place: int, key: state.Key, title: str, best: list[Predicti
 
 
 def check_typed(model: LanguageModel, text: str, token: int | None, itself: int | None, default: int) -> int:
-    """Return the token that was typed; the default, with a notice, where nothing can be asked about the text."""
+    """Return the typed token; if the typed text is no token, the default, with a notice."""
     if token is not None and token != itself:
         return token
     why = "is no single token of this model" if token is None else "cannot be held against itself"

@@ -14,9 +14,9 @@ HERE = Path(__file__).parent
 
 
 def compose(look: Look, settings: Settings, reading: Reading) -> Board:
-    """Return what a part of the page shows of a text. It asks no session, so that any thread may call it.
+    """Return the board of a part of the page for a text. It does not read the session, so any thread may call it.
 
-    The view "Which to believe" is that of page "Flow" too (`ui.believe.compose`).
+    The view "Which to believe" is shared with page "Flow" (`ui.believe.compose`).
     """
     draft = Draft(HERE, look)
     match reading:

@@ -1,4 +1,4 @@
-"""The view that compares all methods: how far they agree, what each costs, and how much another seed changes it."""
+"""The view that compares all methods: their agreement, the cost of each, and its change with another seed."""
 
 from __future__ import annotations
 

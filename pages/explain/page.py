@@ -1,4 +1,4 @@
-"""Page "Explain": which words of the input speak for a prediction, by every method, and how far to trust them."""
+"""Page "Explain": which words of the input support a prediction, by every method, and how far to trust them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -48,7 +48,7 @@ def draw(look: Look) -> None:
 
 
 def place(board: Board, look: Look, *keys: str) -> None:
-    """Place what the board has of these keys."""
+    """Place the board's contents under these keys."""
     for key in keys:
         if key in board.contents:
             mount(board, key, partial(choose.select_token, look) if key == CHIPS else None)

@@ -1,6 +1,6 @@
 """The recipes of this page's pictures: functions of a model, what it read, and options that are literals.
 
-Long calculations are done here only where the page has not done them already; a notebook, which carries these functions, does.
+A recipe makes a long calculation only if the page has not made it already. A notebook, which contains these functions, makes it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def explained(
     tokens_alone: bool = False,
     scores: np.ndarray | None = None,
 ) -> View:
-    """Return the text, coloured by what each token is worth to the prediction."""
+    """Return the text, coloured by the worth of each token to the prediction."""
     if scores is None:
         scores = explain(Question(model, trace, position, token, against), method, tokens_alone=tokens_alone).scores
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
@@ -81,7 +81,7 @@ def agreeing(
     against: int | None,
     explanations: Sequence[Explanation] | None = None,
 ) -> go.Figure:
-    """Return a figure of how far each two methods put the tokens in the same order."""
+    """Return a figure of how far each pair of methods ranks the tokens in the same order."""
     question = Question(model, trace, position, token, against)
     explanations = explanations or [explain(question, method) for method in methods]
     return matrix(titles, agreement(explanations, question.units))

@@ -1,4 +1,4 @@
-"""Asks the methods in the background: one, all, or those that draw at random with other seeds."""
+"""Runs the methods in the background: one, all, or the random ones with other seeds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def explain_by(request: Request, method: str, tokens_alone: bool = False) -> Exp
 
 
 def explain_by_all(request: Request) -> dict[str, Explanation | str] | None:
-    """Return each method's explanation, or a sentence where it has none; None while they run, or wait for a click."""
+    """Return each method's explanation, or a sentence if it has none; None while they run, or wait for a click."""
     key, time = (*request.key, "every"), sum(seconds(request, method) for method in METHODS)
     if time > WAIT and not effort.is_begun(key):
         say(HERE, "all take long", tokens=f"{request.question.length:,}")
@@ -64,7 +64,7 @@ def explain_by_all(request: Request) -> dict[str, Explanation | str] | None:
 
 
 def spreads(request: Request) -> dict[str, np.ndarray] | None:
-    """Return the scores of the methods that draw at random, with several seeds: [seed, token]; None until they are there."""
+    """Return the scores of the random methods with several seeds: [seed, token]; None until they are calculated."""
     sampled = [method for method in METHODS if is_drawn(method, len(request.question.units))]
     key, time = (*request.key, "spread"), sum(seconds(request, method, SEEDS) for method in sampled)
     if time > WAIT and not effort.is_begun(key):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
-    token: the prediction that is explained, None for the likeliest. against: the one that it is compared with, None for any
-    other. tokens_alone: whether a slope is taken against the token embedding alone.
+    token: the explained prediction, None for the likeliest. against: the one that it is compared with, None for any other.
+    tokens_alone: whether slopes are taken with respect to the token embedding alone.
     """
 
     token: int | None = None
@@ -27,7 +27,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens to choose from, and why nothing, or not much, can be asked at the chosen one."""
+    """The tokens to choose from, and the reason why little or nothing can be asked at the chosen one."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,16 @@ class Doubted:
 
 @dataclass(frozen=True)
 class Agreed:
-    """The answer of each method, or a sentence where it has none."""
+    """The answer of each method, or a sentence if it has none."""
 
     answers: Mapping[str, Explanation | str]
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The number of texts that each method read. spreads: the scores with several seeds, by method; None until they are there."""
+    """The number of texts that each method read. spreads: the scores with several seeds, by method; None until they are
+    calculated.
+    """
 
     explanations: Sequence[Explanation]
     spreads: Mapping[str, np.ndarray] | None = None

@@ -24,7 +24,7 @@ from ui.words import words
 
 
 def panel(request: Request) -> Sequence[Picture]:
-    """Place the coloured text, and beside it what the numbers are and how far to trust them."""
+    """Place the coloured text, with words beside it on the meaning of the numbers and how far to trust them."""
     method = page_state.EXPLAIN_BY.default
     if request.look.beginner:
         state.later("intermediate", page_state.EXPLAIN_BY, page_state.EXPLAIN_TOKENS)
@@ -55,8 +55,8 @@ def panel(request: Request) -> Sequence[Picture]:
 
 
 def ask_tokens_alone(request: Request) -> bool:
-    """Return whether the slope is taken against the token embedding alone, by a switch where the first layer gets more than
-    that."""
+    """Return whether slopes are taken with respect to the token embedding alone; a switch asks where the first layer gets more
+    than that."""
     if not adds_to_tokens(request.question):
         return False
     alone = switch(page_state.EXPLAIN_TOKENS, words(HERE, "token switch"))

@@ -23,23 +23,23 @@ WINDOWS = (32, 64, 128, 256)
 
 
 def titles() -> dict[str, str]:
-    """Return what the methods are called at the visitor's level, which a job does not know."""
+    """Return the methods' titles at the visitor's level, which a job does not know."""
     return {method: title(partial(words, HERE), method) for method in (*METHODS, "leave-one-out")}
 
 
 def answers(request: Request) -> dict[str, np.ndarray | str] | None:
-    """Return the scores of every method but flow, or a sentence where it has none; None while they are calculated."""
+    """Return the scores of every method but flow, or a sentence if it has none; None while they are calculated."""
     names = titles()
     return jobs.result(request.key, lambda report: scores.of_methods(request, names, report), "Following the attention back")
 
 
 def window(size: np.ndarray) -> int | None:
-    """Return the number of tokens between which attention flow is calculated, where all would take long."""
+    """Return the number of tokens between which attention flow is calculated, if all would take long."""
     return page_state.FLOW_WINDOW.get() or None if np.prod(size, dtype=float) * A_PIPE > LONG else None
 
 
 def flow(request: Request, size: np.ndarray) -> np.ndarray | str | None:
-    """Return attention flow, between fewer tokens of the visitor's choice where all would take long; None while it runs."""
+    """Return attention flow, between fewer tokens, as the visitor chooses, if all would take long; None while it runs."""
     tokens, pipe_count = (int(count) for count in size)
     seconds, most = tokens * pipe_count * A_PIPE, None
     if seconds > LONG:

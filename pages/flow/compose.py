@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 def compose(look: Look, settings: Settings, reading: Reading) -> Board:
-    """Return what a part of the page shows of a text. It asks no session, so that any thread may call it."""
+    """Return the board of a part of the page for a text. It does not read the session, so any thread may call it."""
     draft, request = Draft(HERE, look), request_of(look, settings)
     match reading:
         case Tokens():

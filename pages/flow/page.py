@@ -1,4 +1,4 @@
-"""Page "Flow": the way from one token back to the input, by every method side by side, and which of them to believe."""
+"""Page "Flow": the path from one token back to the input, by every method side by side, and which of them to believe."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ VIEWS = dict(zip(page_state.SHOW.values, (side_by_side, layer_by_layer, streams,
 
 
 def controls() -> Settings:
-    """Place the controls of how heads are fused and layers followed back in the side bar, at the levels that have them."""
+    """Place the controls for fusing heads and following layers back in the side bar, at the levels that have them."""
     if state.level() != "expert":
         state.later("expert", page_state.DISCARD, page_state.RESIDUAL)
     if state.level() == "beginner":
@@ -78,7 +78,7 @@ def draw(look: Look) -> None:
 
 
 def follow(look: Look) -> int | None:
-    """Say which prediction is followed and place the choice of it, and return its id; None where there is none."""
+    """Say which prediction is followed, place its menu, and return its id; None if there is none."""
     position = position_of(look)
     offered = candidates(look, position)
     mount_all(composed(compose, look, Settings(), Followed(offered)))

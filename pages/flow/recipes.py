@@ -1,6 +1,6 @@
 """The recipes of this page's pictures: functions of a model, what it read, and options that are literals.
 
-Long calculations are done here only where the page has not done them already; a notebook, which carries these functions, does.
+A recipe makes a long calculation only if the page has not made it already. A notebook, which contains these functions, makes it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def method(
     link: str,
     scores: np.ndarray | None = None,
 ) -> View:
-    """Return the text shaded by what a method gives to each token. between: as many tokens as attention flow takes."""
+    """Return the text shaded by a method's score of each token. between: the most tokens that attention flow takes."""
     attribution = Attribution(model, trace, position, token, **dict(choices))
     if scores is None:
         scores = attribution.flow(between) if name == FLOW else attribution.scores(name)
@@ -105,7 +105,7 @@ def routes(
     simple: bool,
     strong: list[Stream] | None = None,
 ) -> go.Figure:
-    """Return a figure of the streams that are at least a share `least` of all that arrives."""
+    """Return a figure of the streams that carry at least the share `least` of the total that arrives."""
     attribution = Attribution(model, trace, position, None, **dict(choices))
     strong = streams_of(attribution, name, least)[0] if strong is None else strong
     tokens = plain_signs(attribution.ways.tokens) if simple else attribution.ways.tokens

@@ -1,4 +1,4 @@
-"""The question of this page: which tokens a position of the text goes back to, method by method."""
+"""The question of this page: from which tokens a position of the text gets its content, method by method."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Request:
 
     @property
     def key(self) -> tuple:
-        """All that the scores depend on."""
+        """Everything that the scores depend on."""
         ids = tuple((token.id, token.segment) for token in (*self.trace.tokens, *self.trace.target))
         return ("flow", self.model.info.name, ids, len(self.trace.tokens), self.position, self.token, self.choices)
 
@@ -57,12 +57,12 @@ class Request:
 
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
-        """The tokens on screen, the source before the target; the places that each joins; where the target begins."""
+        """The tokens on screen, the source before the target; the positions that each joins; and where the target begins."""
         return select_tokens(self.trace, **self.text_options)
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """The options of recipes for what is on screen of the text."""
+        """The options of recipes for the part of the text on screen."""
         return {"second": self.look.second, "scope_options": dict(self.look.options), "simple": self.look.beginner}
 
     def picture(self, recipe: Callable, key: str, title: str, options: dict[str, Any], **fields: Any) -> Picture:
@@ -75,15 +75,15 @@ class Request:
 
 
 def request_of(look: Look, settings: Settings) -> Request:
-    """Return what is asked of a text with these settings."""
+    """Return the request for a text with these settings."""
     return Request(look, position_of(look), settings.token, settings.choices)
 
 
 def position_of(look: Look) -> int:
-    """Return the position that is asked about, among `trace.read`."""
+    """Return the requested position in `trace.read`."""
     return look.default_position if look.chosen_token is None or look.chosen_token >= len(look.trace.read) else look.chosen_token
 
 
 def title(words: Callable[[str], str], method: str) -> str:
-    """Return what a method is called. words: gives the page's words under a heading."""
+    """Return a method's title. words: returns the page's words under a heading."""
     return words(f"title {method}") or method[0].upper() + method[1:]

@@ -1,4 +1,4 @@
-"""The scores that this page shows, of every method. Each takes long, so a run of the page has them calculated by a job."""
+"""The scores of every method on this page. They take long, so a run of the page leaves them to a job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Report = Callable[[float, str], None]
 
 
 def of_methods(request: Request, titles: Mapping[str, str], report: Report) -> dict[str, np.ndarray | str]:
-    """Return the scores of every method but flow [token], or a sentence where it has none.
+    """Return the scores of every method but flow [token], or a sentence if it has none.
 
     "slopes" is the sum of attention × gradient, and "pipes" the size of attention flow, which may take much longer.
     """
@@ -35,7 +35,7 @@ def of_methods(request: Request, titles: Mapping[str, str], report: Report) -> d
 
 
 def of_layers(request: Request, methods: Sequence[str], titles: Mapping[str, str], report: Report) -> Layers:
-    """Return the scores after each layer, of those methods that have an answer."""
+    """Return the scores after each layer of the methods that have an answer."""
     names: list[str] = []
     scores: list[list[np.ndarray]] = []
     for method in methods:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
-    token: the id of the prediction that is followed, None where there is none. choices: of `analysis.Attribution`, as pairs of a
-    name and a value. streams_of: the method of "Streams"; least: the share of all that arrives from which on a stream is drawn.
+    token: the id of the followed prediction, None if there is none. choices: fields of `analysis.Attribution`, as pairs of a name
+    and a value. streams_of: the method of "Streams"; least: the smallest share of the total for which a stream is drawn.
     """
 
     token: int | None = None
@@ -45,8 +45,8 @@ class Followed:
 class Methods:
     """Results for "Side by side".
 
-    scores: of each method [token], or a sentence where it has none; "slopes": the sum of attention × gradient. Of attention flow
-    they are missing until they are calculated. between: as many tokens as it takes, None for all.
+    scores: of each method [token], or a sentence if it has none; "slopes": the sum of attention × gradient. Those of attention
+    flow are missing until they are calculated. between: the most tokens that it takes, None for all.
     """
 
     scores: Mapping[str, np.ndarray | str]

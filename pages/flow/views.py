@@ -1,4 +1,4 @@
-"""The views of this page: each waits for what it shows, and places it."""
+"""The views of this page: each waits for its results, and places them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def streams(look: Look, settings: Settings) -> Sequence[Picture]:
 
 
 def choose_streams(look: Look, settings: Settings) -> Settings:
-    """Place the controls of the streams at the levels that have them, and return what is chosen."""
+    """Place the controls of the streams at the levels that have them, and return their values."""
     if look.beginner:
         return settings
     left, right = st.columns(2)

@@ -35,8 +35,8 @@ _step_costs: WeakKeyDictionary[LanguageModel, dict[int, StepCost]] = WeakKeyDict
 
 
 def place(continuation: Continuation, look: Look, settings: Settings, grown: Grown) -> Sequence[Picture]:
-    """Place a switch, and below it boxes, bytes, operations and milliseconds; return what can be taken away. grown: as
-    it is now."""
+    """Place a switch, and below it boxes, bytes, operations and milliseconds; return the pictures for download. grown: the
+    present state of the text."""
     on = switch(page_state.GENERATE_CACHE, words(HERE, "cache switch"))
     state.keep(page_state.GENERATE_CACHE, on, False)
     if not on:
@@ -75,7 +75,7 @@ def costs(continuation: Continuation, look: Look, settings: Settings, read: int,
 
 
 def _costs(model: LanguageModel, text: str, source: int) -> StepCost:
-    """Return what a step costs: in a decoder for any text, in an encoder-decoder for a source of so many tokens."""
+    """Return the costs of a step: in a decoder for any text, in an encoder-decoder for a source of so many tokens."""
     by_source = _step_costs.setdefault(model, {})
     if source not in by_source:
         by_source[source] = step_cost(model, text if source else "The cat")
@@ -83,7 +83,7 @@ def _costs(model: LanguageModel, text: str, source: int) -> StepCost:
 
 
 def times(continuation: Continuation, cost: StepCost) -> Timing | None:
-    """Measure what one more token takes here, with the cache and without it; None until the measurement is done."""
+    """Measure the time of one more token, with the cache and without it; None until the measurement is done."""
     ids = continuation.ids
     return jobs.result(
         ("generate-times", *continuation.beginning, ids),

@@ -152,7 +152,7 @@ FIELDS = {
 def strategy(look: Look) -> tuple[Strategy, int]:
     """Place the controls, and return how the next token is chosen and how many tokens a run may have.
 
-    A control that the level does not have keeps its default. A translation is not drawn by dice unless somebody wants it.
+    A control that the level does not have keeps its default. A translation is not sampled unless somebody chooses that.
     """
     key = page_state.GENERATE_METHOD if look.model.info.kind == "decoder" else page_state.TRANSLATE_METHOD
     with st.container(key="generate-controls", horizontal=True, vertical_alignment="bottom", gap="small"):

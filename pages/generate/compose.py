@@ -30,8 +30,8 @@ HERE = Path(__file__).parent
 
 
 def compose(look: Look, settings: Settings, reading: Reading) -> Board:
-    """Return what a part of the page shows of a text and of what was generated. It asks no session, so that any thread may call
-    it."""
+    """Return the board of a part of the page for a text and its continuation. It does not read the session, so any thread may
+    call it."""
     draft = Draft(HERE, look)
     match reading:
         case CannotGrow():

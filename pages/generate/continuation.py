@@ -33,10 +33,9 @@ class SavedIds(NamedTuple):
 
 @dataclass
 class Run:
-    """A run: a branch grows by itself. most: how many tokens, counted from step `start` on, it may have at most; into:
-    the branch that its steps are added to; ids: tokens that are taken whatever the strategy would choose; prefix: another branch,
-    and how many of its steps this one begins with; next_run: the run that follows; cancelled: whether nobody wants it any
-    more."""
+    """A run, in which a branch grows by itself. most: the most tokens, counted from step `start` on; into: the branch to which
+    its steps are added; ids: tokens that are forced, whatever the strategy would choose; prefix: another branch, and how many of
+    its steps this one begins with; next_run: the run that follows; cancelled: whether nobody wants it any more."""
 
     strategy: Strategy
     most: int
@@ -54,7 +53,7 @@ class Continuation:
     """The continuation of one text, with all its branches. lines: the branches, each a list of steps; current: the number of the
     branch on screen; at: the number of the step that is selected, None for the next one; why: the reason why the last run ended,
     "length" or "stopped"; search: the steps of a beam search; reached: how many of them are on screen; trouble: a sentence on
-    what went wrong in the last run; saved_ids: what is to be generated again; used: a lock that is held while a page shows it."""
+    what went wrong in the last run; saved_ids: the ids to generate again; used: a lock that is held while a page shows it."""
 
     beginning: Beginning
     lines: list[list[Step]] = field(default_factory=lambda: [[]])
@@ -85,7 +84,7 @@ class Continuation:
 
     @property
     def end_reason(self) -> str:
-        """The reason why no token follows; "" where one does."""
+        """The reason why no token follows; "" if one does."""
         last = self.steps[-1].end if self.steps else ""
         if last in ENDS:
             return last
@@ -93,7 +92,7 @@ class Continuation:
 
     @property
     def is_full(self) -> bool:
-        """Whether the branches take as much memory as there is room for."""
+        """Whether the branches have used up their memory."""
         return bytes_of(*self.lines) >= BYTES
 
     @property
@@ -103,8 +102,8 @@ class Continuation:
         return bytes_of(*self.lines, *beam, list(self._next_steps.values()), self.search)
 
     def let_go(self) -> None:
-        """Keep the ids alone, from which the model generates the same again when a page needs it. Does nothing while a page shows
-        it."""
+        """Keep only the ids, from which the model can generate the same again when a page needs it. Does nothing while a page
+        shows it."""
         if not self.used.acquire(blocking=False):
             return
         try:
@@ -136,7 +135,7 @@ class Continuation:
         return self.grown().selected_step
 
     def grown(self) -> Grown:
-        """Return the text as it is now."""
+        """Return the text in its present state."""
         following = self._following()  # before the steps: a run may add a token between the two
         lines = tuple(map(tuple, self.lines))
         running = self.run is not None
@@ -187,16 +186,16 @@ class Continuation:
             self.run = Run(strategy, min(most, MOST - len(self.steps)), self.steps, len(self.steps))
 
     def say_again(self, lines: Sequence[tuple[int, tuple[int, ...]]], strategy: Strategy) -> None:
-        """Begin runs that generate known branches again: of each, how many steps of the first it begins with, and the ids
-        after."""
+        """Begin runs that generate known branches again. Each is given by how many steps of the first branch it begins with, and
+        its own ids."""
         self.lines, self.current, self.at = [[] for _ in lines], 0, None
         for steps, (shared, ids) in reversed(list(zip(self.lines, lines, strict=True))):
             prefix = (self.lines[0], shared) if shared else None
             self.run = Run(strategy, len(ids), steps, shared, ids, prefix, self.run)
 
     def beam(self, ids: tuple[int, ...]) -> Continuation:
-        """Return one beam of a search as a continuation of its own. The model reads it again, to have a row for each token; the
-        steps that it shares with the beam before stay."""
+        """Return one beam of a search as a continuation of its own. The model reads it again for a row of attention for each
+        token; the steps that it shares with the previous beam stay."""
         if self._beam is None or self._beam[0] != ids:
             steps = self._beam[1].steps if self._beam else []
             shared = sum(1 for _ in takewhile(lambda pair: pair[0].token.id == pair[1], zip(steps, ids, strict=False)))

@@ -17,14 +17,14 @@ class Growing(Protocol):
         """The bytes that it holds in memory."""
 
     def let_go(self) -> None:
-        """Drop all that is large."""
+        """Drop all large data."""
 
 
 _lock, store = Lock(), Bounded[str, Growing](1, BYTES)
 
 
 def keep(visitor: str, continuation: Growing) -> None:
-    """Count a visitor's continuation. Where all of them take too much, those that were on screen longest ago are dropped."""
+    """Keep a visitor's continuation. If all together take too much memory, those that were on screen longest ago are dropped."""
     with _lock:
         before = by_visitor()
         store.keep(visitor, NAME, continuation)

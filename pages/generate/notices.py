@@ -1,4 +1,4 @@
-"""The notice of a loop, and the search for the repetition penalty that leads out of it."""
+"""The notice about a loop, and the search for the repetition penalty that breaks it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONG = 60.0  # seconds; a search that takes longer waits for a click
 
 
 def place_loop_notice(continuation: Continuation, look: Look, settings: Settings) -> None:
-    """Place a notice where the text goes round in circles, with what leads it elsewhere."""
+    """Place a notice if the text loops, with the way out of the loop."""
     if remedy := escape(continuation.steps):
         place = st.container()  # above the progress bar of the search
         solution = None if look.beginner else find_way_out(continuation, look)
@@ -27,7 +27,7 @@ def place_loop_notice(continuation: Continuation, look: Look, settings: Settings
 
 
 def find_way_out(continuation: Continuation, look: Look) -> WayOut | None:
-    """Return the smallest repetition penalty that leads out of the loop, by generating with it; None while that is not known."""
+    """Return the smallest repetition penalty that breaks the loop, found by generating with it; None while it is unknown."""
     name, text, target, chat = continuation.beginning
     steps = tuple(continuation.steps)
     key = ("way out", continuation.beginning, look.model.condition, tuple(step.token.id for step in steps), steps[-1].strategy)

@@ -1,4 +1,4 @@
-"""Page "Generate": a model continues a text, token by token, and all that decides the next one is on screen."""
+"""Page "Generate": a model continues a text, token by token, and everything that decides the next one is on screen."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,7 +25,9 @@ from ui.words import heading_for, words
 
 
 def place_board(continuation: Continuation, look: Look, settings: Settings, grown: Grown) -> Sequence[Picture]:
-    """Place the text, and beside it what comes next, or during a run what chose the last token. grown: as it is now."""
+    """Place the text, and beside it the next token's probabilities, or during a run those of the last token. grown: the present
+    text.
+    """
 
     def react() -> None:
         match choice(parts.BOARD):
@@ -52,7 +54,7 @@ def draw_meanwhile(continuation: Continuation, look: Look, settings: Settings) -
 
 
 def place_branches(continuation: Continuation, look: Look, settings: Settings, grown: Grown) -> Sequence[Picture]:
-    """Place a card for each branch, where there are several; a click on a branch shows it above. grown: as it is now."""
+    """Place a card for each branch, if there are several; a click on a branch shows it above. grown: the present text."""
 
     def react() -> None:
         continuation.current, continuation.at = int(choice(BRANCHES)["part"].removeprefix("branch ")), None
@@ -138,7 +140,7 @@ def grow(continuation: Continuation, look: Look, settings: Settings, answer_is_o
 
 
 def body(continuation: Continuation, look: Look, settings: Settings) -> Sequence[Picture]:
-    """Draw the text with its notices, its branches and its cache; return what can be taken away."""
+    """Draw the text with its notices, branches and cache; return the pictures for download."""
     with jobs.place(run.TEXT):
         grown = continuation.grown()
         pictures = [*place_board(continuation, look, settings, grown)]

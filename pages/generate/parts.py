@@ -1,4 +1,4 @@
-"""Parts of the page's board: the text so far, shaded by where the model looked, and what comes next."""
+"""Parts of the page's board: the text so far, shaded by where the model looked, and the next token's probabilities."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOARD = "generate-board"
 
 
 def add(draft: Draft, settings: Settings, grown: Grown) -> None:
-    """Add the text, and beside it what comes next, or during a run what chose the last token."""
+    """Add the text, and beside it the next token's probabilities, or during a run those of the last token."""
     title = draft.heading_for("title text", wording.output_kind(draft.look.model.info))
     cards = [
         Card(text_and_rows(draft, grown), draft.words(title), 6),
@@ -50,7 +50,7 @@ def text_and_rows(draft: Draft, grown: Grown) -> list[Part]:
 
 
 def text_part(draft: Draft, grown: Grown) -> Part:
-    """Return the text with all that was said, shaded by where the chosen head looked when a token was chosen."""
+    """Return the text with all generated tokens, shaded by where the chosen head looked when a token was chosen."""
     look = draft.look
     text_picture = attention_picture(recipes.text, "The text so far", "text", grown, look)
     above = draft.words("text", head=look.head_name) + (f"\n\n{draft.words('chat')}" if grown.beginning.chat else "")
@@ -58,7 +58,7 @@ def text_part(draft: Draft, grown: Grown) -> Part:
 
 
 def rows_part(draft: Draft, grown: Grown) -> Part:
-    """Return a row for each token that was said, once there are two."""
+    """Return a row for each generated token, once there are two."""
     look = draft.look
     rows_picture = attention_picture(recipes.rows, "Where it looked", "rows", grown, look)
     if len(rows_picture.known["steps"]) < 2:
@@ -67,7 +67,7 @@ def rows_part(draft: Draft, grown: Grown) -> Part:
 
 
 def attention_picture(recipe: Any, title: str, name: str, grown: Grown, look: Look) -> Picture:
-    """Return a picture of where the chosen head looked for each token that was said, and for the next one."""
+    """Return a picture of where the chosen head looked for each generated token, and for the next one."""
     steps, more = steps_with_next(grown)
     kind = kind_of(steps[-1], look)
     options = {
@@ -99,18 +99,18 @@ def chosen_row(grown: Grown, steps: Sequence[Step]) -> int:
 
 
 def steps_with_next(grown: Grown) -> tuple[list[Step], bool]:
-    """Return the steps of the current branch, with the next one where that is known; and whether it is."""
+    """Return the steps of the current branch, with the next one if it is known, and whether it is."""
     next_step, steps = grown.next_step, list(grown.steps)
     return ([*steps, next_step], True) if next_step and next_step.position == len(steps) else (steps, False)
 
 
 def kind_of(step: Step, look: Look) -> str:
-    """Return the attention on screen: an answer's own while the encoder's is chosen, which does not grow."""
+    """Return the kind of attention on screen: the decoder's while the encoder's is chosen, which does not grow."""
     return look.kind if look.kind in step.attention else "cross"
 
 
 def replay(grown: Grown | Continuation, line: Sequence[Step] | None = None) -> dict[str, Any]:
-    """Return what a notebook needs to have a branch said again, by default the current one."""
+    """Return the options with which a notebook generates a branch again, by default the current one."""
     ids = [step.token.id for step in (grown.steps if line is None else line)]
     return {"ids": ids, "target": grown.beginning.target, "chat": grown.beginning.chat}
 
@@ -118,7 +118,7 @@ def replay(grown: Grown | Continuation, line: Sequence[Step] | None = None) -> d
 def picture(
     recipe: Any, look: Look, options: dict[str, Any], numbers: Any, title: str, name: str, subject: str = "", **known: Any
 ) -> Picture:
-    """Return a picture of the board. subject: the text that it is of."""
+    """Return a picture of the board. subject: its text."""
     return Picture(
         recipe, (look,), options, BOARD, numbers, words=subject, title=title, part=name, takes=("model", "trace"), known=known
     )
@@ -136,7 +136,7 @@ def look_at(click: Any, continuation: Continuation, look: Look) -> None:
 
 
 def step_of(position: int, grown: Grown, look: Look) -> int | None:
-    """Return the number of the step at a position of the text; None for what was typed, and for the next token."""
+    """Return the number of the step at a position of the text; None for typed tokens, and for the next token."""
     steps, more = steps_with_next(grown)
     source, decoder_tokens = recipes.encoder_and_decoder_tokens(steps, more, look.trace.text, grown.beginning.target)
     leading = source if kind_of(steps[-1], look) == "cross" else []

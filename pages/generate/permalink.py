@@ -21,7 +21,7 @@ Lines = list[tuple[int, tuple[int, ...]]]  # of each branch, how many ids of the
 
 
 def own_answer(second: str) -> bool:
-    """Return whether the answer in the box is the model's own, which the page then begins again; keep that in the link."""
+    """Return whether the answer in the box is the model's own, so that the page begins it again; keep that in the link."""
     link_value = (
         None if state.JOB.get() else state.take_linked_value(page_state.GENERATE_OWN)
     )  # not while the model of the link still loads
@@ -65,7 +65,7 @@ def reopen(continuation: Continuation, strategy: Strategy, most: int) -> None:
 
 
 def number_of(key: state.Key[Any], text: str | None, count: int, meaning: str) -> int | None:
-    """Return the number below `count` in a link's text. Without a text it is None; so is nonsense, of which a notice tells."""
+    """Return the number below `count` in a link's text; None without a text, and, with a notice, for an invalid one."""
     number = number_below(text or "", count)
     if text and number is None:
         state.complain(key, text, meaning)
@@ -73,7 +73,7 @@ def number_of(key: state.Key[Any], text: str | None, count: int, meaning: str) -
 
 
 def keep(continuation: Continuation, beams: bool) -> None:
-    """Keep in the address what is on screen, unless the text before it is too long for an address."""
+    """Write the state on screen into the address, unless the text is too long for an address."""
     text, current = encode([[step.token.id for step in line] for line in continuation.lines], continuation.current)
     fits = len(continuation.beginning.text) <= state.LINKED
     state.keep(page_state.GENERATE_SAID, text if fits else "", "")
@@ -109,7 +109,7 @@ def _join(lines: Sequence[Sequence[int]]) -> str:
 
 
 def decode(text: str) -> Lines:
-    """Return the branches in a text that `encode` returned. Errors: ValueError for nonsense."""
+    """Return the branches in a text that `encode` returned. Errors: ValueError for an invalid text."""
     if len(text) > state.LINKED or not BRANCHES.fullmatch(text):
         raise ValueError("These are no branches.")
     first, *others = (tuple(int(id) for id in part.split("-") if id) for part in text.split("~"))

@@ -1,7 +1,7 @@
-"""The recipes of this page's pictures: functions of a model, the text that it goes on from, and the tokens that it said.
+"""The recipes of this page's pictures: functions of a model, the text that it continues, and the generated tokens.
 
-A notebook that is downloaded carries these functions, and has the model say the same again: `ids` are the tokens that were said,
-whatever chose them.
+A downloaded notebook contains these functions, and lets the model generate the same tokens again: `ids` are the generated tokens,
+however they were chosen.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ ROWS, KEYS = 14, 30  # the most rows at a time, and the most tokens that each of
 
 
 def generate_again(model: LanguageModel, trace: Trace, answer: dict[str, Any], more: bool = True) -> list[Step]:
-    """Return a step for each token that was said, and for the next one where there is `more`. answer: the `ids`, the `target`
-    before them, and whether they answer a turn of a `chat`."""
+    """Return a step for each generated token, and, with `more`, for the next one. answer: the `ids`, the `target` before them,
+    and whether they answer a turn of a `chat`."""
     options = {"target": answer["target"], "chat": answer["chat"]}
     return list(model.generate(trace.text, max_new_tokens=len(answer["ids"]) + more, forced=answer["ids"], **options))
 
@@ -54,7 +54,7 @@ def text(
     simple: bool,
     steps: Sequence[Step] | None = None,
 ) -> View:
-    """Return the text with all tokens that were said, shaded by where a head looked when each was chosen."""
+    """Return the text with all generated tokens, shaded by where a head looked when each was chosen."""
     steps = generate_again(model, trace, answer, more) if steps is None else steps
     source, decoder_tokens = encoder_and_decoder_tokens(steps, more, trace.text, answer["target"])
     leading = source if kind == "cross" else []
@@ -69,14 +69,14 @@ def text(
 
 
 def in_text(tokens: Sequence[Token], simple: bool, first: bool = True) -> tuple[list[Token], list[list[int]]]:
-    """Return the tokens as they stand in a text, and the positions of each. simple: those that hold parts of one character are
-    one; first: as `plain_signs` has it."""
+    """Return the tokens for a text, and the positions of each. simple: parts of one character are joined; first: as in
+    `plain_signs`."""
     whole, groups = whole_characters(tokens) if simple else (list(tokens), [[place] for place in range(len(tokens))])
     return plain_signs(whole, first) if simple else whole, groups
 
 
 def encoder_and_decoder_tokens(steps: Sequence[Step], more: bool, text: str, target: str) -> tuple[list[Token], list[Token]]:
-    """Return the tokens that the encoder read, and those that the decoder read and said, with a place for the next token where
+    """Return the tokens that the encoder read, and those that the decoder read and generated, with a place for the next token if
     there is `more`. The last of the decoder's tokens belong to the steps, one to each."""
     last = steps[-1]
     token = Token(-1, COMES, last.token.start, last.token.start, special=True) if more else last.token
@@ -138,7 +138,7 @@ def rows(
 
 
 def first_row(count: int, chosen: int) -> int:
-    """Return the number of the first row on screen: the last rows are, or those up to the chosen one."""
+    """Return the number of the first row on screen: the last rows are shown, or those up to the chosen one."""
     return max(0, (count if chosen >= count - ROWS else chosen + 1) - ROWS)
 
 
@@ -167,7 +167,7 @@ def branch(
     simple: bool,
     steps: Sequence[Step] | None = None,
 ) -> View:
-    """Return the tokens that were said, shaded by the probability that the model gave to each, in per cent."""
+    """Return the generated tokens, shaded by the probability that the model gave to each, in per cent."""
     steps = generate_again(model, trace, answer, False) if steps is None else steps
     tokens, groups = in_text([step.token for step in steps], simple, first=False)
     shares = chances(steps)

@@ -1,4 +1,4 @@
-"""The buttons that make a text grow, and the runs in which it grows by itself."""
+"""The buttons that continue a text, and the runs in which it grows by itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDTH = 130  # pixels of the first button, so that “Stop” stands where “Go
 
 
 def buttons(continuation: Continuation, strategy: Strategy, most: int, cancel: Callable[[], None] | None = None) -> None:
-    """Place the buttons for a run, one token, a step back, and a new beginning. Beams are searched in one go and then looked at
+    """Place the buttons for a run, one token, a step back, and a new beginning. A beam search runs in one go and is then shown
     step by step. cancel: ends the present run; the first button, in the same place, then stops the run."""
     beams, busy = strategy.method == "beam", cancel is not None
     ended = bool((continuation.search and continuation.reached >= len(continuation.search)) if beams else continuation.end_reason)
@@ -55,7 +55,7 @@ def buttons(continuation: Continuation, strategy: Strategy, most: int, cancel: C
 
 
 def run_label(continuation: Continuation, beams: bool) -> str:
-    """Return the label of the first button: what the model does with the text, and once it has begun, that it goes on."""
+    """Return the label of the first button: the model's action, or once it has begun, its continuation."""
     steps = continuation.search if beams else continuation.steps
     if steps or continuation.beginning.target:
         return wording.CONTINUE
@@ -87,8 +87,8 @@ def start_over() -> None:
 
 
 def show_run(continuation: Continuation, place: Callable[[Callable[[], None]], None], meanwhile: Callable[[], None]) -> bool:
-    """Return whether a run is in progress; then `meanwhile` draws the text again and again. place: draws the buttons, with what
-    stops the run."""
+    """Return whether a run is in progress; meanwhile `meanwhile` redraws the text. place: draws the buttons, given the function
+    that stops the run."""
     run = continuation.run
     if run is None:
         return False
@@ -106,19 +106,19 @@ def show_run(continuation: Continuation, place: Callable[[Callable[[], None]], N
 
 
 def as_sentence(error: Exception) -> str:
-    """Return why the text stopped: a refusal in its own words, any other error as on every page."""
+    """Return the reason why the text stopped: a refusal in its own words, any other error as on every page."""
     return str(error) if isinstance(error, ValueError) else complaint("The text", error, "continued")
 
 
 def read_again(beam: Continuation) -> int | None:
-    """Have the model generate a beam again; return how many tokens it read, None while it does."""
+    """Let the model generate a beam again; return how many tokens it read, None while it runs."""
     run = beam.run
     assert run is not None, "a beam that is not read yet"
     return jobs.result(("generate", run.key), lambda report: _work(beam.beginning, run, report), "Reading the beam again")
 
 
 def _work(beginning: Beginning, run: Run, report: jobs.Report) -> int:
-    """Generate token after token, run after run, and return how many. Those tokens stay when nobody waits any more."""
+    """Generate token after token, run after run, and return how many. The tokens stay even when nobody waits any more."""
     count, current = 0, run
     with loaded.shelf.reading(beginning.name) as model:
         while True:
@@ -129,7 +129,7 @@ def _work(beginning: Beginning, run: Run, report: jobs.Report) -> int:
 
 
 def _say(model: LanguageModel, beginning: Beginning, run: Run, first: Run, report: jobs.Report) -> int:
-    """Generate the tokens of one run, from where it was left, and return how many."""
+    """Generate the tokens of one run, from where it stopped, and return how many."""
     steps, count, memory = run.into, 0, 0
     if run.prefix and not steps:
         steps += run.prefix[0][: run.prefix[1]]
@@ -157,6 +157,6 @@ def _say(model: LanguageModel, beginning: Beginning, run: Run, first: Run, repor
 
 
 def show_trouble(continuation: Continuation) -> None:
-    """Show what went wrong in the last run."""
+    """Show the error of the last run."""
     if continuation.trouble:
         st.warning(plain(continuation.trouble), icon=":material/report:")

@@ -25,7 +25,7 @@ COLUMNS = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-
 
 
 def place(continuation: Continuation, look: Look, settings: Settings) -> Sequence[Picture]:
-    """Place the search up to the step on screen, and return what can be taken away."""
+    """Place the search up to the step on screen, and return the pictures for download."""
     if not continuation.search:
         label = run.run_label(continuation, beams=True)
         return mount_all(composed(compose, look, settings, Unsearched(label)))

@@ -1,4 +1,4 @@
-"""Settings of page "Generate", and what was generated or calculated for its boards."""
+"""Settings of page "Generate", and the generated or calculated results for its boards."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Beginning(NamedTuple):
 class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
-    strategy: how the next token is chosen; most: how many tokens a run may have; beam: the number of the answer of a search that
-    is looked at, from 0.
+    strategy: how the next token is chosen; most: how many tokens a run may have; beam: the number of the shown answer of a
+    search, from 0.
     """
 
     strategy: Strategy
@@ -40,11 +40,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Grown:
-    """A text with what was generated, at one moment: a run may add tokens to the visitor's continuation meanwhile.
+    """A text with its generated tokens, at one moment: a run may add tokens to the visitor's continuation meanwhile.
 
     lines: the branches, each the steps of its tokens; current: the number of the branch on screen; at: the number of the selected
-    step, None for the next one; following: the next step, None where none follows, or the error that kept the model from reading
-    it; end_reason: the reason why none follows; why: the reason why the last run ended; running: whether a run is in progress.
+    step, None for the next one; following: the next step, None if none follows, or the error that prevented it; end_reason: the
+    reason why none follows; why: the reason why the last run ended; running: whether a run is in progress.
     """
 
     beginning: Beginning
@@ -62,7 +62,7 @@ class Grown:
 
     @property
     def next_step(self) -> Step | None:
-        """The next step; None where none follows. Errors: those of the model."""
+        """The next step; None if none follows. Errors: those of the model."""
         if isinstance(self.following, Exception):
             raise self.following
         return self.following
@@ -97,7 +97,7 @@ class Branches:
 
 @dataclass(frozen=True)
 class Looped:
-    """A text that goes round in circles: its last steps, what leads elsewhere, and the penalty that does, None where unknown."""
+    """A text that loops: its last steps, the way out, and the penalty that breaks the loop, None if unknown."""
 
     remedy: Escape
     solution: WayOut | None = None
@@ -123,7 +123,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Measured:
-    """The seconds of one more token, with the cache and without it, and how quick this machine is; None where the model ends its
+    """The seconds of one more token, with the cache and without it, and the speed of this machine; None if the model ends its
     text here."""
 
     timing: tuple[float, float, Speeds] | None

@@ -1,4 +1,4 @@
-"""The steps of a text as a table: each token, and what decided it."""
+"""The steps of a text as a table: each token, and the numbers that decided it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTHING = float("nan")
 
 
 def offer(picture: Picture, continuation: Continuation, look: Look) -> None:
-    """Place a button beside the files of the text for a table with a row for each token."""
+    """Place a button, beside the text's other downloads, for a table with a row for each token."""
     if picture.part == "text" and continuation.steps:
         table = as_picture(continuation, look)
         table_caption = caption(table)
@@ -48,8 +48,8 @@ def as_picture(continuation: Continuation, look: Look) -> Picture:
 
 
 def columns(steps: list[Step]) -> dict[str, Numbers]:
-    """Return the table's columns: of each step its token, the token's probability before the controls and after them, and where
-    its draw fell, NaN where nothing was drawn."""
+    """Return the table's columns: for each step its token, the token's probability before and after the controls, and where its
+    draw fell, NaN if nothing was drawn."""
     before = recipes.chances(steps)
     lists = {
         "token": [step.token.text for step in steps],
@@ -71,5 +71,5 @@ def columns(steps: list[Step]) -> dict[str, Numbers]:
 
 
 def method(strategy: Strategy, dart: float | None) -> str:
-    """Return how a token was chosen; "pressed" for a token that was clicked, for which sampling drew nothing."""
+    """Return how a token was chosen; "pressed" for a clicked token, for which sampling drew nothing."""
     return "pressed" if strategy.method == "sampling" and dart is None else strategy.method

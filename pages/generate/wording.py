@@ -1,4 +1,4 @@
-"""The words for what a model does with a text: continue it, translate it, or write an answer to it."""
+"""Words for a model's task: to continue a text, to translate it, or to write an answer to it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ TRANSLATOR = "translator"  # what other encoder-decoders were trained for is not
 
 
 def output_kind(info: ModelInfo) -> str:
-    """Return what the model writes: a "translation" or an "answer"; "" where it continues the text itself."""
+    """Return the kind of the model's output: "translation" or "answer"; "" if it continues the text itself."""
     if info.kind != "encoder-decoder":
         return ""
     return "translation" if info.name == TRANSLATOR else "answer"
 
 
 def heading_case(info: ModelInfo) -> str:
-    """Return the case of a heading (`ui.words.heading_for`): the output's kind, or "none" where the model writes nothing."""
+    """Return the case of a heading (`ui.words.heading_for`): the kind of output, or "none" if the model writes nothing."""
     return "none" if info.kind == "encoder" or info.labels or not info.predicts else output_kind(info)
 
 
 def step_label(info: ModelInfo) -> str:
-    """Return the label of the button for one token. A translation or an answer has no beginning yet to go on from."""
+    """Return the label of the button for one token; it differs while a translation or an answer is still empty."""
     return "One more token" if output_kind(info) else "Go on by one"

@@ -1,4 +1,4 @@
-"""Measures of heads by their weights: copying, matching, ranks, and which earlier heads they read."""
+"""Measures of heads from their weights: copying, matching, ranks, and which earlier heads they read."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Corpus:
-    """The texts that heads are measured on. texts: each with its target, None for those that come with the program; description:
+    """The texts on which heads are measured. texts: each with its target, None for those that come with the program; description:
     of the texts, for sentences on screen."""
 
     look: Look
@@ -47,8 +47,8 @@ class Corpus:
         return effort.seconds(self.look.model.info, sum(lengths) / len(lengths), readings * len(lengths))
 
     def result(self, name: str, readings: float, work: Callable[[jobs.Report], T], doing: str) -> T | None:
-        """Return what a job gives; None while it is under way, was cancelled, or waits for a click, and, with a sentence, where
-        the model cannot spell the texts. readings: how often it reads the texts; 0 for what waits for no click."""
+        """Return the result of a job; None while it is under way, was cancelled, or waits for a click, and, with a sentence, if
+        the model cannot spell the texts. readings: how often it reads the texts; 0: it never waits for a click."""
         key, lasts = (name, *self.key), self.seconds(readings)
         if lasts > LONG and not effort.is_begun(key):
             say(HERE, "takes long")
@@ -77,8 +77,8 @@ class Corpus:
 
 
 def choose_corpus(look: Look, predicts: bool = True) -> Corpus | None:
-    """Return the chosen texts; None, with a sentence, where heads cannot be measured. predicts: whether a loss is measured, for
-    which it must be known what the model should say."""
+    """Return the chosen texts; None, with a sentence, if heads cannot be measured. predicts: whether a loss is measured, which
+    needs the right predictions."""
     info = look.model.info
     if predicts and (look.trace.unembed is None or (info.kind == "encoder" and not info.mask)):
         say(HERE, heading_for(HERE, "headless", look.case), name=plain(info.name))

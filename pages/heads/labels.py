@@ -28,7 +28,7 @@ LARGE = 400_000_000  # parameters; a second model of that size may exceed a serv
 
 
 def measure_labels(corpus: Corpus) -> pd.DataFrame | None:
-    """Return the labels of all heads on these texts; None while they are measured, and, with a sentence, where they cannot be."""
+    """Return the labels of all heads on these texts; None while they are measured, and, with a sentence, if they cannot be."""
     look = corpus.look
     return corpus.result(
         "head labels",

@@ -1,4 +1,4 @@
-"""Page "Heads": what each head of a model does, beside what chance does, and why it has its label."""
+"""Page "Heads": what each head of a model does, compared with chance, and why it has its label."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Recipes for the pictures of this page: each takes a model, and options that can be written down.
 
-A recipe calculates what takes long only where the page has not done so already, as in a notebook, which carries these functions.
+A recipe makes a long calculation only if the page has not made it already. A notebook, which contains these functions, makes it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def filter_heads(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
 
 
 def against_chance(row: pd.Series, name: str) -> str:
-    """Say the range of a score, and what heads with shuffled weights reach."""
+    """Return words on the range of a score, and on the score of heads with shuffled weights."""
     chance = row[f"{name}_null"]
     beside = "" if np.isnan(chance) else f"; shuffled heads reach {signed(chance)} at most"
     return f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}{beside}"
@@ -122,7 +122,7 @@ def example(
     texts: list | None,
     passage: Example | None = None,
 ) -> View:
-    """Draw a text in which a head does what its label says, with the token at which it does."""
+    """Draw a text with a token at which a head does what its label says."""
     passage = passage or head_examples(model, layer, head, name, kind, texts=texts)[place]
     keys = as_written(plain_signs(passage.keys) if simple else passage.keys, passage.text)
     if kind == "cross":
@@ -133,7 +133,7 @@ def example(
 def worth(
     model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], chosen: int, importance: Importance | None = None
 ) -> go.Figure:
-    """Draw each head by what its slope says it is worth, and by the rise of the loss without it."""
+    """Draw each head by its worth estimated from its slope, and by the rise of the loss without it."""
     importance = head_importance(model, texts, kind) if importance is None else importance
     table, ends = importance.table, importance.table[["effect_low", "effect_high"]].to_numpy().T
     names = names_of(model, kind, table)
@@ -145,7 +145,7 @@ def worth(
 def worth_table(
     model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], by: str, importance: Importance | None = None
 ) -> View:
-    """Draw what each head is worth, a row for each head, those that are worth most first. by: "effect", "gradient", or
+    """Draw the worth of each head, a row for each head, those with the greatest worth first. by: "effect", "gradient", or
     "" for their order."""
     importance = head_importance(model, texts, kind) if importance is None else importance
     table = sorted_by(importance.table, by)
@@ -180,7 +180,7 @@ def nats(value: float) -> str:
 
 
 def between(row: pd.Series, name: str) -> str:
-    """Say the range of a number."""
+    """Return words on the range of a number."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     return "one text, so no range" if np.isnan(low) else f"{nats(low)} to {nats(high)}"
 
@@ -207,7 +207,7 @@ def pruning(
 def alike(
     model: LanguageModel, *, kind: str, texts: list | None, by: str, chosen: tuple[int, int], likeness: Likeness | None = None
 ) -> View:
-    """Draw heads by heads: how alike they write ("outputs") or look ("maps")."""
+    """Draw heads by heads: how similar their outputs or their maps are ("outputs", "maps")."""
     likeness = head_likeness(model, texts, kind) if likeness is None else likeness
     values = np.where(np.eye(len(likeness.maps), dtype=bool), np.nan, likeness.outputs if by == "outputs" else likeness.maps)
     numbers = numbers_of(model, kind)
@@ -226,7 +226,7 @@ def together(
     importance: Importance | None = None,
     lost: Together | None = None,
 ) -> View:
-    """Draw heads by heads: what is lost without both, beyond the sum of what is lost without each."""
+    """Draw heads by heads: the loss without both, beyond the sum of the losses without each."""
     importance = head_importance(model, texts, kind) if importance is None else importance
     lost = lost_together(model, importance, texts) if lost is None else lost
     notes = [
@@ -261,7 +261,7 @@ def square(
     across: str = "other head",
     blank: str = "nothing to compare",
 ) -> View:
-    """Draw heads by heads, from the scale's least to its most; from blue below 0 to red above it where there are both."""
+    """Draw heads by heads on the scale from its least to its greatest number, from blue to red if it spans 0."""
     most = float(np.nanmax(np.abs(values), initial=1e-9))
     here = names.index(chosen) if chosen in names else None
     return grid_view(

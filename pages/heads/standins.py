@@ -1,4 +1,4 @@
-"""Stand-ins: how alike heads are, and what is lost without two beyond the sum of what is lost without each."""
+"""Stand-ins: how similar heads are, and the loss without two of them beyond the sum of the losses without each."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WRITE, LOOK, TOGETHER = page_state.HEADS_ALIKE.values
 
 
 def panel(corpus: Corpus) -> list[Picture]:
-    """Draw the square of heads by heads, and say what it shows."""
+    """Draw the square of heads by heads, and explain it."""
     by = one_of(page_state.HEADS_ALIKE, page_state.HEADS_ALIKE.values, "the likeness", label="Compared by")
     state.keep(page_state.HEADS_ALIKE, by, WRITE)
     return together(corpus) if by == TOGETHER else alike(corpus, "outputs" if by == WRITE else "maps")
 
 
 def alike(corpus: Corpus, by: str) -> list[Picture]:
-    """Draw how alike two heads look, or write."""
+    """Draw how similar two heads are in where they look, or in what they write."""
     look = corpus.look
     likeness = corpus.result(
         "head likeness", 2, lambda report: head_likeness(look.model, corpus.texts, look.kind, report), "Comparing heads"
@@ -50,7 +50,7 @@ def alike(corpus: Corpus, by: str) -> list[Picture]:
 
 
 def together(corpus: Corpus) -> list[Picture]:
-    """Draw what is lost without two heads beyond the sum of what is lost without each."""
+    """Draw the loss without two heads beyond the sum of the losses without each."""
     look, every = corpus.look, sum(corpus.look.attention.counts)
     few = min(FEW, len(corpus.texts) if corpus.texts else TEXTS)
 
@@ -112,7 +112,7 @@ def name_of(look: Look, head: int) -> str:
 
 
 def closest(look: Look, values: np.ndarray) -> dict[str, str]:
-    """Name the two heads that are most alike, and the one that is most like the chosen head."""
+    """Name the two most similar heads, and the head most similar to the chosen one."""
     others = np.where(np.eye(len(values), dtype=bool), -np.inf, np.nan_to_num(values, nan=-np.inf))
     first, second = divmod(int(others.argmax()), len(others))
     here = look.layer * look.attention.heads + look.head
@@ -133,8 +133,8 @@ def extremes(look: Look, lost: Together) -> dict[str, str]:
 
 
 def of_all_pairs(lost: Together) -> dict[str, str]:
-    """Return what stands beside the extremes: the middle half of all pairs, the share with one sign in all texts, and the share
-    expected by chance."""
+    """Return the numbers for comparison with the extremes: the middle half of all pairs, the share with one sign in all texts,
+    and the share expected by chance."""
     pairs = np.triu_indices(len(lost.heads), 1)
     each = lost.beyond[:, *pairs]
     low, high = np.percentile(lost.mean[pairs], (25, 75))

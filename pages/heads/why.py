@@ -1,4 +1,4 @@
-"""The reasons for a head's label: the probe, the numbers beside chance, and places in real text."""
+"""The reasons for a head's label: the probe, the numbers compared with chance, and places in real text."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def open_head(layer: int, head: int, where: str) -> None:
 
 
 def draw(corpus: Corpus, table: pd.DataFrame, wanted: str = "") -> list[Picture]:
-    """Draw all that is known of the chosen head. wanted: a score that is described whether it is a label or not."""
+    """Draw everything known about the chosen head. wanted: a score that is described even if it is no label."""
     look = corpus.look
     row = table[(table["layer"] == look.layer) & (table["head"] == look.head)].iloc[0]
     names = [name for name in row["label"].split(", ") if name]
@@ -80,7 +80,7 @@ def draw(corpus: Corpus, table: pd.DataFrame, wanted: str = "") -> list[Picture]
 
 
 def numbers_of(row: pd.Series, name: str) -> dict[str, str]:
-    """Return the texts about a score, which may be below 0; beside: what shuffled heads reach, where that is known."""
+    """Return the values for sentences about a score, which may be negative; beside: the score of shuffled heads, if known."""
     format_score = correlation if name == "positional" else signed
     low, high, null = (format_score(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
     beside = words(HERE, "beside", null=null) if np.isfinite(row[f"{name}_null"]) else ""
@@ -93,7 +93,7 @@ def correlation(value: float) -> str:
 
 
 def nearest(row: pd.Series) -> str:
-    """Return the score that comes nearest to a label; a score of 0, as a decoder's for the next token, only where all are 0."""
+    """Return the score that comes nearest to a label; a score of 0, such as a decoder's for the next token, only if all are 0."""
     names = [name for name in WRITTEN if name in row and name != "positional" and np.isfinite(row[name])]
     low = {name: row[f"{name}_low"] if np.isfinite(row[f"{name}_low"]) else row[name] for name in names}  # one text has no range
     return max(names, key=lambda name: (row[name] > 0, low[name] - np.nan_to_num(row[f"{name}_null"])))
@@ -130,7 +130,7 @@ def examples(corpus: Corpus, chosen: list[tuple[int, int, str]], count: int) -> 
 
 
 def sentence(look: Look, passage: Example, name: str, place: int) -> str:
-    """Say what an example shows."""
+    """Return a sentence on an example."""
     (query,), (key,) = look.spell_tokens([passage.tokens[passage.query]]), look.spell_tokens([passage.keys[passage.key]])
     spelt = {"from": query.text, "to": key.text}
     quotes = {end: label(text.strip() or " ").replace("*", "\\*").replace("`", "’") for end, text in spelt.items()}

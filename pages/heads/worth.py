@@ -1,4 +1,4 @@
-"""The worth of heads: the loss without each, beside what its slope says, and the loss as more heads are removed."""
+"""The worth of heads: the loss without each, compared with the estimate from its slope, and the loss as heads are removed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BY = {
 
 
 def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
-    """Draw the scatter, the table and the curve. table: of labels, which stand beside each head."""
+    """Draw the scatter, the table and the curve. table: of labels, which are shown beside each head."""
     look = corpus.look
     heads_in_all = sum(look.attention.counts)
     importance = corpus.result(
@@ -137,7 +137,9 @@ def draw_pruning(look: Look, corpus: Corpus, importance: Importance) -> list[Pic
 
 
 def count_spare_heads(left: Pruning, within: float = 0.1) -> dict[str, str]:
-    """Count the heads that can go before the loss rises by a tenth of a nat, in the measured and in the median random order."""
+    """Count the heads that can be removed before the loss rises by a tenth of a nat, in the measured and in the median random
+    order.
+    """
     ours, by_luck = left.orders["effect"], np.median(left.random, 0)
 
     def last_below(curve: np.ndarray) -> int:
@@ -160,7 +162,7 @@ def count_spare_heads(left: Pruning, within: float = 0.1) -> dict[str, str]:
 
 
 def numbers_of(look: Look, table: pd.DataFrame) -> dict[str, Numbers]:
-    """Return what was measured, in the order of the rows."""
+    """Return the measurements, in the order of the rows."""
     axis_names = {"head": recipes.names_of(look.model, look.kind, table)}
     names = {"effect": "rise_of_loss_without_it_nats", "gradient": "by_slope_nats"}
     return {

@@ -32,7 +32,7 @@ def add_ids(draft: Draft, here: OpenStage) -> None:
 
 
 def of_text(draft: Draft) -> dict[str, object]:
-    """Return the names and numbers in the words about the text and its pieces. Only what was typed counts, and of two texts the
+    """Return the names and numbers in the words about the text and its pieces. Only typed text counts, and of two texts only the
     source; special tokens that the model adds are named."""
     look = draft.look
     text, tokens = look.trace.text, look.spell_tokens(look.trace.tokens)

@@ -1,4 +1,4 @@
-"""The open stage, the number that is looked at, and the trail of numbers that led to it: all in the link."""
+"""The open stage, the explained number, and the trail of numbers that led to it, all in the link."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def toggle(stage: str) -> None:
 
 
 def look_at(stage: str, index: tuple[int, ...]) -> None:
-    """Look at another number of the open stage; the trail is dropped, for it did not lead there."""
+    """Explain another number of the open stage; the trail is dropped, because it did not lead there."""
     _open(stage, index, ())
 
 

@@ -1,4 +1,4 @@
-"""The boards of page "Inside": the list of all stages, and what belongs to the open one."""
+"""The boards of page "Inside": the list of all stages, and the parts of the open one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENDS = {"ids": beginning.add_ids, "choice": ending.add}
 
 
 def compose(look: Look, settings: Settings, reading: Reading) -> Board:
-    """Return what a part of the page shows of a text. It asks no session, so that any thread may call it."""
+    """Return the board of a part of the page for a text. It does not read the session, so any thread may call it."""
     draft = Draft(folder_of(reading), look)
     match reading:
         case Stages(way):
@@ -67,7 +67,7 @@ def compose(look: Look, settings: Settings, reading: Reading) -> Board:
 
 
 def folder_of(reading: Reading) -> Path:
-    """Return where the words of a part stand."""
+    """Return the folder of a part's words."""
     match reading:
         case Neurons() | NoNeurons() | Firings() | Experts():
             return NEURONS

@@ -1,4 +1,4 @@
-"""The board of the open stage: its numbers as colours, the row of the chosen token, and how one number came about."""
+"""The board of the open stage: its numbers as colours, the row of the chosen token, and the calculation of one number."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add(draft: Draft, here: OpenStage) -> None:
 
 
 def cell_part(draft: Draft, here: OpenStage, drawing: Picture, above: str, below: str = "") -> Part:
-    """Return the part with the sum behind a number; of a number without terms there is no picture to take away."""
+    """Return the part with the sum behind a number; for a number without terms there is no picture to download."""
     return draft.picture(drawing, above, below) if here.cell.terms else drawing.on_board(above, below)
 
 
@@ -52,8 +52,8 @@ def straight(draft: Draft, stage: inside.Stage) -> str:
 
 
 def add_end(draft: Draft, here: OpenStage, main: Picture, facts: dict[str, object], above: str = "") -> None:
-    """Add the first or the last stage of the model: its main picture, and below it how its number came about, or what was
-    followed back to it."""
+    """Add the first or the last stage of the model: its main picture, and below it the calculation of its number, or the number
+    that was followed back to it."""
     cell = drawings(draft, here)["cell"]
     heading = draft.heading_for(f"cell {here.stage.name}", formulas.case(here.stage))
     parts = [

@@ -1,4 +1,4 @@
-"""Words about a stage: its name, what happens there, and its formula with the numbers of this text."""
+"""Words about a stage: its name, its work, and its formula with the numbers of this text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def name(draft: Draft, stage: inside.Stage | str) -> str:
 
 
 def first_line(draft: Draft, stage: inside.Stage | str) -> tuple[str, str]:
-    """Return the name of a stage, and what happens in it in a few words."""
+    """Return the name of a stage, and its work in a few words."""
     key = stage if isinstance(stage, str) else stage.name
     line = section(draft, stage).partition("\n")[0]
     before, colon, after = line.partition(": ")
@@ -51,7 +51,7 @@ def section(draft: Draft, stage: inside.Stage | str, **facts: object) -> str:
 
 
 def case(stage: inside.Stage) -> str:
-    """Return which variant of the words applies: "labels" where labels are scored in place of tokens, else ""."""
+    """Return the variant of the words: "labels" if labels are scored in place of tokens, else ""."""
     stages = [stage, *(stage.rule.inputs if stage.rule is not None else ())]
     return "labels" if any(part.axes[-1] == "label" for part in stages) else ""
 

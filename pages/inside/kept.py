@@ -1,4 +1,4 @@
-"""Store of the way that each visitor follows, so that a click on a stage calculates nothing again."""
+"""A store of the path that each visitor follows, so that a click on a stage calculates nothing again."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _lock, ways = Lock(), Bounded[str, inside.Way](1, BYTES)
 
 
 def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int, around: int, stage: str = "") -> inside.Way:
-    """Return the way of a trace: the visitor's stored one, else a new one, which replaces it.
+    """Return the path of a trace: the visitor's stored one, else a new one, which replaces it.
 
-    stage: the stage that is to be open. What comes after the blocks is followed for one token alone, unless the stage is there.
+    stage: the stage to open. The steps after the blocks are followed for one token only, unless the stage is there.
     """
     with _lock:
         known = ways.of(visitor).get(ONE)
@@ -34,7 +34,7 @@ def way(visitor: str, model: LanguageModel, trace: Trace, stack: str, layer: int
 
 
 def forget(model: LanguageModel) -> None:
-    """Drop the ways through a model."""
+    """Drop the paths through a model."""
     with _lock:
         for visitor in ways.owners:
             if any(way.model is model for way in ways.of(visitor).values()):
@@ -42,7 +42,7 @@ def forget(model: LanguageModel) -> None:
 
 
 def keep_for(here: visitors.Here) -> None:
-    """Drop the ways of visitors who have left."""
+    """Drop the paths of visitors who have left."""
     with _lock:
         ways.keep_for(here)
 

@@ -50,20 +50,20 @@ def count(look: Look, stage: inside.Stage) -> int:
 
 
 def at_the_label(look: Look, stage: inside.Stage) -> bool:
-    """Return whether a stage follows the blocks of a classifier, which has it only where the label is read."""
+    """Return whether a stage comes after the blocks of a classifier, which has it only where the label is read."""
     labels = look.model.info.labels
     return labels is not None and not labels.each and stage.held is not None
 
 
 def sizes(look: Look, stage: inside.Stage) -> tuple[int, ...]:
-    """Return the sizes of a stage over the whole text, however much of it is shown."""
+    """Return the sizes of a stage over the whole text, even if only a part of it is shown."""
     lengths = list(stage.sizes)
     lengths[stage.axes.index(row_axis(stage))] = count(look, stage)
     return tuple(lengths)
 
 
 def axes(look: Look, stage: inside.Stage) -> tuple[str, str]:
-    """Return in words what the rows and the columns are."""
+    """Return the names of the row axis and the column axis in words."""
     inner = stage.axes[recipes.stacked(stage) :]
     return axis_word(look, inner[0]), axis_word(look, inner[1]) if len(inner) > 1 else ""
 
@@ -86,7 +86,7 @@ def columns(look: Look, stage: inside.Stage, places: Sequence[int]) -> list[str]
 
 
 def along(look: Look, stage: inside.Stage, axis: str, at: int) -> str:
-    """Return a place on an axis as a sentence says it."""
+    """Return a place on an axis in words for a sentence."""
     if axis in recipes.OUTCOMES:
         return f"“{named(look.model.outcome(at))}”"
     if axis in TOKENS:

@@ -1,4 +1,4 @@
-"""Page "Inside": the way of a text through a model, stage by stage, and how each number of it came about."""
+"""Page "Inside": the path of a text through a model, stage by stage, with the calculation of each number."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -73,7 +73,7 @@ def draw(look: Look) -> Live | None:
 
 
 def toggled(key: str) -> Callable[[], None]:
-    """Return what a click on a list of stages does."""
+    """Return the callback for clicks on a list of stages."""
     return lambda: choose.toggle(choice(key)["key"])
 
 

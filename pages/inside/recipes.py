@@ -1,6 +1,6 @@
-"""Recipes for the pictures of this page: each takes a model and what it read, a stack, a layer, and plain options.
+"""Recipes for the pictures of this page: each takes a model, a trace, a stack, a layer, and options with literal values.
 
-A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def stacked(stage: inside.Stage) -> bool:
 
 
 def layer_of(stage: inside.Stage, head: int, heads: int) -> int:
-    """Return which of a stage's heads belongs to a query head, of which several may share one; 0 for experts."""
+    """Return the index of a stage's head for a query head, since several query heads may share one; 0 for experts."""
     if not stacked(stage) or stage.axes[0] != "head":
         return 0
     return head * len(stage.rows(np.array([nearest(stage, 0)]))) // heads
@@ -185,7 +185,7 @@ def products(
 
 
 def largest(cell: inside.Cell) -> tuple[list[inside.Term], list[inside.Term]]:
-    """Return the terms that are shown one by one, the largest first, and the others."""
+    """Return the terms to show one by one, the largest first, and all others."""
     order = sorted(cell.terms, key=lambda term: -abs(term.product))
     most = LINES if len(order) > LINES + 1 else len(order)
     return order[:most], order[most:]
@@ -196,7 +196,7 @@ def stage_of(way: inside.Way, name: str) -> inside.Stage:
 
 
 def plane(stage: inside.Stage, positions: list[int], head: int) -> np.ndarray:
-    """Return the numbers of a stage at some positions, of one head where it has several: [position, number]."""
+    """Return the numbers of a stage at some positions, for one head if it has several: [position, number]."""
     values = stage.rows(np.array(positions))
     return (values[head] if stacked(stage) else values).reshape(len(positions), -1)
 

@@ -1,4 +1,4 @@
-"""Settings of page "Inside", and what was read or calculated for its boards."""
+"""Settings of page "Inside", and the readings and calculations for its boards."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
-    selection: the open stage, and the number that is looked at. word: the one that was clicked among the words of the text, whose
-    pieces are explained.
+    selection: the open stage, and the explained number. word: the clicked word of the text, whose pieces are explained.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -29,14 +28,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Stages:
-    """The way of the text through the model, for the list of all stages."""
+    """The path of the text through the model, for the list of all stages."""
 
     way: inside.Way
 
 
 @dataclass(frozen=True)
 class Below:
-    """The way of the text through the model, for what is said below its last stage."""
+    """The path of the text through the model, for the words below its last stage."""
 
     way: inside.Way
 
@@ -64,7 +63,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Neurons:
-    """The neurons that fire most on the token of an open stage, and the one that is looked at."""
+    """The neurons that fire most on the token of an open stage, and the chosen one."""
 
     here: OpenStage
     listed: inside.Neurons
@@ -73,7 +72,7 @@ class Neurons:
 
 @dataclass(frozen=True)
 class NoNeurons:
-    """A feed-forward whose neurons cannot be had, with a sentence that says why."""
+    """A feed-forward whose neurons are not available, with a sentence that says why."""
 
     sentence: str
 
@@ -97,7 +96,7 @@ class Experts:
 
 @dataclass(frozen=True)
 class Cuts:
-    """How the tokenizer cut the text."""
+    """The tokenizer's cuts of the text."""
 
     pieces: Pieces
 
@@ -127,8 +126,8 @@ class Chips:
 class Orders:
     """The text as typed and with its words in an order.
 
-    orders: read with positions (True) and, where the model can leave them out, without (False); note: the heading of the words
-    about a missing reading, "" for none; shuffled: whether the order was drawn at random.
+    orders: the readings with positions (True) and, if the model can leave them out, without (False); note: the heading of the
+    words about a missing reading, "" for none; shuffled: whether the order was drawn at random.
     """
 
     order: tuple[int, ...]

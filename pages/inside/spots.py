@@ -1,4 +1,4 @@
-"""Numbers of stages, as a link writes them, and what is chosen on the page."""
+"""Numbers of stages, as a link writes them, and the selection on the page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Selection:
-    """The open stage, "" for none; the clicked number, None for the one that is shown first; the trail that led to it."""
+    """The open stage, "" for none; the clicked number, None for the first shown one; the trail that led to it."""
 
     stage: str = ""
     index: tuple[int, ...] | None = None

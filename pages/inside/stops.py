@@ -35,7 +35,7 @@ PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of
 
 
 def add(draft: Draft, settings: Settings, way: inside.Way) -> None:
-    """Add the list of all stages, in two halves where one is open, and above it all at a glance."""
+    """Add the list of all stages, in two halves around the open one, with an overview of all stages above it."""
     draft.add_words(FOLLOWED, followed(draft, way))
     open_stage = settings.selection.stage
     if draft.look.beginner:
@@ -50,7 +50,7 @@ def add(draft: Draft, settings: Settings, way: inside.Way) -> None:
 
 
 def add_labels(draft: Draft, way: inside.Way) -> None:
-    """Say how a classifier goes on after the last stage that has numbers."""
+    """Say what a classifier does after the last stage with numbers."""
     look = draft.look
     if (labels := look.model.info.labels) and way.stages[-1].name != "choice":
         token = named(look.spell_tokens(look.trace.read)[look.predicted_at].text)
@@ -80,7 +80,7 @@ def key_of(stage: inside.Stage | str) -> str:
 
 
 def stations(way: inside.Way) -> dict[str, str]:
-    """Return for each stage, by its name, the one under which a beginner finds it: the way in eight steps."""
+    """Return, by the name of each stage, the one of a beginner's eight steps that contains it."""
     keys = [key_of(stage) for stage in names(way)]
     opens = [next((name for name in offered if name in keys), "") for offered, _ in STATIONS]
     under, at = {}, 0
@@ -101,12 +101,12 @@ def listed_stages(look: Look, way: inside.Way) -> list[tuple[inside.Stage | str,
 
 
 def stage_name(draft: Draft, way: inside.Way, key: str) -> str:
-    """Return the name of a stage as the list has it."""
+    """Return the name of a stage in the list."""
     return formulas.name(draft, next(stage for stage in names(way) if key == (stage if isinstance(stage, str) else stage.name)))
 
 
 def every(attention: Attention) -> str:
-    """Return which layers there are, as " (of L0 to L5)"; where layers without attention stand between, those with attention."""
+    """Return the layers as " (of L0 to L5)"; if some layers have no attention, those with attention."""
     numbers = attention.numbers
     if numbers != tuple(range(len(numbers))):
         return f" (of {', '.join(f'L{number}' for number in numbers)})"

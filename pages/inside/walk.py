@@ -1,4 +1,4 @@
-"""The way that a visitor follows: clicks on the open stage, and the slider beside it."""
+"""The path that a visitor follows: clicks on the open stage, and the slider beside it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ui.show import choice
 
 
 def current_way(look: Look) -> inside.Way:
-    """Return the way of this text through the block that is looked at; it is followed once per visitor."""
+    """Return the path of this text through the chosen block; it is followed once per visitor."""
     return parts.way_of(look, choose.block(look), state.linked_value(page_state.STAGE) or page_state.STAGE.get())
 
 
 def last_column(count: int, at: int) -> int:
-    """Place a slider for the last of the numbers that are shown of a row, and return it. at: the number that is explained."""
+    """Place a slider for the last shown number of a row, and return it. at: the explained number."""
     key = page_state.INSIDE_COLUMNS.of(f"{count}-{at}")
     return st.slider(
         "Numbers up to", COLUMNS, count, last_around(count, at), key=key.name, help=f"{COLUMNS} of {count:,} are shown at a time."
@@ -29,7 +29,7 @@ def last_column(count: int, at: int) -> int:
 
 
 def react(here: OpenStage) -> None:
-    """React to a click in the open stage."""
+    """Handle a click in the open stage."""
     stage = here.stage
     match choice(detail.KEY):
         case {"part": "chips" | "bars", "value": int(token)}:

@@ -13,9 +13,9 @@ HERE = Path(__file__).parent
 
 
 def compose(look: Look, settings: Settings, reading: Reading | None) -> Board:
-    """Return what a part of the page shows of a text. It asks no session, so that any thread may call it.
+    """Return the board of a part of the page for a text. It does not read the session, so any thread may call it.
 
-    reading: what that part shows; None of a text that is a single token, in which nothing looks at anything.
+    reading: the results for that part; None for a text of a single token, which has nothing to look at.
     """
     draft = Draft(HERE, look)
     match reading:

@@ -43,8 +43,8 @@ def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
 
 
 def _read(look: Look, settings: Settings) -> tuple[Settings, Evolution | None]:
-    """Return what the board shows, None until it is calculated; and the settings with the choice of a film, which stands below
-    the progress of the rest."""
+    """Return the results for the board, None until they are calculated; and the settings with the choice of a film, whose switch
+    is placed below the progress bar."""
     subject, attention = (look.model.info.name, look.trace.text, look.second, look.kind), look.attention
     mean = jobs.result(("maps", *subject), lambda report: maps(attention, report=report), "Reading every layer")
     if mean is None:
@@ -64,7 +64,7 @@ def _read(look: Look, settings: Settings) -> tuple[Settings, Evolution | None]:
 
 
 def _choose_film(look: Look) -> bool:
-    """Return whether the maps of the chosen head are to be played."""
+    """Return whether to play the maps of the chosen head."""
     if look.beginner:
         state.later("intermediate", page_state.MOVIE)
         return False
@@ -72,7 +72,7 @@ def _choose_film(look: Look) -> bool:
 
 
 def _react(look: Look, settings: Settings, reading: Evolution) -> None:
-    """React to a click on the board."""
+    """Handle a click on the board."""
     key = chosen_key(look, settings, recipes.over(reading.mean))
     match choice(KEY):
         case {"part": "from", "value": position}:

@@ -72,7 +72,7 @@ def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
 
 
 def _react(positions: list[int]) -> None:
-    """React to a click on the board."""
+    """Handle a click on the board."""
     match choice(KEY):
         case {"part": "lens", "value": [row, place]}:
             page_state.LENS_LAYER.set(row)
@@ -82,7 +82,7 @@ def _react(positions: list[int]) -> None:
 
 
 def _choose(look: Look, tuned: bool) -> tuple[str, str]:
-    """Return the chosen lens, and what its cells are coloured by. tuned: whether there is a tuned lens."""
+    """Return the chosen lens, and the quantity that colours its cells. tuned: whether there is a tuned lens."""
     kind, colour = KINDS[tuned], "probability"
     if not tuned and look.beginner:
         return kind, colour

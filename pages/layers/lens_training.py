@@ -63,7 +63,7 @@ def mine(model: LanguageModel) -> str:
 
 
 def say_trained(here: Path, model: LanguageModel) -> None:
-    """Say how good a lens is that was trained here."""
+    """Say how good the lens trained here is."""
     if figures := tuned_lens.figures_of(model):
         before, after = (np.mean(figures[f"{name}_lens_kl"]) for name in ("logit", "tuned"))
         facts = {"positions": f"{figures['positions']:,}", "steps": figures["steps"]}

@@ -1,6 +1,6 @@
-"""Recipes for the pictures of this page: each takes a trace, what is looked at of it, and options that can be written down.
+"""Recipes for the pictures of this page: each takes a trace, its shown part, and options with literal values.
 
-A recipe calculates what takes long only where the page has not done so already, as in a notebook, which carries these functions.
+A recipe makes a long calculation only if the page has not made it already. A notebook, which contains these functions, makes it.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def head_points(trace: Trace, seen: Scope, *, chosen: tuple[int, int] | None, pl
 
 
 def divergences(trace: Trace, seen: Scope, *, divergence: np.ndarray | None = None) -> View:
-    """Draw how far every two heads are from each other, [head, head]."""
+    """Draw the distances between heads, [head, head]."""
     divergence = head_divergence(seen.attention) if divergence is None else divergence
     names = head_names(seen.attention)
     return grid_view(
@@ -198,7 +198,7 @@ def lens_answer(
 
 
 def through(model: LanguageModel, trace: Trace, positions: list[int], tuned: bool) -> Lens:
-    """Return the predictions through the lens. Errors: ValueError where a tuned lens is asked for and these weights have none."""
+    """Return the predictions through the lens. Errors: ValueError for a tuned lens if these weights have none."""
     translate = translator(model) if tuned else None
     if tuned and translate is None:
         raise ValueError("There is no tuned lens for this model yet. Train one on page Layers, part Lens, first.")
@@ -206,10 +206,10 @@ def through(model: LanguageModel, trace: Trace, positions: list[int], tuned: boo
 
 
 def beside(answer: str, rank: int, kl: float, simple: bool) -> str:
-    """Describe the final answer in the note of a cell, whose likeliest token may be another."""
+    """Return a note on the final answer for a cell, whose likeliest token may be another one."""
     return f"“{answer}”: {rank_in_words(rank)}" if simple else f"rank of “{answer}”: {rank:,}, KL {kl:.2f} nats"
 
 
 def rank_in_words(rank: int) -> str:
-    """Say in words how near the answer is to being chosen."""
+    """Return words on how near the answer is to being chosen."""
     return "first choice" if rank == 1 else f"among the first {TOP}" if rank <= TOP else "far behind"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
-    pair_key: the key that was clicked in "Evolution", and the id of its token. film: whether the maps of one head are played
-    there. clicked: the head that was clicked last. lens_layer: the row that was clicked in "Lens"; colour: of its cells.
+    pair_key: the clicked key in "Evolution", and the id of its token. film: whether the maps of one head are played there.
+    clicked: the head that was clicked last. lens_layer: the clicked row in "Lens"; colour: the quantity that colours its cells.
     """
 
     pair_key: tuple[int | None, int | None] = (None, None)
@@ -28,7 +28,7 @@ class Settings:
     colour: str = "probability"
 
     def clicked_of(self, layers: int, heads: int, level: str) -> tuple[int, int] | None:
-        """Return the head that a beginner clicked last, where the model has it."""
+        """Return the head that a beginner clicked last, if the model has it."""
         layer, head = self.clicked
         return self.clicked if 0 <= layer < layers and 0 <= head < heads and level == "beginner" else None
 
@@ -37,8 +37,8 @@ class Settings:
 class Evolution:
     """Results for the board "Evolution".
 
-    mean: [layer, query, key], of the heads; in_heads: the pair in every head; film: the maps that are played, None until they
-    are calculated.
+    mean: [layer, query, key], over heads; in_heads: the pair in every head; film: the maps to play, None until they are
+    calculated.
     """
 
     mean: np.ndarray
@@ -55,14 +55,14 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Likeness:
-    """How far every two heads are from each other, [head, head] in bits."""
+    """The distances between heads, [head, head] in bits."""
 
     divergence: np.ndarray
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions of the layers for the board "Lens". tuned: whether through a tuned lens."""
+    """Predictions of the layers for the board "Lens". tuned: whether they come from a tuned lens."""
 
     positions: tuple[int, ...]
     lens: Lens

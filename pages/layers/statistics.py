@@ -1,4 +1,4 @@
-"""Part "Statistics": what every head is like in this text, in numbers, and which heads look alike."""
+"""Part "Statistics": numbers for every head in this text, and which heads look at the same tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A course on page "Lessons": its button, its lessons in order, and all that its teacher needs in one place."""
+"""A course on page "Lessons": its button, its lessons in order, and everything for its teacher."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 def draw(each: Course, lessons: Mapping[str, Lesson], language: str, first: bool) -> None:
-    """Draw a course as a card. first: whether it is the one that a visitor should begin, or go on with."""
+    """Draw a course as a card. first: whether it is the course that the visitor should begin or continue."""
     named = [lessons.get(f"{language}/{name}" if language else name, lessons.get(name)) for name in each.lessons]
     numbered = [(number, lesson) for number, lesson in enumerate(named, 1) if lesson]
     ahead = [(number, lesson) for number, lesson in numbered if not course.is_finished(lesson)]
@@ -38,7 +38,7 @@ def draw(each: Course, lessons: Mapping[str, Lesson], language: str, first: bool
 
 
 def start_button(each: Course, lesson: Lesson, label: str, first: bool) -> None:
-    """Draw the button that begins a course, or goes on with it: at the first lesson that is not finished."""
+    """Draw the button that begins or continues a course, at the first unfinished lesson."""
     st.button(
         label,
         key=f"start-{each.name}",
@@ -64,13 +64,13 @@ def lesson_button(each: Course, number: int, lesson: Lesson, comes_next: bool) -
 
 
 def begin_of(each: Course, lesson: Lesson) -> None:
-    """Begin a lesson of a course, or go on with it."""
+    """Begin or continue a lesson of a course."""
     page_state.LESSON_COURSE.set(each.name)
     course.begin(lesson, course.last_step(lesson) or 1)
 
 
 def teachers_page(each: Course, numbered: list[tuple[int, Lesson]], language: str) -> None:
-    """Place what a teacher of the course needs: words on the whole, a handout, and each lesson’s page with its answers."""
+    """Place the teacher's page of a course: words on the course, a handout, and each lesson’s notes with the answers."""
     address = f"./handouts/{language}{'/' * bool(language)}{each.name}"
     st.link_button(words(HERE, "handout"), address, icon=":material/print:")
     if each.teacher:
@@ -86,5 +86,5 @@ def teachers_page(each: Course, numbered: list[tuple[int, Lesson]], language: st
 
 
 def in_words(expected: object) -> str:
-    """Return an answer as a teacher reads it."""
+    """Return an answer in words for a teacher."""
     return ("yes" if expected else "no") if isinstance(expected, bool) else "" if expected is None else str(expected)

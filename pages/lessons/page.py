@@ -65,7 +65,7 @@ def list_lessons(language: str) -> None:
 
 
 def in_language(lessons: dict[str, Lesson], language: str) -> list[Lesson]:
-    """Return each lesson in a language ("" for English), and as it is where it has no translation."""
+    """Return each lesson in a language ("" for English); a lesson without a translation stays in English."""
     first = [lesson for name, lesson in lessons.items() if "/" not in name and f"{language}/{name}" not in lessons]
     return first + [lesson for name, lesson in lessons.items() if language and name.startswith(f"{language}/")]
 

@@ -1,4 +1,4 @@
-"""The choices of page "Lessons", beside its parts, which a link to a word opens from every page (`ui.state.LEARN`)."""
+"""The choices of page "Lessons", except the open part, which a link to a term sets from every page (`ui.state.LEARN`)."""
 
 from __future__ import annotations
 

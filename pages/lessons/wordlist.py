@@ -1,4 +1,4 @@
-"""The list of all words of the lexicon, with what each means at this level and where the app shows it."""
+"""The list of all terms of the lexicon, each with its meaning at this level and a link to where the app shows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 100  # characters that are looked for
 
 
 def draw(language: str) -> None:
-    """Draw the search box and the list of words. language: of the sentences, "" for that of the pages."""
+    """Draw the search box and the list of terms. language: of the sentences, "" for that of the pages."""
     say(HERE, "words")
     sought = st.text_input(
         words(HERE, "look for"),
@@ -49,7 +49,7 @@ def holds(entry: Entry, sought: str, level: int) -> bool:
 
 
 def line(entry: Entry, level: int) -> str:
-    """Return a word, its meaning, and links as Markdown; the links stay in the app (see `ui/lexicon.js`)."""
+    """Return a term, its meaning, and its links as Markdown; the links stay in the app (see `ui/lexicon.js`)."""
     links = [f"[{plain(words)}](./{href}#{to}-{entry.name})" for to, href, words in payload.links(entry)]
     meaning = entry.meanings[level].replace("{layer}", "1").replace("{head}", "2")
     meaning = f"L1 H2: {meaning}" if meaning != entry.meanings[level] else meaning

@@ -16,7 +16,7 @@ from ui.show import choice
 
 
 def react(look: Look) -> None:
-    """React to a click on the picture."""
+    """Handle a click on the picture."""
     match choice(KEY):
         case {"open": str(station)}:
             open_station(look, station)
@@ -43,7 +43,7 @@ def open_station(look: Look, station: str) -> None:
 
 
 def take_outcome(look: Look, id: int) -> None:
-    """Put what the model predicts into the text: at its end, after an earlier token, or in the place of the mask."""
+    """Put a prediction into the text: at its end, after an earlier token, or in the place of the mask."""
     model, trace, position = look.model, look.trace, position_of(look)
     if model.info.labels:
         st.toast(f"Page “Explain” shows which words speak for “{plain(model.outcome(id))}”.", icon=":material/lightbulb:")

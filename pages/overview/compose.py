@@ -1,4 +1,4 @@
-"""The board of page "Overview": a text's whole way through the model in one picture."""
+"""The board of page "Overview": a text's whole path through the model in one picture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BARS = {"beginner": 5, "intermediate": 8, "expert": 8}
 
 
 def compose(look: Look) -> Board:
-    """Return what the page shows of a text. It asks no session, so that any thread may call it."""
+    """Return the board of a text. It does not read the session, so any thread may call it."""
     draft = Draft(HERE, look)
     with draft.attempt("The overview", KEY):
         draft.add(picture(draft), KEY)
@@ -67,8 +67,8 @@ def picture(draft: Draft) -> Picture:
 
 
 def position_of(look: Look) -> int:
-    """Return the position in `trace.read` whose way is shown: the chosen token's; an encoder's, and a classifier's, where it
-    predicts something."""
+    """Return the position in `trace.read` whose path is shown: the selected token's, or for encoders and classifiers one with a
+    prediction."""
     model, trace = look.model, look.trace
     if look.kind == "encoder":
         return len(trace.read) - 1
@@ -88,8 +88,8 @@ def predicts_at(look: Look, position: int) -> bool:
 
 
 def chosen_heads(look: Look) -> dict[str, dict[str, int]]:
-    """Return the layer and the head of each kind of attention: the chosen one, and of the others in the same block, or of the
-    other stack, the favourite's."""
+    """Return the layer and head for each kind of attention: the chosen ones, and for other kinds the favourite's, in the same
+    block if possible."""
     if not look.trace.target:
         return {"layers": {"self": look.layer}, "heads": {"self": look.head}}
     kinds = {kind: favourite(look.model, kind) for kind in ("encoder", "decoder", "cross")}
@@ -101,7 +101,7 @@ def chosen_heads(look: Look) -> dict[str, dict[str, int]]:
 
 
 def numbers(look: Look, position: int, predicts: bool) -> dict[str, Numbers]:
-    """Return what the picture shows, to be taken away: the weights, and the guess after each layer."""
+    """Return the picture's numbers for download: the weights, and the guess after each layer."""
     model, trace = look.model, look.trace
     arrays = {"weights": Numbers(scope(trace.attention[look.kind]), ("layer", "head", "from", "to"))}
     if not predicts:

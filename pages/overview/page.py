@@ -1,4 +1,4 @@
-"""Page "Overview": the whole way of a text through the model in one picture, at every keystroke."""
+"""Page "Overview": the whole path of a text through the model in one picture, redrawn at every keystroke."""
 
 from __future__ import annotations
 

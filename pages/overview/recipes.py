@@ -1,6 +1,6 @@
-"""The recipe for the picture of this page: it takes a model, what it read, and options that can be written down.
+"""The recipe for the picture of this page: it takes a model, a trace, and options with literal values.
 
-A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def whole_way(
     leads: bool = False,
     links: dict[str, str] | None = None,
 ) -> View:
-    """Draw the way of a text. layers, heads: which are chosen, by the kind of attention; position: of the token in `trace.read`
-    whose way is shown; rows: how many tokens of a lane are shown; count: how many predictions; predicts: whether the model
-    predicts something at that position; simple: with the tokens' signs as beginners read them."""
+    """Draw the path of a text. layers, heads: the chosen ones, by the kind of attention; position: of the token in `trace.read`
+    whose path is shown; rows: how many tokens of a lane are shown; count: how many predictions; predicts: whether the model
+    predicts something at that position; simple: with tokens as beginners read them."""
     model = trace.model
     assert isinstance(model, LanguageModel), "a trace from a file has no model to ask for predictions"
     stacks = ("encoder", "decoder") if trace.target else ("self",)
@@ -87,8 +87,8 @@ def select_rows(
 ) -> tuple[list[Token | None], list[list[int]]]:
     """Return the tokens of a lane that have a row, and the positions that each joins; None and [] for the row of all others.
 
-    Of a long text these are the first token, those up to `position`, and the one that is looked at. simple: characters in one
-    piece, signs as beginners read them, and no spaces before words.
+    For a long text these are the first token, those up to `position`, and the one that is looked at. simple: characters in one
+    piece, tokens as beginners read them, and no spaces before words.
     """
     side = scope(attention, whole_characters=simple and any(token.fragment for token in attention.queries)).queries
     tokens = [replace(token, text=named(token.text)) for token in plain_signs(side.tokens)] if simple else side.tokens
@@ -109,7 +109,7 @@ def select_rows(
 def gaze_of(
     attention: Attention, queries: Sequence[Sequence[int]], keys: Sequence[Sequence[int]], layer: int, head: int, chosen: bool
 ) -> Gaze:
-    """Return where the heads look between rows, and what each brings back; the row of all others gets what these get."""
+    """Return the heads' attention between rows, and the mixture that each brings back; the row of all others gets their sum."""
     cells = sum(attention.counts) * len(attention.queries) * len(attention.keys)
     sent = range(attention.layers) if cells <= MOST else [layer]
     weights = {at: between(attention[at], queries, keys) for at in sent}
@@ -124,8 +124,8 @@ def gaze_of(
 
 
 def between(weights: np.ndarray, queries: Sequence[Sequence[int]], keys: Sequence[Sequence[int]]) -> np.ndarray:
-    """Return weights [head, query, key] as those of rows: the mean of what a row's tokens give, the sum of what they get. The row
-    without tokens stands for all that have no row: it gets what is left, and gives nothing."""
+    """Convert weights [head, query, key] to weights between rows: the mean over a row's queries, the sum over its keys. The row
+    without tokens stands for all tokens that have no row: it gets the rest, and gives nothing."""
     if weights.shape[1:] == (len(queries), len(keys)) and all(len(group) == 1 for group in (*queries, *keys)):
         return weights
     rows = weights[:, [group[0] if group else 0 for group in queries]]
@@ -154,5 +154,5 @@ def predicted(model: LanguageModel, trace: Trace, position: int, count: int, sim
 
 
 def spelt(text: str, simple: bool) -> str:
-    """Return a token as it is written; simple: without the space before it."""
+    """Return the text of a token; simple: without the space before it."""
     return named(plain_name(text)) if simple else text

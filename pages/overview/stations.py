@@ -28,7 +28,9 @@ PAGES = {
 
 
 def words(draft: Draft, predicts: bool) -> dict[str, dict[str, str]]:
-    """Return what stands at the stations, at the reader's level and for this kind of model. predicts: at the position shown."""
+    """Return the words of the stations, at the reader's level and for this kind of model. predicts: whether the model predicts
+    something at the shown position.
+    """
     look = draft.look
     plain = Words(look.level, lambda: look.touched, None)  # what a script writes is no place for marks
     facts = facts_of(look)
@@ -47,7 +49,7 @@ def words(draft: Draft, predicts: bool) -> dict[str, dict[str, str]]:
 
 
 def case_of(look: Look) -> str:
-    """Return which case of the words a model is: "labels", "headless", "encoder", "encoder-decoder", or "" for a decoder."""
+    """Return the case of the words for a model: "labels", "headless", "encoder", "encoder-decoder", or "" for a decoder."""
     info = look.model.info
     if info.labels:
         return "labels"
@@ -77,14 +79,14 @@ def facts_of(look: Look) -> dict[str, object]:
 
 
 def links(look: Look) -> dict[str, str]:
-    """Return the page that shows each station, with what its address says beside that of this page."""
+    """Return the page that shows each station, with the entries that its address adds to this page's."""
     pages = PAGES | ({"chances": answering(look)} if look.trace.predicts else {})
     parts = {name: part_of(look, name) for name in pages}
     return {name: page + (f"?{urlencode(parts[name])}" if parts[name] else "") for name, page in pages.items()}
 
 
 def part_of(look: Look, station: str) -> dict[str, str]:
-    """Return which part of its page shows a station, as an address says it."""
+    """Return the part of its page that shows a station, as an address writes it."""
     part = dict(PARTS.get(station, {}))
     if not look.trace.target or look.beginner:
         return part
@@ -95,12 +97,12 @@ def part_of(look: Look, station: str) -> dict[str, str]:
 
 
 def answering(look: Look) -> str:
-    """Return the page that goes on from what the model predicts."""
+    """Return the page that continues from the model's prediction."""
     return "explain" if look.model.info.kind == "encoder" or look.model.info.labels else "generate"
 
 
 def choices(look: Look, station: str) -> dict[str, str]:
-    """Return the choices with which a station's page opens, as an address writes them; layers by their place."""
+    """Return the choices with which a station's page opens, as an address writes them; layers by their index."""
     values = {"level": look.level}
     if not look.beginner:
         values |= {"layer": f"L{look.layer}", "head": f"H{look.head}"}
@@ -112,7 +114,7 @@ def choices(look: Look, station: str) -> dict[str, str]:
 
 
 def say(draft: Draft) -> None:
-    """Say below the picture what it leaves out, and how a program gets its numbers."""
+    """Say, below the picture, what it leaves out, and how a program gets its numbers."""
     facts: Mapping[str, object] = facts_of(draft.look)
     draft.say("below", **facts)
     if code := draft.words("code", **facts):

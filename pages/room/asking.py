@@ -1,4 +1,4 @@
-"""A question to the class, with what the model answers to it."""
+"""A question to the class, with the model's answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HIDDEN_UNTIL = "Nobody sees it until you press “Show the right answer”."
 
 
 def show(folder: Path, mine: Seat) -> None:
-    """The question that is asked now and what can be done with it, or a form for the next."""
+    """Show the present question and its buttons, or a form for the next question."""
     question = mine.room.question
     if question:
         with st.container(horizontal=True, gap="small"):
@@ -97,7 +97,7 @@ def ask(mine: Seat) -> None:
 
 
 def own_answer(mine: Seat, name: str) -> str:
-    """What the model that the class sees answers, in words; "" for nothing, and where it has no answer."""
+    """Return the answer of the class's model in words; "" if it has none."""
     at = mine.room.at
     if not name or not at:
         return ""
@@ -110,7 +110,7 @@ def own_answer(mine: Seat, name: str) -> str:
 
 
 def ask_step(mine: Seat, step: Step) -> None:
-    """Put the question of a lesson's step, with the answer of the model that the class sees."""
+    """Ask the question of a lesson's step, with the answer of the class's model."""
     try:
         right = notes.answer(mine, step)
         asked = step.question.ask if step.question else ""

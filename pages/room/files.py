@@ -1,4 +1,4 @@
-"""The answers of a room, taken home."""
+"""The download of a room's answers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ COLUMNS = ("number", "question", "kind", "time", "name", "answer", "right answer
 
 
 def table(room: Room) -> bytes:
-    """A row for each answer to each question, with when it came, in the server's time: UTF-8 with a byte-order mark, by which a
-    spreadsheet knows it, and no cell of text that one takes for a formula."""
+    """Return a CSV with a row for each answer to each question, with its time on the server's clock. It is UTF-8 with a
+    byte-order mark, for spreadsheets, and none of its cells looks like a formula."""
     written = io.StringIO()
     rows = csv.writer(written, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     rows.writerow(COLUMNS)

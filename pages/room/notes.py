@@ -1,4 +1,4 @@
-"""What who leads has before them while a lesson is walked: the step, its answer, and the lesson's page for teachers."""
+"""The leader's notes during a lesson: the step, its answer, and the lesson's page for teachers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.words import say
 
 
 def place_of(mine: Seat) -> tuple[Lesson, int] | None:
-    """The lesson in which the class is, and the number of its step; None outside of one."""
+    """Return the class's lesson and the number of its step; None outside of a lesson."""
     at = mine.room.at or {}
     try:
         lesson = files.find(at.get(state.LESSON.name) or "")
@@ -31,7 +31,7 @@ def place_of(mine: Seat) -> tuple[Lesson, int] | None:
 
 
 def show(folder: Path, mine: Seat) -> None:
-    """The notes of the step at which the class is, behind a switch: they hold answers; and the way to the next step."""
+    """Show the notes of the class's step, behind a switch because they contain answers, and the buttons to other steps."""
     if not (place := place_of(mine)):
         return
     lesson, number = place
@@ -64,7 +64,7 @@ def show(folder: Path, mine: Seat) -> None:
 
 
 def go(mine: Seat, number: int) -> None:
-    """Have the class at another step, and come back here."""
+    """Move the class to another step, and come back here."""
     if place := place_of(mine):
         lesson, before = place
         model = lesson.model_at(number)
@@ -74,13 +74,13 @@ def go(mine: Seat, number: int) -> None:
 
 
 def answer(mine: Seat, step: Step) -> Answer:
-    """Return the right answer, for the model that the class sees. Errors: those of `analysis.true_answers`."""
+    """Return the right answer for the class's model. Errors: those of `analysis.true_answers`."""
     assert step.question
     return panel.measure_answer(step, mine.room.at["model"], step.question.answer, step.question.given)
 
 
 def in_words(mine: Seat, step: Step) -> str:
-    """The same as a sentence."""
+    """Return the right answer as a sentence."""
     try:
         return f"With “{display_name(mine.room.at['model'])}” it is {panel.in_words(answer(mine, step).value)}."
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Page "Room": where a room is opened, joined and led: its code for the projector, its questions, its answers."""
+"""Page "Room": open, join and lead a room, with its code for the projector, its questions and its answers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def draw() -> None:
 
 
 def begin() -> None:
-    """For who is in no room: join one, or open one."""
+    """Draw the forms to join or open a room, for visitors who are in none."""
     left, right = st.columns(2, gap="large")
     with left:
         say(HERE, "join")
@@ -72,7 +72,7 @@ def join() -> None:
 
 
 def fix(mine: Seat) -> None:
-    """What who leads chooses for all."""
+    """Draw the leader's controls for what is fixed for all."""
     level, model = state.level(), picker.in_use()
     with st.container(horizontal=True, gap="medium"):
         for key, name, value in (
@@ -94,7 +94,7 @@ def hold(mine: Seat, name: str, value: str) -> None:
 
 
 def choose_pages(mine: Seat) -> None:
-    """Which pages the class finds in its menu."""
+    """Draw the choice of the pages in the class's menu."""
     names = [name for name in TITLES if name != seat.OWN_PAGE]
     hidden = mine.room.fixed.get(seat.HIDDEN, ())
     page_state.ROOM_PAGES.set([name for name in names if name not in hidden])
@@ -118,7 +118,7 @@ def hide(mine: Seat, names: list[str]) -> None:
 
 
 def go_back(mine: Seat) -> None:
-    """Show again what the class sees."""
+    """Draw the button that takes the leader back to what the class sees."""
     if mine.room.gathered() is None:
         st.toast(NOWHERE, icon=":material/groups:")
     else:
@@ -131,7 +131,7 @@ def end(mine: Seat) -> None:
 
 
 def purpose() -> str:
-    """Where the page says what it is for, to who leads, to who follows, and to all others."""
+    """Return the heading of the page's purpose, for leaders, followers or other visitors."""
     mine = seat.mine()
     return "purpose" if mine is None else "purpose leading" if mine.person.leads else "purpose following"
 

@@ -1,4 +1,4 @@
-"""What the projector shows: the code of a room, its link, and the link as a QR code."""
+"""The projector's view of a room: its code, its link, and the link as a QR code."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def show(folder: Path, mine: Seat) -> None:
 
 
 def address() -> str:
-    """The address of this server, without a page."""
+    """Return the address of this server, without a page."""
     url = (st.context.url or "").partition("?")[0].rstrip("/")
     return url.removesuffix("/room")
 
 
 def picture(link: str) -> str:
-    """A QR code as SVG, dark on light in every theme: telephones want it so."""
+    """Return a QR code as SVG, dark on light in every theme, because phones need it so."""
     return segno.make(link, error="m").svg_inline(scale=8, border=3, dark="black", light="white")

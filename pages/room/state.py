@@ -1,4 +1,4 @@
-"""The choices of page "Room", beside what every page of a room needs (`ui.state.ROOM`)."""
+"""The choices of page "Room", except the room itself, which every page needs (`ui.state.ROOM`)."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def projection(extra: Callable[[], None] = lambda: None, one_layer: bool = False
 
 
 def thin_out(places: Sequence[int], layers: int, chosen: Choice) -> list[int]:
-    """Return evenly spaced positions, fewer where all would be more points than t-SNE and UMAP arrange in some seconds."""
+    """Return evenly spaced positions, so few that t-SNE and UMAP can arrange the points in some seconds."""
     places = list(places)
     fit = max(2, MOST // layers)
     if chosen.method == "pca" or len(places) <= fit:
@@ -89,5 +89,5 @@ def followed(view: str) -> int | None:
 
 
 def follow(view: str) -> Callable[[], None]:
-    """Return what a click on a point of a view does."""
+    """Return the callback for clicks on a point of a view."""
     return lambda: page_state.followed_key(view).set(choice(view))

@@ -24,7 +24,9 @@ HERE = Path(__file__).parent
 
 
 def compose(look: Look, settings: Settings, reading: Reading) -> Board:
-    """Return what a part of the page shows of a text or of the vocabulary. It asks no session, so that any thread may call it."""
+    """Return the board of a part of the page, for a text or the vocabulary. It does not read the session, so any thread may call
+    it.
+    """
     draft = Draft(HERE, look)
     match reading:
         case Tokens():

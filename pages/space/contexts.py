@@ -73,7 +73,7 @@ def draw(look: Look) -> Sequence[Picture]:
 
 
 def pick_others(traces: Sequence[Trace], places: Sequence[Occurrence], stack: str, chosen: Choice) -> list[tuple[int, int]]:
-    """Return the tokens beside the word, each as the number of its text and its position; fewer where that is too many."""
+    """Return the tokens beside the word, each as the number of its text and its position; fewer if there are too many."""
     others = [(t, i) for t, reading in enumerate(traces) for i, token in enumerate(reading.tokens) if not token.special]
     others = [(t, i) for t, i in others if not any(t == place.text and i in place.positions for place in places)]
     return [others[i] for i in choose.thin_out(range(len(others)), len(traces[0].hidden[stack]), chosen)] if others else []

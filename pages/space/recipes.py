@@ -1,6 +1,6 @@
-"""Recipes for the pictures of this page: each takes a model, what it read, and options that can be written down.
+"""Recipes for the pictures of this page: each takes a model, a trace, and options with literal values.
 
-A recipe calculates what takes long only where the page has not done so already, as in a notebook, which carries these functions.
+A recipe makes a long calculation only if the page has not made it already. A notebook, which contains these functions, makes it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def tokens(
     arrangement: Projection | None = None,
     near: np.ndarray | None = None,
 ) -> View:
-    """Draw the hidden states of the tokens at these places, in all layers. arranging: as `analysis.projection` takes it."""
+    """Draw the hidden states of the tokens at these positions, in all layers. arranging: options of `analysis.projection`."""
     hidden = trace.hidden[stack][:, places]
     every = trace.target if stack == "decoder" else trace.tokens
     named = plain_signs(every) if simple else every
@@ -98,7 +98,7 @@ def colour_options(colour: str, tokens: list[Token], places: list[int], hidden: 
 
 
 def word_parts(tokens: list[Token]) -> list[str]:
-    """Return for each token which part of its word it is."""
+    """Return each token's place in its word: "whole word", "first part", "later part", or a kind of token that is no word."""
     parts = ["" for _ in tokens]
     for group in words(tokens):
         for i in group:

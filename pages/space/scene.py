@@ -81,7 +81,7 @@ def picture(
 def numbers(
     names: Sequence[str], hidden: np.ndarray, columns: Mapping[str, Sequence], arranged: Arrangement, layers: Sequence[int]
 ) -> dict[str, Numbers]:
-    """Return where each point is in each layer, and what it stands for; `near`: the nearest points, by their number from 0."""
+    """Return the place of each point in each layer, and its token; `near`: the nearest points, by their number from 0."""
     stages = {"layer": ["input", *layers]}
     axes = ("layer", "point")
     nearest = np.array([[", ".join(names[i].strip(" ") for i in point) for point in layer] for layer in arranged.near], dtype=str)
@@ -99,7 +99,7 @@ def numbers(
 
 
 def faith(draft: Draft, arranged: Arrangement, chosen: Choice) -> list[Note]:
-    """Return how far to believe the picture, and what it does not show."""
+    """Return sentences on how far to believe the picture, and what it does not show."""
     arrangement, single = arranged.projection, " one" if len(arranged.projection.points) == 1 else ""
     sentences = [f":material/info: {note}" for note in arrangement.notes]
     if arrangement.explained is not None:

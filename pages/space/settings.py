@@ -1,4 +1,4 @@
-"""Settings of page "Space", and what was read or calculated for its boards."""
+"""Settings of page "Space", and the readings and calculations for its boards."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """A projection, each point's nearest in all dimensions by the same measure, and the typical distance of two tokens of a
-    layer [layers + 1]: as drawn, and by the vectors as they are."""
+    """A projection, each point's nearest points in all dimensions by the same measure, and the typical distance between two
+    tokens of a layer [layers + 1]: as drawn, and by the original vectors."""
 
     projection: Projection
     near: np.ndarray
@@ -41,8 +41,8 @@ class Arrangement:
 class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
-    chosen: the projection. followed: the point that is followed. colour: what the tokens of the text are coloured by. centred:
-    whether the mean of the vocabulary is subtracted; words_only: whether its lists leave out what is no word.
+    chosen: the projection. followed: the followed point. colour: the quantity that colours the tokens of the text. centred:
+    whether the mean of the vocabulary is subtracted; words_only: whether the lists leave out tokens that are no words.
     """
 
     chosen: Choice = field(default_factory=Choice)
@@ -82,7 +82,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Map:
-    """Words of the vocabulary as points; None of too few words for a map."""
+    """Words of the vocabulary as points; None if they are too few for a map."""
 
     words: list[str]
     arranged: Arrangement | None
@@ -97,7 +97,7 @@ class Nearest:
 
 @dataclass(frozen=True)
 class NearestByChance:
-    """Chance beside the nearest words. cosines: of the list."""
+    """The results of chance for the nearest words. cosines: of the list."""
 
     word: str
     cosines: np.ndarray
@@ -113,7 +113,7 @@ class Analogy:
 
 @dataclass(frozen=True)
 class AnalogyByChance:
-    """Chance beside the answers of an analogy. cosines: of the list; highest: of three words at random, [draw]."""
+    """The results of chance for an analogy. cosines: of the list; highest: for three random words, [draw]."""
 
     cosines: np.ndarray
     highest: np.ndarray

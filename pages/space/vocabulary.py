@@ -54,7 +54,7 @@ def draw(look: Look) -> Sequence[Picture]:
 
 
 def pick_settings(look: Look) -> Settings:
-    """Draw the switches of this part at the levels that have them, and return what is chosen."""
+    """Draw the switches of this part at the levels that have them, and return their values."""
     centred = False
     if not look.beginner:
         with st.container(horizontal=True):
@@ -130,5 +130,5 @@ def mount_list(board: Board, table: str) -> None:
 
 
 def subject(look: Look) -> tuple:
-    """Return all that the embedding depends on."""
+    """Return everything that the embedding depends on."""
     return look.model.info.name, look.model.weights

@@ -56,12 +56,12 @@ MOST_SNAPSHOTS = 100
 
 
 def task(disabled: bool) -> str:
-    """Return the task that is to be learned."""
+    """Return the task to learn."""
     return one_of(page_state.TRAIN_TASK, page_state.TRAIN_TASK.values, "the task", menu=True, disabled=disabled).lower()
 
 
 def numbers(disabled: bool) -> tuple[dict, dict]:
-    """Return the sizes and parts of the transformer, and the numbers of the budget; only those that this level chooses."""
+    """Return the sizes and parts of the transformer, and the numbers of the budget; only those that this level offers."""
     from models.training.live import OPTIMIZERS
 
     sizes, learning = LEVELS[state.level()]
@@ -89,7 +89,7 @@ def allowed(name: str) -> tuple[str, ...]:
 
 
 def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
-    """Return the task, the config and the budget for these choices. Errors: ValueError, a sentence, for what does not fit."""
+    """Return the task, the config and the budget for these choices. Errors: ValueError, a sentence, if they do not fit."""
     from models.scratch.config import TransformerConfig
     from models.training.live import SIZES as DEFAULTS
     from models.training.live import Budget

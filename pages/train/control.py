@@ -27,7 +27,7 @@ def log_switch() -> bool:
 
 
 def begin(plan: Plan | None, log: bool) -> None:
-    """Draw the button that starts the planned training; say what is wrong where it cannot be trained."""
+    """Draw the button that starts the planned training; show an error if it cannot be trained."""
     st.button(
         "Start",
         icon=":material/play_arrow:",
@@ -57,14 +57,14 @@ def begin(plan: Plan | None, log: bool) -> None:
 
 
 def start(training: Training) -> None:
-    """Start a training that was asked for, in this run or in one before that was cut off."""
+    """Start a training that was requested in this run or in an earlier one that was cut off."""
     if page_state.TRAIN_STARTED.get():
         training.start()
         page_state.TRAIN_STARTED.set(False)
 
 
 def new_log(name: str, task: str) -> TensorBoardLog:
-    """Create a training's log. Errors: ValueError, a sentence, where it cannot be begun."""
+    """Create a training's log. Errors: ValueError, a sentence, if it cannot be begun."""
     from models.training.tensorboard import TensorBoardLog
 
     try:

@@ -32,7 +32,7 @@ Lines = dict[str, tuple[Sequence[float], Sequence[float]]]  # the steps and the 
 
 
 def preview(here: Path, plan: Plan | None) -> None:
-    """Draw the task's example while nothing is trained."""
+    """Draw the task's example while no training runs."""
     st.markdown("##### Nothing is trained yet")
     say(here, "what")
     say(here, "before")
@@ -45,8 +45,8 @@ def preview(here: Path, plan: Plan | None) -> None:
 
 
 def example(task: str, question: str, answer: str, guess: bytes = b"") -> str:
-    """Write an example so that each token stands below the token that it goes with: question and answer, or letters that repeat;
-    and below the answer the model's guess."""
+    """Write an example so that each token is below its partner: answer below question, or letters below the letters that they
+    repeat; with the model's guess below the answer."""
     prompt, right, guesses = (columns(part) for part in (question.encode("latin-1"), answer.encode("latin-1"), guess))
     if task != "repeat":
         goes_on = [" "] * len(prompt) if task == "text" else []  # there the answer follows in the same line
@@ -83,7 +83,7 @@ def picture(here: Path, training: Training) -> None:
 
 
 def at_step(training: Training) -> Snapshot:
-    """Return the snapshot that the slider is at; the newest until somebody moves it."""
+    """Return the snapshot at the slider's position; the newest until somebody moves it."""
     snapshots = list(training.snapshots)
     every, last = training.budget.every, training.budget.steps
     goes_on = training.state in ("running", "paused")
@@ -213,7 +213,7 @@ def place(scores: np.ndarray) -> tuple[int, int] | None:
 
 
 def facts_of(snapshot: Snapshot, best: dict[str, tuple[int, int] | None]) -> dict[str, str]:
-    """Return a snapshot's numbers as the page says them."""
+    """Return a snapshot's numbers, formatted for sentences."""
     facts = {"step": f"{snapshot.step}", "right": percent(snapshot.accuracy), "loss": f"{snapshot.loss:.3g}"}
     for name, where in best.items():
         if where:

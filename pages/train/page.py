@@ -1,4 +1,4 @@
-"""Page "Train": a small transformer learns while one watches what its heads do."""
+"""Page "Train": a small transformer learns while the visitor watches its heads."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def draw(look: Look) -> None:
 
 
 def plan_or_error(task: str, sizes: dict, budget: dict, look: Look) -> choose.Plan | None:
-    """Return the plan of a training; show an error and return None where it cannot be trained."""
+    """Return the plan of a training; show an error and return None if it cannot be trained."""
     try:
         return choose.plan(task, sizes, budget, look.trace.text)
     except ValueError as error:

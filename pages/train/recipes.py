@@ -1,6 +1,6 @@
-"""Recipes for the pictures of this page, from what was recorded while a transformer learned.
+"""Recipes for the pictures of this page, from records of a transformer's training.
 
-The numbers cannot be calculated again without another training, so a notebook carries them besides these functions.
+The numbers cannot be calculated again without another training, so a notebook contains them beside these functions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from viz.figures.training import over_steps
 
 
 def curves(*, names: list[str], total: int, at: int, options: dict[str, Any], **points: np.ndarray) -> go.Figure:
-    """Draw lines over the steps of a training. points: of line i its steps, "x0", "x1", …, and its values, "y0", "y1", …"""
+    """Draw lines over the steps of a training. points: for line i its steps, "x0", "x1", …, and its values, "y0", "y1", …"""
     series = {name: (points[f"x{i}"].tolist(), points[f"y{i}"].tolist()) for i, name in enumerate(names)}
     return over_steps(series, total, at, **options)
 

@@ -16,5 +16,5 @@ SETTINGS = Family("train-")  # of a training
 
 
 def train_key(name: str) -> Key[Any]:
-    """Return the key for a part, a size or a number of the training that is begun."""
+    """Return the key for a part, a size or a number of the planned training."""
     return SETTINGS.key(name)

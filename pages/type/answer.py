@@ -16,7 +16,7 @@ PLACE = "whole-answer"
 
 
 def place(look: Look) -> None:
-    """Draw the answer that begins with the text in the second box, as the model would finish it; nothing for other models."""
+    """Draw the answer that begins with the text in the second box, finished by the model; draw nothing for other models."""
     model, trace = look.model, look.trace
     if model.info.kind != "encoder-decoder" or model.info.labels or trace.unembed is None:
         return

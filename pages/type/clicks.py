@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def react(look: Look) -> None:
-    """React to a click on the board."""
+    """Handle a click on the board."""
     model, trace, click = look.model, look.trace, choice("board")
     if (picks := picked(replace(look, chosen_token=current_token()), click)) is not None:
         return choose(picks)
@@ -60,7 +60,7 @@ def choose(picks: Choice) -> None:
 
 
 def characters(model: LanguageModel, id: int) -> str:
-    """Return what a token with a part of a character adds to the typed text: the character, as the model completes it."""
+    """Return the text that a token with a part of a character adds to the typed text: the character, completed by the model."""
     typed = state.box_text(state.TEXT).replace(text_boxes.BREAK, "\n")
     text = loaded.characters(model.info.name, typed, id, text_boxes.second_text())
     if not text:

@@ -24,7 +24,7 @@ class Settings:
 
 
 def compose(look: Look, settings: Settings) -> Board:
-    """Return what the page shows of a text. It asks no session, so that any thread may call it."""
+    """Return the board of a text. It does not read the session, so any thread may call it."""
     draft, trace, queries = Draft(HERE, look), look.trace, look.attention.queries
     marked = look.token + look.attention.chooses
     texts = [("chips", trace.tokens), ("target", trace.target)] if trace.target else [("chips", trace.tokens)]

@@ -48,7 +48,7 @@ def where_it_looks(draft: Draft) -> Part:
 
 
 def all_heads(draft: Draft) -> Part:
-    """Return the part with every head as a thumbnail; a beginner reads what the chosen head looks for."""
+    """Return the part with every head as a thumbnail; beginners also read what the chosen head looks for."""
     look = draft.look
     if look.beginner:
         first = look.favourite

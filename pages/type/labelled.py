@@ -1,4 +1,4 @@
-"""The labels that a classifier gives on page "Type": of the text, or of the chosen token."""
+"""A classifier's labels on page "Type": for the text, or for the selected token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page "Type": the tokens of a text, what the model predicts, and where a head looks, at every keystroke."""
+"""Page "Type": the tokens of a text, the model's predictions, and where a head looks, redrawn at every keystroke."""
 
 from __future__ import annotations
 

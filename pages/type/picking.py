@@ -1,4 +1,4 @@
-"""Clicks on the board of page "Type" that choose a token or a head: they change the picture, and nothing else."""
+"""Clicks on the board of page "Type" that choose a token or a head: they only change the picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Choice = dict[str, int | None]
 
 
 def picked(look: Look, click: object) -> Choice | None:
-    """Return what a click chooses, nothing for one that chooses nothing; None for a click that does something else."""
+    """Return the choices that a click makes, perhaps none; None for a click that does something else."""
     match click:
         case {"part": "chips"} if look.model.info.mask and look.trace.unembed:
             return None
@@ -35,7 +35,7 @@ def picked(look: Look, click: object) -> Choice | None:
 
 
 def token_of_chip(look: Look, tokens: Sequence[Token], position: int) -> Choice:
-    """Return what a click on a token chooses: the row that chose that word."""
+    """Return the row to select for a click on a token: the row that chose that word."""
     trace, places = look.trace, look.select(tokens).places
     read = trace.target if look.kind in ("cross", "decoder") and trace.target else trace.tokens
     row = places[position] - look.attention.chooses if 0 <= position < len(places) else -1
@@ -43,5 +43,5 @@ def token_of_chip(look: Look, tokens: Sequence[Token], position: int) -> Choice:
 
 
 def token(look: Look, position: int) -> Choice:
-    """Return what a click on a token's row chooses: once more lets it go, and then, as for the newest one, that is shown."""
+    """Return the row to select for a click on a token's row; a second click deselects it, so that the newest is shown."""
     return {"token": None if position in (look.chosen_token, look.newest) else position}

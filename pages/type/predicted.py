@@ -55,7 +55,7 @@ def what_it_predicts(draft: Draft, position: int, number: int | None, temperatur
 
 
 def worked_out(logit: float, temperature: float, probability: float) -> dict[str, str]:
-    """Write a softmax in numbers, with as many digits as a reader needs to get the same result from them."""
+    """Write a softmax in numbers, with enough digits for a reader to get the same result."""
     logsum = logit / temperature - np.log(probability)  # as log p = z / T − logsum
     for places in range(2, 7):
         exponent = round(round(logit, places) / temperature - round(logsum, places), places)
@@ -96,7 +96,7 @@ def picture(
 
 
 def predictions(draft: Draft, earlier: int | None, temperature: float, bars: int) -> list[Part]:
-    """Return the parts with what comes next, or after a chosen earlier token; for an encoder, with what stands at each mask."""
+    """Return the parts with the predictions after the text or a selected earlier token; for an encoder, at each mask."""
     look = draft.look
     model, trace = look.model, look.trace
     if model.info.labels:
@@ -115,7 +115,7 @@ def predictions(draft: Draft, earlier: int | None, temperature: float, bars: int
 
 
 def earlier(look: Look) -> int | None:
-    """Return the chosen token, where the model predicted what comes after it and read on; else None."""
+    """Return the selected token if it is an earlier one after which the model made a prediction; else None."""
     if look.model.info.kind == "encoder" or look.attention.queries != look.trace.read:
         return None
     return look.token if look.token < len(look.trace.read) - 1 else None

@@ -1,6 +1,6 @@
-"""Recipes for the pictures of this page: each takes a model, what it read, and options that can be written down.
+"""Recipes for the pictures of this page: each takes a model, a trace, and options with literal values.
 
-A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def chips(
     surprising: bool,
     link: str,
 ) -> View:
-    """Draw the tokens of the text, or of the target; special: with special tokens; simple: a character is one chip, which says in
-    the text how many bytes it has; chosen: among the tokens that are shown."""
+    """Draw the tokens of the text, or of the target; special: with special tokens; simple: each character is one chip, which says
+    how many bytes it has; chosen: the index among the shown tokens."""
     tokens = trace.target if target else trace.tokens
     if simple:
         whole, groups = whole_characters(tokens)
@@ -53,7 +53,7 @@ def bars(
     best: list[Prediction] | None = None,
     logits: np.ndarray | None = None,
 ) -> View:
-    """Draw what is likeliest at a position; scores: with the logits that the probabilities come from."""
+    """Draw the likeliest predictions at a position; scores: with the logits from which the probabilities are computed."""
     logits = trace.scores_at(position) if logits is None else logits
     if logits is None:
         raise ValueError("This model has no language-model head, so it predicts nothing.")
@@ -68,7 +68,7 @@ def bars(
 
 
 def numbers(model: LanguageModel, trace: Trace, *, position: int, count: int, heads: tuple[str, str]) -> View:
-    """Draw the scores of labels that are numbers and no probabilities; heads: of the two columns."""
+    """Draw the scores of labels that are numbers, not probabilities; heads: headings of the two columns."""
     scores = trace.scores_at(position)
     if scores is None:
         raise ValueError("This model gives no labels.")

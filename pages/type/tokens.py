@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def chips(draft: Draft, name: str, tokens: Sequence[Token], chosen: int | None) -> Part:
-    """Return the part with the tokens; below them how surprising each was, for a model that reads from left to right."""
+    """Return the part with the tokens, with the surprise of each below it for a model that reads from left to right."""
     look = draft.look
     model, trace, level, seen = look.model, look.trace, look.level, look.select(tokens)
     left_to_right = trace.unembed is not None and model.info.kind != "encoder" and tokens is trace.read
@@ -61,7 +61,7 @@ def chips(draft: Draft, name: str, tokens: Sequence[Token], chosen: int | None) 
 
 
 def waits_for_a_word(model: LanguageModel, trace: Trace) -> bool:
-    """Return whether the text ends in a space that this model's words would bring with them."""
+    """Return whether the text ends in a space that this model's next word would contain."""
     if model.info.kind == "encoder" or trace.unembed is None or not trace.read or trace.read[-1].text != " ":
         return False
     return any(token.text.startswith(" ") and token.text.strip() for token in model.tokenize("a b"))

@@ -1,4 +1,4 @@
-"""Welcome row on page "Type" for first-time visitors: the first lesson, or a look around. Nothing waits for it."""
+"""The welcome row on page "Type" for first-time visitors: the first lesson, or a look around. Nothing waits for a choice."""
 
 from __future__ import annotations
 

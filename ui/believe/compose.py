@@ -1,4 +1,4 @@
-"""The board "Which to believe" of two pages: curves of a method's order among random ones, and the measures of all."""
+"""The board "Which to believe" of two pages: a method's order among random ones, and the measures of all methods."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ STEPS, AREAS, MEASURES, POINTS = "steps", "areas", "measures", "points"
 
 
 def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chosen: str = "") -> Board:
-    """Return what is shown of a trial. It asks no session, so that any thread may call it.
+    """Return the board of a trial. It does not read the session, so any thread may call it.
 
-    evidence: the curves; None where there is no chance that could fall. chosen: the method whose order is looked at.
+    evidence: the curves; None where the prediction has no probability that could fall. chosen: the method whose order is shown.
     """
     draft = Draft(HERE, look)
     if evidence is None:
@@ -49,7 +49,7 @@ def titles_of(trial: Trial, evidence: Faithfulness) -> dict[str, str]:
 
 
 def grid(evidence: Faithfulness) -> dict[str, object]:
-    """Which steps were measured, in numbers."""
+    """Return the numbers that say which steps were measured."""
     gaps = np.diff(evidence.counts)
     return {
         "points": len(gaps),
@@ -60,7 +60,7 @@ def grid(evidence: Faithfulness) -> dict[str, object]:
 
 
 def chart(draft: Draft, trial: Trial, evidence: Faithfulness, chosen: str, coming: bool) -> Picture:
-    """What the chance of the prediction is while tokens leave the text, or come."""
+    """Return the chart of the prediction's probability while tokens are deleted from the text, or inserted."""
     titles, simple = titles_of(trial, evidence), draft.look.beginner
     options = {
         "name": chosen,

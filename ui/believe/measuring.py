@@ -15,15 +15,15 @@ LONGEST = 3600.0  # seconds; every step is offered where it takes no longer
 
 
 def seconds(trial: Trial, exact: bool) -> float:
-    """About how long the curves take."""
+    """Estimate how many seconds the curves take."""
     units = len(trial.question.units)
     length = trial.question.length - (0 if trial.question.mask else units / 2)  # what is deleted is half on average
     return effort.seconds(trial.look.model.info, length, texts_read(units, len(trial.scores), exact=exact))
 
 
 def measure(trial: Trial, finer: bool = True) -> Faithfulness | None:
-    """The curves, at every step where that is quick or asked for, else on a grid; None while they are under way, or wait for a
-    press. finer: every step is offered where a grid is measured."""
+    """Return the curves, at every step if that is quick or was asked for, else on a grid of steps; None while they are being
+    measured or wait for a click. finer: whether to offer every step beside a grid."""
     keys = {exact: ("faithful", *trial.key, tuple(trial.scores), exact) for exact in (True, False)}
     every, fewer = seconds(trial, True), seconds(trial, False)
     exact = every <= LONG or is_begun(keys[True])

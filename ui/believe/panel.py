@@ -17,7 +17,7 @@ IN_A_ROW = 7  # methods of which each has a button; more are a menu
 
 
 def panel(trial: Trial) -> list[Picture]:
-    """Curves of one method's order, random orders behind it, and the measures and the verdict of each method."""
+    """Place the curves of one method's order with random orders behind it, and the measures and verdict of each method."""
     if not trial.chance:
         return [*mount_all(composed(compose, trial.look, trial))]
     evidence = measure(trial)

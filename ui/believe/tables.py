@@ -17,8 +17,8 @@ VERDICTS = {"better": "better than chance", "worse": "worse than chance", "none"
 
 
 def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
-    """A row a method, and one for the random orders; the best of the methods in bold, and a verdict by deletion and insertion,
-    corrected for the number of methods. reader: of the words of this folder."""
+    """Return a table with a row for each method and one for the random orders: the best method in bold, and verdicts by deletion
+    and insertion, corrected for the number of methods. reader: returns the words of this folder."""
     simple, drawn = reader.level == "beginner", len(evidence.random)
     columns = {
         "Deletion area (small is good)": (lambda order: order.deletion_area, min),
@@ -51,7 +51,7 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.D
 
 
 def points(evidence: Faithfulness, titles: dict[str, str], simple: bool) -> pd.DataFrame:
-    """Every point of the curves. simple: without those of tokens that come."""
+    """Return a table of every point of the curves. simple: without the insertion curves."""
     columns: dict[str, Any] = {"Tokens": evidence.random[0].counts}
     for name, title in titles.items():
         columns[f"{title}: gone"] = [percent(chance) for chance in evidence.methods[name].deletion]

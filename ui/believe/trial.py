@@ -1,4 +1,6 @@
-"""A prediction, the methods whose orders are tried on it, and what words say of the result. Nothing here asks the session."""
+"""A prediction, the methods whose orders are tried on it, and the values for sentences about the result. Nothing here reads the
+session.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ HERE = Path(__file__).parent
 class Trial:
     """A prediction, and the methods whose orders are tried on it.
 
-    key: all that the answer hangs on. scores: by method, a number for each token that is read. titles: what each is called, in
-    the order shown; "leave-one-out" may be among them without scores. picture: makes a picture of a recipe, as a page's `Asked`
-    does; options: what the recipe needs beside what that gives it.
+    key: everything that the answer depends on. scores: by method, a number for each token that is read. titles: the methods'
+    titles in the order shown; "leave-one-out" may be among them without scores. picture: makes a picture from a recipe, as a
+    page's `Asked` does; options: further options of the recipe.
     """
 
     look: Look
@@ -39,12 +41,14 @@ class Trial:
 
     @property
     def chance(self) -> bool:
-        """Whether there is a chance that could fall: some heads give a number."""
+        """Whether the prediction has a probability that could fall; a label may be a plain number instead."""
         labels = self.look.model.info.labels
         return labels is None or labels.chances
 
     def facts(self, reader: Words, evidence: Faithfulness, chosen: str) -> dict[str, object]:
-        """What words say of a method's order, its verdict among it, and whether the text saturates. reader: of these words."""
+        """Return the values for sentences about a method's order, with its verdict and whether the text saturates. reader:
+        returns the words.
+        """
         ours, areas = evidence.methods[chosen], [order.deletion_area for order in evidence.random]
         tokens = [*self.look.trace.tokens, *self.look.trace.target]
         first_tokens = ["“" + label(tokens[evidence.units[i]].text.strip(" ") or " ") + "”" for i in ours.order[:5]]

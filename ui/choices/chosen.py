@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def look_at(model: LanguageModel, trace: Trace, second: str) -> Look:
-    """Return the look at the text in the box through the model in use. second: what is typed beside the text."""
+    """Return the look at the text in the box through the model in use. second: the text in the second box."""
     settle_token(tokens_at_most(trace, chosen_kind(model.info)))
     return look_of(model, trace, second, choices())
 
 
 def choices() -> Choices:
-    """Return all that is chosen now; `ui.picture.mount.composed` adds which words of the field are marked."""
+    """Return all present choices; `ui.picture.mount.composed` adds the technical terms that are already marked."""
     return Choices(
         state.level(),
         _attention(),
@@ -38,12 +38,12 @@ def choices() -> Choices:
 
 
 def chosen_kind(info: ModelInfo) -> str:
-    """Return which attention of a model is looked at now."""
+    """Return the kind of a model's attention that is shown now."""
     return kind_of(info, state.level(), _attention())
 
 
 def settle_token(count: int) -> None:
-    """Keep the token that the link asks for, where there are so many tokens, and let one go that a shorter text has lost."""
+    """Select the token that the link asks for, if the text is long enough, and deselect a token that a shorter text has lost."""
     if (linked_token := state.take_linked_value(state.TOKEN)) is not None:
         if (number := number_below(linked_token, count)) is not None:
             state.TOKEN.set(number)

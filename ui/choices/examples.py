@@ -1,4 +1,4 @@
-"""Examples with a purpose: each says what to look for, and sets the page on which it is seen."""
+"""Guided examples: each says what to look for, and sets the page on which to see it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ LETTER = "the letter that is to come, where it was given"
 
 @dataclass(frozen=True)
 class Example:
-    """look: what to look for, in one sentence; text, model: by whose name, and page: where; link: what is chosen there, as an
-    address writes it; then: a lesson that goes on from there."""
+    """An example. look: what to look for, in one sentence; text: to be read; model, page: their names; link: the choices on that
+    page, as an address writes them; then: the name of a lesson that continues the example."""
 
     title: str
     look: str
@@ -42,24 +42,26 @@ class Example:
 
     @property
     def level(self) -> str:
-        """The lowest level that shows it: a beginner chooses no head."""
+        """The lowest level that can show it: beginners choose no head."""
         return state.LEVELS[1] if state.LAYER.name in self.link else state.LEVELS[0]
 
 
 @cache
 def guided_examples() -> tuple[Example, ...]:
-    """Those of the models that ship, in the order of their file."""
+    """Return the examples for the models that ship, in the order of their file."""
     return tuple(Example(**each) for each in tomllib.loads(FILE.read_text(encoding="utf-8"))["example"])
 
 
 def for_model(info: ModelInfo) -> list[Example]:
-    """Those of a model: of one that was trained here its own."""
+    """Return the examples for a model; for a model that was trained here, the example of its own task."""
     own = trained_example(info.name)
     return [own] if own else [example for example in guided_examples() if example.model == info.name]
 
 
 def trained_example(name: str) -> Example | None:
-    """A model that was trained here, on its own sequence, through the head that its task takes."""
+    """Return the example of a model that was trained here: its own sequence, seen through the head that its task needs; None for
+    others.
+    """
     trained_model = trainings.find(name)
     if not trained_model:
         return None
@@ -75,7 +77,7 @@ def as_markdown(example: Example) -> str:
 
 
 def open_example(example: Example) -> None:
-    """Have an example and all that it sets, from the next run on."""
+    """Open an example, with all its choices, in the next run."""
     level = max(state.level(), example.level, key=state.LEVELS.index)
     link = {**example.link, state.TEXT.name: example.text, state.LEVEL.name: level, state.MODEL.name: example.model}
     state.COVERED.set([])
@@ -84,7 +86,7 @@ def open_example(example: Example) -> None:
 
 
 def example_on_page(info: ModelInfo, page: str, text: str) -> Example | None:
-    """The example that this page shows with that text, through its head; None where it shows something else."""
+    """Return the example that this page shows with this text and head; None where it shows something else."""
     here = {key.name: f"{key.name[0].upper()}{key.get()}" for key in (state.LAYER, state.HEAD)}
     for example in for_model(info):
         head = {name: value for name, value in example.link.items() if name in here}
@@ -94,7 +96,7 @@ def example_on_page(info: ModelInfo, page: str, text: str) -> Example | None:
 
 
 def find_counterpart(example: Example) -> Example | None:
-    """Of a model that learned here to repeat letters, the example in which a head of the writer does the same."""
+    """For a model that learned here to repeat letters, return the example of a writer's head that does the same; else None."""
     return (
         next((candidate for candidate in guided_examples() if candidate.title == FOUND), None)
         if example.title == "Repeat"

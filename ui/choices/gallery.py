@@ -19,7 +19,7 @@ HEADINGS = {
 
 
 def button() -> None:
-    """Opens the gallery. Stands in the side bar; a dialog must be opened outside of it."""
+    """Draw the button that opens the gallery. It is in the side bar; the dialog must be opened outside of it."""
     with st.sidebar:
         wanted = st.button("Gallery", key="gallery", icon=":material/collections_bookmark:", width="stretch")
     if wanted:
@@ -38,13 +38,13 @@ def show() -> None:
 
 
 def hint() -> str:
-    """What may be typed on this server."""
+    """Return a sentence on which names may be typed on this server."""
     ways = ["owner/name"] * allowed.hub() + ["the path of a folder"] * bool(allowed.folders())
     return ", or ".join(ways) or "the name of a model that is on this machine"
 
 
 def other(here: tuple[str, ...]) -> None:
-    """A box for any other name."""
+    """Draw a box for any other name."""
     with st.form("any-model", border=False):
         left, right = st.columns([5, 1], vertical_alignment="bottom")
         name = left.text_input("Any model", key=state.ANY_NAME.name, placeholder=hint(), autocomplete="off", max_chars=LONGEST)
@@ -64,7 +64,7 @@ def other(here: tuple[str, ...]) -> None:
 
 
 def line(entry: Entry, here: tuple[str, ...]) -> None:
-    """One entry, and a button that opens it."""
+    """Draw one entry, and a button that opens it."""
     ready = entry.name in loaded.shelf or entry.name in here
     text, side = st.columns([5, 1], vertical_alignment="center")
     where = " · on this machine" if ready else ""

@@ -18,7 +18,7 @@ from ui.state import Key
 
 
 def side_bar(name: str) -> None:
-    """Pickers of kind, layer and head, in every link (a beginner sees the favourite head and no pickers)."""
+    """Place the pickers of kind, layer and head, which are in every link (a beginner sees the favourite head and no pickers)."""
     if state.level() == "beginner":
         return state.later("intermediate", state.ATTENTION, state.LAYER, state.HEAD)
     model = loaded.model(name)
@@ -47,7 +47,7 @@ def side_bar(name: str) -> None:
 
 
 def number_menu(key: Key[int], numbers: Sequence[int], default: int, place: DeltaGenerator) -> int:
-    """A menu of layers or heads by their numbers, shown and linked as L0, L1, … or H0, H1, …: the place among them."""
+    """Place a menu of layers or heads, shown and linked as L0, L1, … or H0, H1, …; return the index of the chosen one."""
     letter, value = key.name[0].upper(), key.in_address or ""
     if (number := place_of(value, numbers)) is not None:  # written by hand, without the letter
         state.take_as(key, number)

@@ -1,7 +1,7 @@
 """The model picker: the requested model, the model in use, and the loading in between.
 
-The picker's value, `state.MODEL`, is the model that is asked for; it is in every link. The one in use differs from
-it only while the other is loading: pages ask `in_use`.
+The picker's value, `state.MODEL`, is the requested model; it is in every link. The model in use differs from it only while the
+requested one is loading: pages call `in_use`.
 """
 
 from __future__ import annotations
@@ -45,17 +45,19 @@ READS = {
 
 
 def in_use() -> str:
-    """The name of the model that pages show."""
+    """Return the name of the model that pages show."""
     return state.IN_USE.get() or models.names()[0]
 
 
 def model_has_left() -> bool:
-    """Whether the model in use had to leave the shelf; then the whole page must run again."""
+    """Return whether the model in use was dropped from memory; then the whole page must run again."""
     return in_use() not in loaded.shelf and in_use() != models.names()[0]
 
 
 def side_bar(fixed: bool = False) -> None:
-    """The picker, and below it what is being loaded, or what the model in use is. fixed: whether somebody else chooses it."""
+    """Place the picker, and below it the progress of loading or the facts about the model in use. fixed: whether somebody else
+    chooses.
+    """
     if state.CHOOSE.is_set:
         state.MODEL.set(state.CHOOSE.pop())
     state.LISTED.set(cached.known())
@@ -82,7 +84,7 @@ def side_bar(fixed: bool = False) -> None:
 
 
 def normalize_name(name: str) -> str:
-    """One name for what people write in several ways: an address of the Hub, a path with a slash at its end."""
+    """Return one name for the several ways to write it: a Hub address becomes a name, a path loses the slash at its end."""
     try:
         name = names.tidied(name.strip())
     except ModelError:  # an address of something else, which is said when it is opened
@@ -93,7 +95,7 @@ def normalize_name(name: str) -> str:
 
 
 def choices() -> list[str]:
-    """What ships, what this visitor asked for or trained, and what is in the cache of the Hub."""
+    """Return the models that ship, those that this visitor asked for or trained, and those in the Hub's cache."""
     mine = [name for name in (state.MODEL.get(), *state.RECENT.get()) if name]
     mine = [*map(full_name, mine), *trainings.names(keys_in_link())]
     return list(dict.fromkeys([*models.names(), *mine, *state.LISTED.get()]))
@@ -102,8 +104,8 @@ def choices() -> list[str]:
 def pick_other(
     key: Key[Any], title: str, mine: str, default: str | None = None, changed: Callable[[], None] | None = None
 ) -> str | None:
-    """A picker of a model other than the one in use: its name, "" while none is chosen, None where it may not be opened, which is
-    then said. default: the one that is chosen at first."""
+    """Place a picker of a model other than the one in use. Return its name; "" while none is chosen; None, with a message, where
+    it may not be opened. default: the model that is chosen at first."""
     before = (key.get() if key.is_set else key.in_address) or ""
     options = [name for name in dict.fromkeys([*choices(), full_name(before)]) if name and name != mine]
     asked = st.selectbox(
@@ -129,18 +131,18 @@ def pick_other(
 
 
 def keys_in_link() -> str:
-    """The keys of trained models that the link has."""
+    """Return the keys of trained models that are in the link."""
     return state.TRAINED.in_address or ""
 
 
 def full_name(name: str) -> str:
-    """A name as the memory has it: of a trained model, a link and the picker say only what it is called."""
+    """Return the full name of a model; for a trained model, a link and the picker contain only the short one."""
     return trainings.full_name(name, keys_in_link())
 
 
 def label(name: str, options: list[str]) -> str:
-    """What a picker shows of a name, and an address says: of a model that was trained here only what it is called, unless
-    another one in the list is called the same."""
+    """Return the form of a name in pickers and addresses: for a model that was trained here only its short name, unless another
+    one in the list has the same."""
     if not trainings.find(name):
         return name
     return (
@@ -149,13 +151,13 @@ def label(name: str, options: list[str]) -> str:
 
 
 def in_address() -> dict[str, str | None]:
-    """What an address says beside the names of the models that are chosen."""
+    """Return the entries that an address needs beside the names of the chosen models."""
     chosen = (key.get() for key in (state.MODEL, state.OTHER_MODEL, state.OTHER_TOKENIZER))
     return {state.TRAINED.name: trainings.keys(*(full_name(name) for name in chosen if name))}
 
 
 def settle(asked: str) -> Job | None:
-    """Use the model that is asked for if it is here, else have it loaded; gives the job while that goes on."""
+    """Use the requested model if it is in memory, else start loading it; return the job while that goes on."""
     first = models.names()[0]
     if not state.VISITOR.is_set:
         state.VISITOR.set(uuid.uuid4().hex)
@@ -182,19 +184,19 @@ def settle(asked: str) -> Job | None:
 
 
 def awaited_model() -> str:
-    """The name of the model that a link asks for, while it is loading and none that the visitor asked for was here before; else
-    "". What another model makes of the text is then no answer."""
+    """Return the name of the model that a link asks for while it loads and no requested model was in use before; else "". The
+    results of another model would then mislead."""
     job = state.JOB.get()
     return job.name if job and not state.MODEL_CAME.get() else ""
 
 
 def refusal(name: str) -> str:
-    """Why a visitor may not open that model; "" when they may."""
+    """Return the reason why the visitor may not open a model; "" when they may."""
     return allowed.refusal(name, here=name in loaded.shelf)
 
 
 def take(name: str) -> None:
-    """Use a model that is here."""
+    """Use a model that is in memory."""
     state.CHANGED.set(name != in_use())
     if name == in_use():
         return
@@ -220,7 +222,7 @@ def take(name: str) -> None:
 
 
 def go_back(sentence: str) -> NoReturn:
-    """Ask for the model in use again, and say why."""
+    """Return to the model in use, and say why."""
     state.ask_for_model(in_use())
     if sentence:
         state.TROUBLE.set(sentence)
@@ -228,12 +230,12 @@ def go_back(sentence: str) -> NoReturn:
 
 
 def is_settled() -> bool:
-    """Whether a link's layer and head are those of the model in use; else nothing is wrong with them."""
+    """Return whether the model in use is final, so that a link's layer and head can be checked against it."""
     return not state.JOB.get() and not state.CHANGED.get()
 
 
 def show_trouble() -> None:
-    """Why the model that was asked for is not in use, once; and why models are not read where they should be, while so."""
+    """Show once why the requested model is not in use; and, as long as it holds, why models do not run where they should."""
     if sentence := state.TROUBLE.pop():
         st.warning(plain(sentence), icon=":material/deployed_code_alert:")
     if sentence := backend.trouble():
@@ -241,7 +243,7 @@ def show_trouble() -> None:
 
 
 def wait_for(key: state.Key[Any], visitor: str, below: Callable[[Job], None] = lambda job: None) -> None:
-    """How far the loading is whose job a key holds, and what stands below that."""
+    """Show the progress of the loading whose job a key holds; `below` draws the rest."""
 
     def watch() -> None:
         job: Job | None = key.get()
@@ -258,14 +260,14 @@ def wait_for(key: state.Key[Any], visitor: str, below: Callable[[Job], None] = l
 
 
 def way_out(job: Job) -> None:
-    """A button that cancels the loading of the model that is to be used."""
+    """Draw the button that cancels the loading of the requested model."""
     st.button("Cancel", key="cancel-loading", icon=":material/close:", width="stretch", on_click=cancel, args=(job,))
     if not awaited_model():
         st.caption(f"Until then, you continue with “{plain(shorten(in_use()))}”.")
 
 
 def cancel(job: Job) -> None:
-    """Ask for the model in use again, from the next run of the page on."""
+    """Cancel a loading, and return to the model in use in the page's next run."""
     state.JOB.set(None)
     loaded.shelf.leave(job, state.VISITOR.get())
     state.ask_for_model(in_use())
@@ -273,7 +275,7 @@ def cancel(job: Job) -> None:
 
 
 def in_words(progress: Progress | None) -> tuple[str, str, float]:
-    """Progress in words, in figures ("120 of 548 MB") where there are any, and as a share of one."""
+    """Return progress in words, in figures ("120 of 548 MB") if there are any, and as a share of one."""
     if progress is None or progress.stage == "prepare" or not progress.total:
         return "Preparing", "", 0.0
     share = min(progress.done / progress.total, 1.0)
@@ -281,7 +283,7 @@ def in_words(progress: Progress | None) -> tuple[str, str, float]:
 
 
 def about() -> None:
-    """What the model in use is, where `side_bar` left room for it; again does nothing."""
+    """Show the facts about the model in use in the place that `side_bar` left for them; a second call does nothing."""
     slot = state.ABOUT.pop()
     if slot is None or state.JOB.get():
         return
@@ -305,7 +307,7 @@ def about() -> None:
 
 
 def origin(info: ModelInfo) -> str:
-    """Where a model is from. Of a folder nothing is told but that it is one: its path is what the visitor typed."""
+    """Return a sentence on where a model comes from. It does not name a folder, because its path is what the visitor typed."""
     if info.name in models.names():
         return "It ships with Headlight."
     if trainings.find(info.name):
@@ -314,6 +316,6 @@ def origin(info: ModelInfo) -> str:
 
 
 def shorten(name: str) -> str:
-    """A name as the side bar has room for it: a long path keeps its end."""
+    """Shorten a name to fit the side bar: a long path keeps its end."""
     name = name if is_folder_name(name) else display_name(name)
     return name if len(name) <= SHOWN else "…" + name[1 - SHOWN :]

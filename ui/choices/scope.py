@@ -11,7 +11,7 @@ from ui.parts import APART
 
 
 def special_side_bar() -> None:
-    """Whether special tokens are shown."""
+    """Place the switch for special tokens, and return whether they are shown."""
     if state.level() == "beginner":
         return state.later("intermediate", state.SPECIAL)
     switch(
@@ -24,7 +24,7 @@ def special_side_bar() -> None:
 
 
 def side_bar() -> None:
-    """All that `ui.look.Look` takes of these choices."""
+    """Place these choices and return them as options of `ui.look.Look`."""
     special_side_bar()
     if state.level() == "beginner":
         return state.later("intermediate", state.RENORMALISED, state.WHOLE_WORDS)
@@ -45,6 +45,6 @@ def side_bar() -> None:
 
 
 def say_apart(look: Look) -> None:
-    """That tokens were not joined to words, where that is so."""
+    """Say that tokens were not joined to words, if that is so."""
     if look.apart:
         st.caption(APART)

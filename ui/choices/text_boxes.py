@@ -94,8 +94,8 @@ REST = "400ms"  # send what is typed when it rests: the line answers each key (s
 
 
 def write(info: ModelInfo, answers: bool = True, pause: str = PAUSE) -> tuple[str, str, DeltaGenerator]:
-    """The boxes that a model has; returns the text, the second one ("" where there is none) and the place below them, for what
-    there is to say of them. answers: with a button by which the model continues its answer; pause: before a change is sent."""
+    """Place the boxes that a model needs. Return the text, the second text ("" where there is none), and the place below the
+    boxes for messages. answers: add a button by which the model continues its answer; pause: the time before a change is sent."""
     if before := state.READ_BEFORE.pop():
         follow(before, info)
     text = one_line(state.TEXT, "Your text", "Type something …", pause)
@@ -120,7 +120,7 @@ def write(info: ModelInfo, answers: bool = True, pause: str = PAUSE) -> tuple[st
 
 
 def example_menu(info: ModelInfo) -> None:
-    """A menu of examples, beside the heading: it stays as it is while somebody types, so a key press does not send it again."""
+    """Place a menu of examples beside the heading, where typing does not change it, so a key press does not send it again."""
     st.menu_button(
         "Examples",
         [*guides.for_model(info), *examples(info)],
@@ -134,7 +134,7 @@ def example_menu(info: ModelInfo) -> None:
 
 
 def examples(info: ModelInfo) -> list[str]:
-    """Texts that a model is good at: of one that was trained here, examples of its task."""
+    """Return texts that suit a model; for a model that was trained here, examples of its task."""
     if own := trainings.examples(info.name):
         return own
     return [
@@ -144,13 +144,13 @@ def examples(info: ModelInfo) -> list[str]:
 
 
 def side_bar(info: ModelInfo) -> None:
-    """The choice to read two texts, for a model that can."""
+    """Place the switch for a second text, if the model can read two."""
     if info.pairs and state.level() != "beginner":
         switch(state.TWO_TEXTS, "Two texts", place=st.sidebar, help="This model can read a pair of texts.")
 
 
 def one_line(key: Key[str], label: str, placeholder: str, pause: str = PAUSE, labelled: bool = False) -> str:
-    """A box for a text, in which ↵ stands for a line break. What was in it stays when the page changes."""
+    """Place a box for a text, in which ↵ stands for a line break. Its content stays when the page changes; return it."""
     if key.of("next").is_set:  # set before the widget is placed, which is the only time that Streamlit allows
         change(key, key.of("next").pop())
     last = key.of("last").get() if key.of("last").is_set else key.default
@@ -187,24 +187,24 @@ def one_line(key: Key[str], label: str, placeholder: str, pause: str = PAUSE, la
 
 
 def current_text(key: Key[str]) -> str:
-    """What a box holds in this run, before it is placed."""
+    """Return the content of a box in this run, before it is placed."""
     if key.of("next").is_set or key.is_set:
         return key.of("next").get() or state.box_text(key)
     return key.in_address if key.in_address is not None else key.of("last").get() or key.default
 
 
 def second_text() -> str:
-    """What is typed beside the text, in the second box; "" where there is nothing."""
+    """Return the text in the second box; "" where there is none."""
     return state.box_text(state.TARGET).replace(BREAK, "\n")
 
 
 def character_limit() -> int:
-    """How many characters a box holds here."""
+    """Return how many characters a box may hold on this server."""
     return max(1, min(LONGEST, limits.characters() or LONGEST))
 
 
 def say_what_is_left_out(key: Key[str], text: str) -> None:
-    """What a long text has lost on its way: its beginning, where the box holds no more, and its place in the address."""
+    """Say what happened to a long text: the box cut its beginning, or the address does not contain it."""
     left_out, sentences = key.of("left-out").get() or 0, []
     if left_out and len(text) == (most := character_limit()):
         sentences.append(f"The box holds at most {most:,} characters, so the first {left_out:,} of your text are left out.")
@@ -218,7 +218,7 @@ def say_what_is_left_out(key: Key[str], text: str) -> None:
 
 
 def on_typing(key: Key[str]) -> None:
-    """The words that masks cover are known only while nobody types, and an answer by the model is one to the text before."""
+    """Forget the words under masks, and clear an answer that the model gave to the old text."""
     state.COVERED.set([])
     state.TYPING.set(True)
     if key == state.TEXT and second_text() and second_text() == state.SAID.get():
@@ -234,13 +234,13 @@ def change(key: Key[str], text: str) -> None:
 
 
 def remember(key: Key[str], text: str) -> None:
-    """Remember what somebody wrote, at once: another page may be asked for before a run places the box."""
+    """Remember the text of a box at once: another page may be opened before a run places the box."""
     key.of("last").set(text)
     key.of("meant").set(True)
 
 
 def offer(text: str, name: str) -> bool:
-    """Write a text into the box, for the model of that name alone, unless somebody typed there; whether it was written."""
+    """Write a text that suits only this model into the box, unless somebody typed there; return whether it was written."""
     current, offered = state.box_text(state.TEXT), state.OFFERED.get()[0]
     if current and current not in {offered, *FIRST, *(example for each in EXAMPLES.values() for example in each)}:
         return False
@@ -250,9 +250,9 @@ def offer(text: str, name: str) -> bool:
 
 
 def follow(before: ModelInfo, after: ModelInfo) -> None:
-    """Another model reads the text: its own mask takes the place of the other's, or the words that were covered do.
+    """Adapt the boxes to another model: its own mask replaces the other's, or the covered words come back.
 
-    The text that a model begins with gives way to that of the next, where one of them has its own.
+    A model's initial text is replaced by the next model's, if one of them has a text of its own.
     """
     if state.LESSON_MODEL.pop() == after.name:  # the step that asked for it has written into both
         for key in (state.TEXT, state.TARGET):
@@ -296,7 +296,7 @@ def take_example(info: ModelInfo) -> None:
 
 
 def answer(info: ModelInfo, text: str) -> str:
-    """What our translator says to an example, so that there is something to look at; other models begin with nothing."""
+    """Return our translator's answer to an example, so that there is something to see; "" for other models."""
     if info.kind != "encoder-decoder" or info.name not in models.names() or text not in examples(info):
         return ""
     state.SAID.set(loaded.go_on(info.name, text))
@@ -304,7 +304,7 @@ def answer(info: ModelInfo, text: str) -> str:
 
 
 def language(key: Key[str], label: str, info: ModelInfo) -> None:
-    """A menu of a translator's languages: the choice stands at the front of the text in a box, where it can be typed too."""
+    """Place a menu of a translator's languages. The choice is written at the front of the text, where it can also be typed."""
     menu = key.of("language")
     menu.set(language_of(state.box_text(key), info.languages)[0])
     st.selectbox(
@@ -318,7 +318,7 @@ def language(key: Key[str], label: str, info: ModelInfo) -> None:
 
 
 def go_on(info: ModelInfo) -> None:
-    """The model goes on with the answer in the box."""
+    """Let the model continue the answer in the box."""
     before = second_text()
     longer = loaded.go_on(info.name, state.box_text(state.TEXT).replace(BREAK, "\n"), before)
     if longer == before:
@@ -329,19 +329,19 @@ def go_on(info: ModelInfo) -> None:
 
 
 def append(token: str, key: Key[str] = state.TEXT) -> None:
-    """Add a token's text to what is typed."""
+    """Add a token's text to the text in a box."""
     before = state.box_text(key)
     change(key, before + (token if before else token.lstrip(" ")))
 
 
 def cut_after(token: Token, key: Key[str]) -> None:
-    """Take away what stands after a token, which is then the newest and no longer kept chosen."""
+    """Delete the text after a token, which is then the newest and no longer selected."""
     change(key, state.box_text(key)[: token.end])
     state.TOKEN.set(None)
 
 
 def cover(model: LanguageModel, trace: Trace, position: int) -> None:
-    """Put the mask in the place of a token; where the mask is already, put back what it covers."""
+    """Put the mask in the place of a token; at a mask, put back the word that it covers."""
     token, masks = trace.tokens[position], model.places(trace)
     key = state.TARGET if token.segment else state.TEXT
     covered = [*state.COVERED.get()][: len(masks)]
@@ -370,7 +370,7 @@ def fill(model: LanguageModel, trace: Trace, position: int, text: str) -> None:
 
 
 def put(token: Token, key: Key[str], new: str) -> None:
-    """Write something in the place of a token; the space before it stays, and a continuation ("##ing") joins what is before."""
+    """Replace a token by other text; the space before it stays, and a continuation ("##ing") joins the word before it."""
     text = state.box_text(key)
     before, old, after = text[: token.start], text[token.start : token.end], text[token.end :]
     space = old[: len(old) - len(old.lstrip())]

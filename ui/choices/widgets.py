@@ -1,4 +1,4 @@
-"""The widgets whose choice is in the link. Each tells of nonsense that a link asks for, and then shows the default."""
+"""Widgets whose choice is in the link. Each reports an invalid value in a link, and then shows the default."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def one_of(
     place: Any = st,
     **more: Any,
 ) -> Any:
-    """One of some options: a row of buttons, or a menu. What is no option any more gives way to the default, else the first.
+    """Place a row of buttons, or a menu, to choose an option. A choice that is no longer an option gives way to the default, else
+    the first.
 
-    meaning: what a link asks for, as a sentence says it ("the view"). offered: those of the options that there are here.
+    meaning: the choice's name in a sentence about a link ("the view"). offered: the options that are available here.
     format_option: an option as it is shown and linked. more: for Streamlit's widget.
     """
     here = tuple(options if offered is None else offered)
@@ -53,7 +54,7 @@ def one_of(
 
 
 def tabs(key: Key[Any], meaning: str, offered: Sequence[str] | None = None) -> str:
-    """What a page shows: a row of names without a title."""
+    """Place a row of names without a title that chooses what a page shows."""
     offered = key.values if offered is None else offered
     chosen = one_of(key, key.values, meaning, offered=offered, label_visibility="collapsed")
     state.keep(key, chosen, offered[0])
@@ -61,14 +62,14 @@ def tabs(key: Key[Any], meaning: str, offered: Sequence[str] | None = None) -> s
 
 
 def switch(key: Key[Any], label: str, value: bool = False, place: Any = st, **more: Any) -> bool:
-    """On or off."""
+    """Place a switch; return whether it is on."""
     if (key.in_address or "true").lower() not in ("true", "false"):
         state.complain(key, str(key.in_address), f"the switch “{label}” to be")
     return bool(place.toggle(label, value, key=key.name, bind="query-params", **more))
 
 
 def number(key: Key[Any], label: str, least: float, most: float, default: float, step: float | None = None, **more: Any) -> Any:
-    """A number in its box, of the kind of its default."""
+    """Place a box for a number, of the same type as its default."""
     kind = type(default)
     check_number(key, label, least, most)
     if not (isinstance(default, int) and is_infinite(key.in_address)):  # over which Streamlit would fall: no whole number is one
@@ -78,7 +79,7 @@ def number(key: Key[Any], label: str, least: float, most: float, default: float,
 
 
 def slider(key: Key[Any], label: str, least: float, most: float, step: float, **more: Any) -> float:
-    """A number on a line."""
+    """Place a slider for a number."""
     check_number(key, label, least, most)
     chosen = st.slider(label, least, most, key.default, step, key=key.name, bind="query-params", **more)
     state.keep(key, chosen, key.default)
@@ -96,7 +97,7 @@ def check_number(key: Key[Any], label: str, least: float, most: float) -> None:
 
 
 def is_infinite(address_value: str | None) -> bool:
-    """Whether an address asks for a number without an end."""
+    """Return whether an address asks for an infinite number."""
     try:
         return address_value is not None and math.isinf(float(address_value))
     except ValueError:

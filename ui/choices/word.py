@@ -1,4 +1,4 @@
-"""A word that somebody typed, or that a link names, as one token of a model."""
+"""Converts a word that somebody typed, or that a link names, to one token of a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from models.language_model import LanguageModel
 
 
 def token_of(model: LanguageModel, text: str, first: Iterable[int]) -> int | None:
-    """The token that a word is: of the first ones that which reads so, else what the tokenizer makes of it; None for several."""
+    """Return the token for a word: one of the `first` tokens with this text, else the tokenizer's; None if it needs several."""
     if not (word := text.strip()):
         return None
     for id in first:

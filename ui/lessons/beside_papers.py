@@ -21,8 +21,8 @@ Measure = Callable[[str, Mapping[str, Any]], Answer]
 
 
 def draw(step: Step, model: str, measure: Measure, answered: bool) -> None:
-    """Place it, with where the numbers come from. model: that is in use. answered: whether the question has been answered
-    rightly: until then its own answer is not told, nor what follows from it."""
+    """Place the table and the sources of its numbers. model: the model in use. answered: whether the question has been answered
+    correctly; until then its answer, and what follows from it, is hidden."""
     published, troubles, rows = step.published, list[str](), list[str]()
     assert published
     for published_number in published.numbers:
@@ -43,7 +43,7 @@ def draw(step: Step, model: str, measure: Measure, answered: bool) -> None:
 
 
 def asks_for(step: Step, number: Number) -> bool:
-    """Whether the question of the step asks for this number."""
+    """Return whether the step's question asks for this number."""
     if not step.question or not number.answer:
         return step.question is not None
     number_given, question_given = (
@@ -53,7 +53,7 @@ def asks_for(step: Step, number: Number) -> bool:
 
 
 def measure_number(number: Number, step: Step, measure: Measure) -> tuple[str, str]:
-    """The number of this model, and why there is none."""
+    """Return this model's number, or the reason why there is none."""
     question = step.question
     name, given = (number.answer, number.given) if number.answer or not question else (question.answer, question.given)
     try:
@@ -64,7 +64,7 @@ def measure_number(number: Number, step: Step, measure: Measure) -> tuple[str, s
 
 
 def format_answer(measured_answer: Answer) -> str:
-    """An answer as a number in a table: with the sign for less than zero that papers have."""
+    """Format an answer as a number in a table, with the minus sign that papers use."""
     value = measured_answer.value
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -72,5 +72,5 @@ def format_answer(measured_answer: Answer) -> str:
 
 
 def cell(text: str) -> str:
-    """Text that stays in its cell and on one line, a number with its unit too."""
+    """Return text for one cell and one line; a number stays with its unit."""
     return plain(text).replace(" %", "\u00a0%")

@@ -16,7 +16,7 @@ ALONE = {state.LESSON.name, state.LESSON_STEP.name}  # in an address: it says no
 
 
 def current() -> Lesson | None:
-    """The lesson that is open; None where there is none, or where its file is wrong, which is then said."""
+    """Return the open lesson; None if none is open, or, with a message, if its file is wrong."""
     name = state.LESSON.get()
     if not name:
         return None
@@ -36,7 +36,7 @@ def current() -> Lesson | None:
 
 
 def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None) -> None:
-    """Open a step of a lesson, from the next run on: its page, with its choices and no others. more: others beside the step's."""
+    """Open a lesson's step in the next run: its page, with the step's choices and no others. more: choices to add."""
     model = lesson.model_at(number)
     others = {} if model == lesson.model_at(state.LESSON_STEP.get()) else {"model": model}  # else the visitor's own one stays
     state.WELCOME.set(False)  # nobody who began a lesson is asked where to begin
@@ -50,7 +50,7 @@ def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None
 
 
 def show(lesson: Lesson, number: int, choices: Mapping[str, str]) -> None:
-    """Open a step with choices under which its answer is seen."""
+    """Open a step with choices that show its answer."""
     begin(lesson, number, choices)
     state.LESSON_SHOWN.set((f"{lesson.name} {number}", shown_answer()[1] + 1))
 
@@ -61,7 +61,7 @@ def shown_answer() -> tuple[str, int]:
 
 
 def arrive() -> None:
-    """What a visitor's first link says of a lesson. One with nothing else opens the step."""
+    """Take the lesson from a visitor's first link. A link with nothing else opens the step."""
     if state.LESSON.is_set:
         return
     state.LESSON.set(state.LESSON.in_address or "")
@@ -76,8 +76,8 @@ def arrive() -> None:
 
 
 def address(parameters: Mapping[str, str]) -> str:
-    """Where a link that names a lesson, and nothing else, leads: to the page of its step, with all that the step sets. "" for
-    another link, and for a lesson or a step that does not exist."""
+    """Return the address for a link that only names a lesson: the page of its step, with all that the step sets; "" for other
+    links, and for a lesson or a step that does not exist."""
     name, number = parameters.get(state.LESSON.name, ""), parameters.get(state.LESSON_STEP.name, "1")
     try:
         lesson = files.find(name) if not parameters.keys() - ALONE else None
@@ -96,13 +96,13 @@ def address(parameters: Mapping[str, str]) -> str:
 
 
 def leave() -> None:
-    """Close the lesson; where one was stays known."""
+    """Close the lesson; the visitor's place in it is remembered."""
     state.LESSON.set("")
     state.LESSON_STEP.set(1)
 
 
 def finish(lesson: Lesson) -> None:
-    """Close the lesson at its end, and go back to the list, where the next one stands."""
+    """Close the finished lesson, and go back to the list with the next one."""
     leave()
     remember_step(lesson, 0)
     state.LESSON_FINISHED.set(tuple(dict.fromkeys((*state.LESSON_FINISHED.get(), lesson.name))))
@@ -120,7 +120,7 @@ def last_step(lesson: Lesson) -> int | None:
 
 
 def is_finished(lesson: Lesson) -> bool:
-    """Whether a visitor has walked it to its end, now or on an earlier day."""
+    """Return whether the visitor has finished a lesson, now or on an earlier day."""
     return lesson.name in state.LESSON_FINISHED.get()
 
 
@@ -130,8 +130,8 @@ def saved_progress() -> dict[str, Any]:
 
 
 def bring_back(saved: Any) -> None:
-    """Add the progress that a browser has saved to what is known already. saved: of the form of `saved_progress`; any other form,
-    and lessons that do not exist, are ignored."""
+    """Add the progress that a browser has saved to the present one. saved: in the form of `saved_progress`; any other form is
+    ignored, and so are lessons that do not exist."""
     match saved:
         case {"places": dict(places), "finished": list(finished)}:
             known = files.files()
@@ -142,7 +142,7 @@ def bring_back(saved: Any) -> None:
 
 
 def is_elsewhere(step: Step, page: str) -> bool:
-    """Whether a visitor has gone from the step's page, or has typed another text."""
+    """Return whether the visitor has left the step's page or has typed another text."""
     return page != step.page or any(
         state.box_text(key) not in ("", step.link.get(key.name, state.box_text(key))) for key in (state.TEXT, state.TARGET)
     )

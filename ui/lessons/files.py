@@ -50,9 +50,9 @@ PAGES = (
 
 @dataclass(frozen=True)
 class Question:
-    """ask: in words. answer: which of `analysis.true_answers` computes it, with `given`. expect: what the author says that it
-    is, on the lesson's own model. hint: what a wrong answer gets. show: choices of the link under which the answer is seen, and
-    heading: below which it is seen then, "" at the top of the page."""
+    """A step's question. ask: its words. answer: the function of `analysis.true_answers` that computes the answer, with `given`
+    as arguments. expect: the answer that the author expects on the lesson's own model. hint: the reply to a wrong answer. show:
+    choices of a link that shows the answer; heading: the heading below which it is then seen, "" at the top of the page."""
 
     ask: str
     answer: str
@@ -65,8 +65,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Number:
-    """of: what it is a number of. number: as it is published, such as “0.71 ± 0.24”. unit: of both, "" for none. answer: by which
-    of `analysis.true_answers` the same is computed, with `given`; "" for the answer to the step's question."""
+    """A published number. of: the quantity. number: as it is published, such as “0.71 ± 0.24”. unit: of the published and the
+    measured number, "" for none. answer: the function of `analysis.true_answers` that computes the same here, with `given` as
+    arguments; "" for the answer to the step's question."""
 
     of: str
     number: str
@@ -77,7 +78,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Published:
-    """source: the paper, and where in it. differ: what to conclude where the numbers differ."""
+    """Published numbers of a paper. source: the paper, and where in it. differ: what to conclude where the numbers differ."""
 
     source: str
     numbers: tuple[Number, ...]
@@ -85,14 +86,14 @@ class Published:
 
     @property
     def measured(self) -> tuple[object, ...]:
-        """What no translation changes."""
+        """The parts that a translation may not change."""
         return tuple((number.number, number.answer, number.given) for number in self.numbers)
 
 
 @dataclass(frozen=True)
 class Step:
-    """page: its name in an address. link: the choices that the step sets, as an address writes them. published: numbers of a
-    paper that are measured here too."""
+    """A step of a lesson. page: its name in an address. link: the choices that the step sets, as an address writes them.
+    published: numbers of a paper that are measured here too."""
 
     title: str
     words: str
@@ -103,19 +104,19 @@ class Step:
 
     @property
     def sets(self) -> tuple[object, ...]:
-        """What it sets on the page, which no translation changes."""
+        """The choices that it sets on the page; a translation may not change them."""
         return self.page, self.link
 
     @property
     def asks(self) -> tuple[object, ...] | None:
-        """What it asks the model, which no translation changes."""
+        """The questions that it asks the model; a translation may not change them."""
         asked, published = self.question, self.published.measured if self.published else None
         return (asked.answer, asked.given, asked.expect, asked.show, asked.heading, published) if asked else published
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """name: of its file, with its language's folder ("heads", "fr/heads"). teacher: the page for who teaches it, in Markdown.
+    """A lesson. name: of its file, with its language's folder ("heads", "fr/heads"). teacher: the page for teachers, in Markdown.
     group: the heading under which it is listed, "" for the first one."""
 
     name: str
@@ -130,13 +131,13 @@ class Lesson:
     group: str = ""
 
     def model_at(self, number: int) -> str:
-        """The model for which a step was written, counted from 1: the last one that was set up to there."""
+        """Return the model for which a step (counted from 1) was written: the last model that it or an earlier step sets."""
         return next((step.link["model"] for step in reversed(self.steps[:number]) if "model" in step.link), self.model)
 
 
 @dataclass(frozen=True)
 class Course:
-    """Lessons one after the other, for so many minutes. teacher: for who teaches it, in Markdown. order: among courses."""
+    """Lessons in order, for so many minutes. teacher: notes for teachers, in Markdown. order: its place among courses."""
 
     name: str
     title: str
@@ -147,13 +148,13 @@ class Course:
 
 
 def folders() -> list[Path]:
-    """Where lessons stand: those that ship, and a teacher's own, named by HEADLIGHT_LESSONS."""
+    """Return the folders of lessons: the one that ships, and a teacher's own, named by HEADLIGHT_LESSONS."""
     own = os.environ.get("HEADLIGHT_LESSONS", "")
     return [SHIPPED, *([Path(own)] if own else [])]
 
 
 def files() -> dict[str, Path]:
-    """Every lesson's file by its name; one's own takes the place of a shipped one of that name."""
+    """Return every lesson's file by its name; a teacher's own replaces a shipped one of the same name."""
     paths = {}
     for folder in folders():
         for file in texts([*folder.glob("*.md"), *folder.glob("[a-z][a-z]/*.md")]):
@@ -162,12 +163,12 @@ def files() -> dict[str, Path]:
 
 
 def texts(paths: Iterable[Path]) -> list[Path]:
-    """The files among them: no folders, and nothing hidden, such as the sign of an editor that a file is open in it."""
+    """Return the text files among these paths: no folders, and no hidden files, such as an editor's lock files."""
     return sorted(path for path in paths if path.is_file() and not path.name.startswith("."))
 
 
 def changed_at(file: Path) -> int:
-    """When a file was changed last; 0 where it has gone meanwhile, which is said when it is read."""
+    """Return when a file was last changed; 0 if it has been removed, which is reported when it is read."""
     try:
         return file.stat().st_mtime_ns
     except OSError:
@@ -175,12 +176,14 @@ def changed_at(file: Path) -> int:
 
 
 def languages() -> list[str]:
-    """The folders of translations there are, "" for the first language."""
+    """Return the folders of translations, "" for the first language."""
     return sorted({name.rpartition("/")[0] for name in files()} | {""})
 
 
 def courses() -> list[Course]:
-    """The courses in their order, and the shortest of others first. Errors: FileError where a file is wrong."""
+    """Return the courses in their order; those without an order follow, the shortest first. Errors: FileError where a file is
+    wrong.
+    """
     by_name = {}
     for folder in folders():
         for file in texts(folder.glob("courses/*.md")):
@@ -205,7 +208,7 @@ def course_of(file: Path) -> Course:
 
 
 def find(name: str) -> Lesson | None:
-    """The lesson of that name, or None. Errors: FileError where its file is wrong, or is no translation of its original."""
+    """Return the lesson of that name, or None. Errors: FileError if its file is wrong, or is no translation of its original."""
     known = files()
     file, original = known.get(name), known.get(name.rpartition("/")[2]) if "/" in name else None
     if file and original:
@@ -215,14 +218,14 @@ def find(name: str) -> Lesson | None:
 
 @lru_cache(maxsize=256)
 def read(file: Path, name: str, changed: int = 0) -> Lesson:
-    """A lesson from its file. changed: when, so that a file that was changed is read again. Errors: FileError."""
+    """Read a lesson from its file. changed: when it was changed, so that a changed file is read again. Errors: FileError."""
     return parse(text_of(file, LARGEST), name, file.name)
 
 
 @lru_cache(maxsize=256)
 def read_translation(file: Path, name: str, changed: int, original: Path, original_changed: int) -> Lesson:
-    """A lesson that says in another language what another file says, and sets and asks the same at each step. Errors:
-    FileError, with the line of the first step that does not; an original that is wrong itself is held against nothing."""
+    """Read a translated lesson, which must set and ask the same as its original at each step. Errors: FileError, with the line of
+    the first step that does not; it is not compared with a wrong original."""
     lesson = read(file, name, changed)
     try:
         other = read(original, original.stem, original_changed)
@@ -242,7 +245,7 @@ def read_translation(file: Path, name: str, changed: int, original: Path, origin
 
 
 def parse(text: str, name: str, file: str = "lesson") -> Lesson:
-    """A lesson from the text of its file. Errors: FileError."""
+    """Parse a lesson from the text of its file. Errors: FileError."""
     header = header_of(text, file, "lesson")
     header.allow({**FACTS, "about": str, "order": int, "group": str}, FACTS, "lesson")
     facts = header.values
@@ -263,7 +266,7 @@ def parse(text: str, name: str, file: str = "lesson") -> Lesson:
 
 
 def step_of(title: str, body: str, file: str, line: int, first: Mapping[str, str], before: Step | None) -> Step:
-    """One step. What its block does not set, the step before has set."""
+    """Return one step. Choices that its block does not set are those of the step before."""
     block = Block({}, "", file, line)
     if match := BLOCK.search(body):
         begins = line + body[: match.start(1)].count("\n")
@@ -287,13 +290,13 @@ def step_of(title: str, body: str, file: str, line: int, first: Mapping[str, str
 
 
 def inherited_choices(before: Step | None, page: str) -> dict[str, str]:
-    """Of the step before, what a step need not say again: all on the same page, the text on another."""
+    """Return the choices that a step inherits from the step before: all of them on the same page, the text on another page."""
     link = before.link if before else {}
     return {key: value for key, value in link.items() if key != "model" and (key in STAYS or (before and before.page == page))}
 
 
 def choices(block: Block, of: Mapping[str, Any], more: tuple[str, ...] = ()) -> dict[str, str]:
-    """Choices as an address writes them. of: those of the values that are choices; more: names beside those of an address."""
+    """Return choices as an address writes them. of: the values that are choices; more: allowed names besides an address's."""
     keys = {key.name: key for key in state.linked_keys()}
     link = {}
     for name, value in of.items():
@@ -343,7 +346,7 @@ def question_of(values: object, block: Block) -> Question:
 
 
 def published_of(values: object, block: Block, asks: bool) -> Published:
-    """What stands under “published:” in a block. asks: whether the step has a question. Errors: FileError."""
+    """Return the published numbers under “published:” in a block. asks: whether the step has a question. Errors: FileError."""
     if not isinstance(values, dict):
         block.refuse(
             "published", "Under “published:” stand lines of its own, with two spaces before each: source, numbers, differ."
@@ -378,5 +381,5 @@ def number_of(row: Block, asks: bool) -> Number:
 
 
 def freeze(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What an answer is given, such that answers to the same can be kept."""
+    """Return an answer's arguments in a hashable form, so that answers can be cached."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}

@@ -1,4 +1,4 @@
-"""The handout of a course: one page to print, with its lessons, room for what was seen, and the words to know."""
+"""The handout of a course: one page to print, with its lessons, room for notes, and the terms to know."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def lessons_of(course: Course, language: str) -> list[Lesson]:
 
 
 def words_of(course: Course, language: str) -> list[tuple[str, str]]:
-    """Return the words of the lexicon that these lessons use, with what they mean to beginners, in the order of their use."""
+    """Return the terms of the lexicon that these lessons use, with their meanings for beginners, in the order of their use."""
     entries = lexicon.entries(language if language in lexicon.languages() else lexicon.FIRST)
     steps = [step for lesson in lessons_of(course, "") for step in lesson.steps]
     names = dict.fromkeys(spot.name for step in steps for spot in spots(unfolded(step.words)) if spot.name in entries)

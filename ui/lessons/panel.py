@@ -1,4 +1,4 @@
-"""The panel of a lesson, beside every page: a step's words, its question, and the way to the next."""
+"""The panel of a lesson, beside every page: a step's words, its question, and the button to the next step."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ TYPED = {"after", "than", "other", "first", "second"}  # of what an answer is gi
 
 
 def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
-    """Keep the place of the lesson that is open, and give what draws it: after the page, whose text and picture come first. page:
-    that is on screen, by its name in an address. model: the name of the one in use. hidden:
-    whether another part of that page shows the step."""
+    """Reserve the place of the open lesson, and return the function that draws it after the page, whose text and picture come
+    first. page: the open page's name in an address. model: the name of the model in use. hidden: whether another part of that
+    page shows the step."""
     lesson = course.current()
     number = state.LESSON_STEP.get()
     state.keep(state.LESSON, state.LESSON.get(), "")
@@ -94,12 +94,12 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
 
 
 def keep_percents_together(words: str) -> str:
-    """Words in which no line ends between a number and its per cent."""
+    """Keep each number on one line with its per cent sign."""
     return re.sub(r"(?<=\d) (?=%)", "\u00a0", words)
 
 
 def ways(lesson: Lesson, number: int) -> None:
-    """To the step before and to the next."""
+    """Draw the buttons to the previous and the next step."""
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-ways"):
         st.button(
             "Back",
@@ -125,7 +125,7 @@ def fold() -> None:
 
 
 def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[Answer, str | float | bool] | None:
-    """Ask the question of a step: the right answer and the visitor's; None while there is none of either."""
+    """Ask the question of a step, and return the right answer and the visitor's; None while either is missing."""
     try:
         right = measure_answer(lesson.steps[number - 1], model, question.answer, question.given)
     except Exception as error:
@@ -160,8 +160,8 @@ def ask(lesson: Lesson, number: int, question: Question, model: str) -> tuple[An
 def judge(
     lesson: Lesson, number: int, question: Question, model: str, right: Answer, given: str | float | bool, rewritten: bool
 ) -> None:
-    """Right, wrong with a hint, or right for the model that the lesson was written for. rewritten: whether another text than the
-    step's is on the page, which the hint may not fit."""
+    """Reply to an answer: right, wrong with a hint, or right only for the lesson's own model. rewritten: whether the page's text
+    is not the step's, so that the hint may not fit."""
     its, own = f"With “{display_name(model)}” it is {in_words(right.value)}.", lesson.model_at(number)
     if right.accepts(given):
         st.success(plain(f"Right. {its}"), icon=":material/check:")
@@ -181,7 +181,9 @@ def judge(
 
 
 def sight(lesson: Lesson, number: int, asked: tuple[Answer, str | float | bool] | None) -> dict[str, Any]:
-    """What of a step comes into sight, as `document.open_step` takes it. asked: the right answer and the visitor's."""
+    """Return the part of a step to scroll into sight, as `document.open_step` takes it. asked: the right answer and the
+    visitor's.
+    """
     step = lesson.steps[number - 1]
     question = step.question
     of, times = course.shown_answer()
@@ -194,17 +196,17 @@ def sight(lesson: Lesson, number: int, asked: tuple[Answer, str | float | bool] 
 
 
 def asks_for_bars(question: Question) -> bool:
-    """Whether it is the bars of predictions that one looks at first, and not the box in which one types."""
+    """Return whether a reader looks at the bars of predictions first, and not at the text box."""
     return question.answer in IN_BARS and not TYPED & question.given.keys()
 
 
 def texts(step: Step) -> tuple[str, str]:
-    """What is asked about: the texts that a step sets."""
+    """Return the texts that a step sets, which its question is about."""
     return step.link.get(state.TEXT.name, state.TEXT.default), step.link.get(state.TARGET.name, state.TARGET.default)
 
 
 def offered(choice: str) -> str:
-    """A choice as the page beside it writes it."""
+    """Format a choice as the page beside it does."""
     return plain(plain_name(choice) if state.level() == "beginner" else choice)
 
 
@@ -216,12 +218,12 @@ def in_words(value: object) -> str:
 
 
 def measure_answer(step: Step, model: str, name: str, given: Mapping[str, Any]) -> Answer:
-    """What a model answers about the text that a step sets. Errors: as `answer`."""
+    """Compute a model's answer about the text that a step sets. Errors: as `answer`."""
     return compute_answer(model, loaded.model(model).condition, name, texts(step), tuple(given.items()))
 
 
 class Computation:
-    """An answer that several visitors may wait for: computed under its lock, once."""
+    """An answer that several visitors may wait for: it is computed once, under its lock."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -238,8 +240,8 @@ def computation(
 def compute_answer(
     model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]
 ) -> Answer:
-    """An answer, computed once for all who ask the same: in a class they do so at the same time, and wait for the first of them.
-    condition: of the network, so that another one is asked again. Errors: as `answer`."""
+    """Return an answer, computed once for all who ask the same: a class asks at the same time, and waits for one computation.
+    condition: of the network, so that a changed network is asked again. Errors: as `answer`."""
     shared = computation(model, condition, name, text, given)
     with shared.lock:
         if shared.answer is None:

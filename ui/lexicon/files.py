@@ -1,4 +1,4 @@
-"""The lexicon: words of the field, each explained at three levels, as Markdown files that people read and translate."""
+"""The lexicon: technical terms, each explained at three levels, in Markdown files that people read and translate."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ LARGEST = 200_000  # bytes of a file
 
 @dataclass(frozen=True)
 class Entry:
-    """A word of the field. word: as it stands on pages; also: its other forms there; unless: what it is a part of where it means
-    something else. meanings: what is said of it at each level. see: the page and the choices that show it, as an address
-    names them. lesson: which teaches it, "" for none. line: of its heading; block: what it sets, from the line `begins` on."""
+    """A technical term. word: its form on pages; also: its other forms there; unless: phrases in which it means something else.
+    meanings: its explanation at each level. see: the page and the choices that show it, as an address names them. lesson: the
+    lesson that teaches it, "" for none. line: of its heading; block: its settings, from the line `begins` on."""
 
     word: str
     title: str
@@ -46,11 +46,11 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What it is called in a link: small letters and hyphens."""
+        """Its name in a link: small letters and hyphens."""
         return name_of(self.word)
 
     def refuse(self, sentence: str, about: str = "") -> NoReturn:
-        """Errors: FileError with the line of that name in its block; of none, that of its heading."""
+        """Raise FileError with the line of that name in its block; without a name, with the line of its heading."""
         lines = self.block.split("\n")
         place = next((at for at, line in enumerate(lines) if about and re.search(rf"\b{re.escape(about)}\s*:", line)), None)
         raise FileError(self.file, self.line if place is None else self.begins + place, sentence)
@@ -61,7 +61,7 @@ def name_of(word: str) -> str:
 
 
 def folders() -> list[Path]:
-    """Where the files stand: those that ship, and those of a teacher's own folder of lessons."""
+    """Return the folders of the files: the one that ships, and that in a teacher's own folder of lessons."""
     own = os.environ.get("HEADLIGHT_LESSONS", "")
     return [SHIPPED, *([Path(own) / "lexicon"] if own else [])]
 
@@ -71,14 +71,14 @@ def languages() -> list[str]:
 
 
 def stamps(language: str = FIRST) -> tuple[tuple[Path, int], ...]:
-    """The files that a language is made of, in their order, and when each was changed."""
+    """Return the files of a language, in their order, and when each was last changed."""
     files = [folder / f"{stem}.md" for stem in dict.fromkeys((FIRST, language)) for folder in folders()]
     changed = ((file, changed_at(file)) for file in files)
     return tuple((file, when) for file, when in changed if when is not None)
 
 
 def changed_at(file: Path) -> int | None:
-    """When a file was changed, in nanoseconds; None where there is none."""
+    """Return when a file was last changed, in nanoseconds; None without a file."""
     try:
         known = file.stat()
     except (OSError, ValueError):
@@ -87,14 +87,14 @@ def changed_at(file: Path) -> int | None:
 
 
 def entries(language: str = FIRST) -> Mapping[str, Entry]:
-    """All entries by their names, in their order: in a language, and where that says nothing, in that of the pages. Errors:
-    FileError where a file is wrong."""
+    """Return all entries by their names, in order: in a language, or, where that has no entry, in the language of the pages.
+    Errors: FileError where a file is wrong."""
     return merge(stamps(language))
 
 
 @lru_cache(maxsize=16)
 def merge(files: tuple[tuple[Path, int], ...]) -> Mapping[str, Entry]:
-    """The entries of several files, of which a later one has the last word."""
+    """Merge the entries of several files; later files override earlier ones."""
     entries_by_name: dict[str, Entry] = {}
     for file, _ in files:
         for name, entry in read(file).items():
@@ -108,7 +108,7 @@ def merge(files: tuple[tuple[Path, int], ...]) -> Mapping[str, Entry]:
 
 
 def translate_entry(first: Entry, other: Entry) -> Entry:
-    """An entry in other words: what it links to, and how it stands on pages, are those of the first."""
+    """Return an entry with translated explanations; its links and its forms on pages are the original's."""
     return Entry(
         first.word,
         other.title,
@@ -124,7 +124,7 @@ def translate_entry(first: Entry, other: Entry) -> Entry:
 
 
 def read(file: Path) -> dict[str, Entry]:
-    """The entries of a file. Errors: FileError."""
+    """Read the entries of a file. Errors: FileError."""
     if file.stat().st_size > LARGEST:
         raise FileError(file.name, 1, f"The file has more than {LARGEST:,} bytes. Make it shorter.")
     try:
@@ -134,7 +134,7 @@ def read(file: Path) -> dict[str, Entry]:
 
 
 def parse(text: str, file: str = "lexicon") -> dict[str, Entry]:
-    """The entries of a text by their names. Errors: FileError."""
+    """Parse the entries of a text, by their names. Errors: FileError."""
     parts, entries_by_name, forms = ENTRY.split(text), dict[str, Entry](), dict[str, str]()
     lines = [text[: heading.start()].count("\n") + 1 for heading in ENTRY.finditer(text)]
     for word, body, line in zip(parts[1::2], parts[2::2], lines, strict=True):
@@ -166,7 +166,7 @@ def entry_of(word: str, body: str, file: str, line: int) -> Entry:
 
 
 def values_of(entry: Entry, block: str) -> dict[str, Any]:
-    """What the block of an entry sets. Errors: FileError."""
+    """Return the settings in an entry's block. Errors: FileError."""
     values = mapping(block, entry.file, entry.begins)
     for name, value in values.items():
         if name not in KINDS:
@@ -178,7 +178,7 @@ def values_of(entry: Entry, block: str) -> dict[str, Any]:
 
 
 def levels_of(entry: Entry, body: str) -> tuple[str, str, str]:
-    """What is said at each level: where a level adds nothing, what the one below says. Errors: FileError."""
+    """Return the explanation at each level; a level without one has that of the level below. Errors: FileError."""
     parts = LEVEL.split(body)
     if parts[0].strip():
         entry.refuse(f"What is said of {quoted(entry.word)} begins with its level: “**Beginner.** …”.")

@@ -18,7 +18,7 @@ LISTED = state.LEARN.values[1]  # the part of page Lessons that has them all
 
 
 def bring() -> None:
-    """Have the browser answer marks, in every run of a page."""
+    """Let the browser respond to clicks on marked terms. Every run of a page calls it."""
     language = state.LESSON_LANGUAGE.get()
     language = language if language == FIRST or language in files.languages() else FIRST
     data = {"from": payload.address(language), "level": LEVELS.index(state.level()), "language": language}
@@ -26,8 +26,8 @@ def bring() -> None:
 
 
 def follow(asked: Any) -> None:
-    """From the next run on. asked: what a browser says, {"word": an entry's name, "to": "see", "lesson" or "all"}; any other
-    thing is passed over."""
+    """Follow a link in the next run. asked: the browser's message, {"word": an entry's name, "to": "see", "lesson" or "all"}; any
+    other message is ignored."""
     match asked:
         case {"to": "all"}:
             go("lessons", {state.LEARN.name: LISTED})
@@ -40,7 +40,7 @@ def follow(asked: Any) -> None:
 
 
 def place_of(entry: Entry) -> tuple[str, dict[str, str]]:
-    """The page that shows an entry, and the choices there as an address writes them. Errors: FileError."""
+    """Return the page that shows an entry, and its choices as an address writes them. Errors: FileError."""
     try:
         link = lessons.choices(Block(dict(entry.see), entry.block, entry.file, entry.begins), entry.see, ("page",))
     except FileError as error:
@@ -49,7 +49,7 @@ def place_of(entry: Entry) -> tuple[str, dict[str, str]]:
 
 
 def check(entries: Mapping[str, Entry]) -> None:
-    """Errors: FileError for an entry that leads nowhere."""
+    """Check an entry's links. Errors: FileError for an entry that leads nowhere."""
     for entry in entries.values():
         if entry.see and "page" not in entry.see:
             entry.refuse("“see:” needs a page, as {page: type}.", "see")
@@ -60,8 +60,7 @@ def check(entries: Mapping[str, Entry]) -> None:
 
 
 def go(page: str, link: Mapping[str, str]) -> None:
-    """To a page with these choices. Text, model and level stay, unless the place needs others: a word is shown where a visitor's
-    level has it."""
+    """Go to a page with these choices. Text, model and level stay unless the place needs others; the level can only rise."""
     texts = {key.name: (key.get() if key.is_set else key.of("last").get()) or key.default for key in (state.TEXT, state.TARGET)}
     texts = {} if "model" in link else texts
     level = max(state.level(), link.get("level", LEVELS[0]), key=LEVELS.index)

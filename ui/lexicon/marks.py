@@ -1,8 +1,7 @@
-"""The text of a page as it is read, with technical terms marked as links where they first appear on the page; the browser shows
-their meaning on a click.
+"""The text of a page, with technical terms marked as links where they first appear; the browser shows their meaning on a click.
 
-A mark is `[attention](#w-attention)`, in Markdown and on boards alike. It is put into a page's own words before names and numbers
-are, so that nothing that a visitor or a model has written is ever marked.
+A mark is `[attention](#w-attention)`, in Markdown and on boards alike. Marks are put into a page's own words before names and
+numbers are filled in, so nothing that a visitor or a model has written is ever marked.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ BEGINS = re.compile(r"(?:^|[.!?:]\s+|\n\s*)(?:- )?\**$")  # what stands before a
 
 
 class Spot(NamedTuple):
-    """Where a mark could stand in a page's words. name: of the entry, "" for what is filled in."""
+    """A place in a page's words that could be marked. name: of the entry, "" for a value that is filled in."""
 
     start: int
     end: int
@@ -36,7 +35,7 @@ class Spot(NamedTuple):
 
 
 class Marked(str):
-    """Words with marks of ours in them, and not of anybody else."""
+    """Words whose marks are all our own, and none a visitor's."""
 
     __slots__ = ()
 
@@ -44,9 +43,8 @@ class Marked(str):
 class Words:
     """The words of pages for one reader.
 
-    level: of which they are. touched: asks whether there is no mouse: such a reader is told to press something, not to point at
-    it. first: the words of the field that are marked already, by entry, and where; what is marked is added. None: nothing is
-    marked.
+    level: the level of the words. touched: returns whether the reader has no mouse, so that sentences say “press” instead of
+    “point at”. first: the terms that are already marked, by entry, and where; new marks are added to it. None: nothing is marked.
     """
 
     def __init__(self, level: str, touched: Callable[[], bool], first: dict[str, str] | None):
@@ -64,15 +62,15 @@ class Words:
         return Marked(capitalize_heads(text.replace(" %", "\u00a0%")))
 
     def heading_for(self, folder: Path, heading: str, case: str) -> str:
-        """A heading with a case behind it, "where labels", if the page says something else there; else the heading."""
+        """Return a heading with its case, "where labels", if the page has words for that case; else the heading alone."""
         of_case = f"{heading} {case}"
         return of_case if case and of_case in sections_at(folder, self.level) else heading
 
     def mark(self, text: str, place: str, values: Mapping[str, object]) -> str:
-        """A page's words, each word of the field marked where it first stands on the page.
+        """Mark each technical term in a page's words where it first appears on the page.
 
-        place: which words they are, so that the same ones are marked when they are said again. values: what is going to be
-        filled in: the names of heads are marked too.
+        place: identifies the words, so that the same ones are marked when they are shown again. values: the values to be filled
+        in: the names of heads are marked too.
         """
         first = self.first
         if first is None:
@@ -90,7 +88,7 @@ class Words:
         return "".join([*pieces, text[end:]])
 
     def mark_head(self, name: str) -> str:
-        """A head's name in a title, marked where it stands first."""
+        """Mark a head's name in a title if it is the first on the page."""
         return self.mark("{head}.", f"title {name}", {"head": name})[:-1].replace("{head}", name)
 
 
@@ -108,7 +106,7 @@ def sections_at(folder: Path, level: str) -> dict[str, str]:
 
 
 def capitalize_heads(text: str) -> str:
-    """A text in which a head that begins a sentence has a capital: "Cross L2 H1 looks at"."""
+    """Capitalize the name of a head that begins a sentence: "Cross L2 H1 looks at"."""
     return re.sub(
         r"(^|[.!?:] \**)(\[?)(cross|encoder|decoder)(?= L\d)",
         lambda match: match[1] + match[2] + match[3].capitalize(),
@@ -118,18 +116,18 @@ def capitalize_heads(text: str) -> str:
 
 
 def fill_hole(hole: str, values: Mapping[str, object]) -> str:
-    """What is filled in there, as it is going to be read."""
+    """Return the value to be filled in, as readers will see it."""
     return re.sub(r"\{([a-z_]+)\}", lambda name: str(values.get(name[1], "")), hole)
 
 
 def escape_marks(value: object) -> str:
-    """A value as it may stand among a page's words: a mark that somebody typed is none."""
+    """Escape a value for a page's words, so that a mark that somebody typed is not one of ours."""
     return str(value) if isinstance(value, Marked) else re.sub(r"(?<!\\)\[(?=[^\]]*\]\(#w-)", r"\\[", str(value))
 
 
 @lru_cache(maxsize=2048)
 def spots(text: str) -> tuple[Spot, ...]:
-    """Where marks could stand: in sentences, not in titles or labels."""
+    """Return the places that could be marked: in sentences, not in titles or labels."""
     forms, looked_for, unless = patterns()
     passed = [match.span() for pattern in (PASSED, unless) for match in pattern.finditer(text)]
     places, start = list[Spot](), 0
@@ -149,8 +147,8 @@ def spots(text: str) -> tuple[Spot, ...]:
 
 @lru_cache(maxsize=1)
 def patterns() -> tuple[dict[str, str], re.Pattern, re.Pattern]:
-    """Entries by the forms in which they stand on pages; what finds these, also with a large letter and with the s of many; and
-    what finds that in which they mean something else."""
+    """Return the entries by their forms on pages; the pattern of these forms, also with a capital letter and in the plural; and
+    the pattern of phrases in which they mean something else."""
     try:
         entries = files.entries()
     except FileError:

@@ -1,4 +1,4 @@
-"""The lexicon as browsers get it (`ui.lexicon.routes`): fetched once, under an address that changes with its contents."""
+"""The lexicon for browsers (`ui.lexicon.routes`): fetched once, from an address that changes with its contents."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ui.lexicon.files import Entry
 
 
 def address(language: str) -> str:
-    """Where a browser fetches it, beside the pages."""
+    """Return the address from which a browser fetches the lexicon, beside the pages."""
     return f"lexicon/{build(files.stamps(language))[0]}/{language}.json"
 
 
 @lru_cache(8)
 def build(stamps: tuple[tuple[Path, int], ...]) -> tuple[str, str]:
-    """A version, which changes with the contents, and these as JSON: by an entry's name its title, a sentence a level, and its
-    links. stamps: the files, as `files.stamps` gives them. Of files that are wrong nothing is sent; page Lessons says why."""
+    """Return a version, which changes with the contents, and the contents as JSON: by an entry's name its title, a sentence for
+    each level, and its links. stamps: the files, as `files.stamps` returns them. Wrong files are not sent; page Lessons says why.
+    """
     try:
         entries = files.merge(stamps)
     except FileError:
@@ -32,7 +33,7 @@ def build(stamps: tuple[tuple[Path, int], ...]) -> tuple[str, str]:
 
 
 def links(entry: Entry) -> list[tuple[str, str, str]]:
-    """Where an entry leads: what is asked for, an address that opens it by itself, and the words of the link."""
+    """Return the links of an entry: what each asks for, its address, and its words."""
     see = {name: str(value).lower() if isinstance(value, bool) else value for name, value in entry.see.items() if name != "page"}
     page = entry.see.get("page", "")
     page_links = [("see", f"{page}?{urlencode(see)}" if see else page, f"See it on page {page.capitalize()}")] if page else []

@@ -70,7 +70,7 @@ def picks_of(request: Request, visit: Visit, look: Look) -> dict[str, Any]:
 
 
 def second_of(request: Request, info: ModelInfo) -> str:
-    """Return the text beside the text, of a model that may read one."""
+    """Return the second text, for a model that may read one."""
     return request.second if info.pairs or (info.kind == "encoder-decoder" and not info.labels) else ""
 
 
@@ -92,8 +92,8 @@ def check_head(look: Look) -> None:
 
 
 def packed(request: Request, contents: Mapping[str, object], picks: Mapping[str, Any]) -> bytes:
-    """Pack the views among what a board has, by their keys. kinds: of the views inside each, as the browser’s node has
-    them; picks: what a click has chosen."""
+    """Pack the views of a board, by their keys. kinds: of the views inside each, as in the browser’s node; picks: the choices of
+    a click."""
     places, blocks, offset = {}, list[bytes](), 0
     for key, view in contents.items():
         if isinstance(view, View):

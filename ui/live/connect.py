@@ -33,8 +33,8 @@ SCRIPT = Path(__file__).with_name("connect.js")
 
 @dataclass(frozen=True)
 class Live:
-    """What the line needs of a page that a run has drawn. composer: makes its board from a message (see `Visit`); board: the one
-    that this run has placed; values: the page's own choices, as plain values; picker: gives the choices that a click on the board
+    """The parts of a drawn page that the line uses. composer: makes its board from a message (see `Visit`); board: the one that
+    this run has placed; values: the page's own choices, as plain values; picker: gives the choices that a click on the board
     changes, None for a click that does something else; parts: of the board, in which such clicks are made."""
 
     composer: Callable[[Look, Mapping[str, Any]], Board]
@@ -52,8 +52,8 @@ def _component() -> Callable[..., Any]:
 
 
 def restore_typed(page: str) -> None:
-    """On a page that is opened, write into the boxes what was typed on the page before and no run has had: whoever types and goes
-    on at once has left before the box has sent its text."""
+    """Write text that was typed on the previous page, and that no run has received, into the boxes of a newly opened page: a
+    visitor who types and leaves at once is gone before the box has sent its text."""
     visit = visits.mine()
     if visit is None or not visit.newest or visit.page in ("", page):
         return

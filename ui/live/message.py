@@ -92,7 +92,7 @@ def choices_of(values: object) -> Choices:
 
 
 def explained_of(words: object) -> dict[str, str] | None:
-    """Return the words of the field that are marked elsewhere on the page. Errors: ValueError, a sentence."""
+    """Return the technical terms that are marked elsewhere on the page. Errors: ValueError, a sentence."""
     if words is None:
         return None
     if not isinstance(words, dict) or len(words) > ENTRIES or not all(map(is_place, words.items())):

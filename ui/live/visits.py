@@ -1,4 +1,4 @@
-"""What the server keeps of each visitor's line: the key that proves who asks, and which page and model may be asked about."""
+"""The server's data on each visitor's line: the key that identifies the visitor, and the page and model to ask about."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def mine() -> Visit | None:
 
 
 def end() -> None:
-    """The page of this run has no line."""
+    """Note that the page of this run has no line."""
     if visit := mine():
         visit.page = visit.model = ""
 

@@ -1,4 +1,4 @@
-"""A visitor's network, by which limits are counted, because a program can invent cookies but no network."""
+"""A visitor's network. Limits are counted by network, because a program can invent cookies but no network."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ IPV6_PREFIX = 64  # bits: a single customer is given all addresses that begin wi
 
 @lru_cache(4096)
 def network(address: str | None) -> str:
-    """The network of an address: an IPv4 address as it is, the first 64 bits of an IPv6 address, `HERE` for this machine and
-    where no address is known, and anything else as it is."""
+    """Return the network of an address: an IPv4 address itself, the first 64 bits of an IPv6 address, `HERE` for this machine and
+    for no address, and anything else unchanged."""
     try:
         number = ip_address((address or "").partition("%")[0])
     except ValueError:
@@ -28,6 +28,6 @@ def network(address: str | None) -> str:
 
 
 def mine() -> str:
-    """The network of the visitor whose page runs; `HERE` outside of a page."""
+    """Return the network of the visitor whose page runs; `HERE` outside of a page."""
     address = st.context.ip_address if get_script_run_ctx(suppress_warning=True) else None
     return network(address if isinstance(address, str) else None)

@@ -21,18 +21,18 @@ PROXIES = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forward
 
 
 def folders() -> tuple[Path, ...]:
-    """The folders in which this visitor may open models, links resolved."""
+    """Return the folders in which this visitor may open models, links resolved."""
     return roots(address=st.get_option("server.address") if sits_here() else None)
 
 
 def sits_here() -> bool:
-    """Whether the visitor sits at this machine: a proxy beside the server makes everybody look as if they did, but says so."""
+    """Return whether the visitor sits at this machine. Behind a proxy on this machine everybody seems to."""
     headers = st.context.headers
     return not any(name in headers for name in PROXIES) and st.context.ip_address in (None, *HERE_ONLY)  # None: this machine
 
 
 def roots(environment: dict[str, str] | os._Environ = os.environ, address: str | None = None) -> tuple[Path, ...]:
-    """The folders in which visitors who reach the server at an address may open models.
+    """Return the folders in which visitors who reach the server at an address may open models.
 
     HEADLIGHT_MODEL_DIRS names them, as PATH does. Unset: any folder when only this machine reaches the server, else none;
     and none on a public host, which a proxy on the same machine may stand before.
@@ -43,22 +43,24 @@ def roots(environment: dict[str, str] | os._Environ = os.environ, address: str |
 
 
 def hub() -> bool:
-    """Whether visitors may download any model from the Hub: unless HEADLIGHT_HUB is 0, or `gallery`, as on a public host."""
+    """Return whether visitors may download any model from the Hub: not if HEADLIGHT_HUB is 0 or `gallery`, the default of a
+    public host.
+    """
     return downloads() and not only_the_gallery()
 
 
 def only_the_gallery(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether visitors may download the models of the gallery and no others."""
+    """Return whether visitors may download the models of the gallery and no others."""
     return environment.get("HEADLIGHT_HUB", FROM_GALLERY if limits.is_public(environment) else "").strip().lower() == FROM_GALLERY
 
 
 def downloadable(name: str) -> bool:
-    """Whether visitors may have that model downloaded. name: owner/name, or owner/name@revision, which no gallery has."""
+    """Return whether visitors may download a model. name: owner/name, or owner/name@revision, which is never in the gallery."""
     return hub() or (only_the_gallery() and name in {entry.name for entry in gallery()})
 
 
 def inside(folder: str, allowed: tuple[Path, ...]) -> bool:
-    """Whether a folder, links and `..` resolved, is one of these or within one; it need not exist."""
+    """Return whether a folder, links and `..` resolved, is one of these or within one; it need not exist."""
     try:
         real = Path(folder).expanduser().resolve()
     except (OSError, RuntimeError, ValueError):  # a circle of links, a home that is not known, a null character
@@ -67,7 +69,7 @@ def inside(folder: str, allowed: tuple[Path, ...]) -> bool:
 
 
 def refusal(name: str, here: bool) -> str:
-    """Why a visitor may not open that model; "" when they may. here: whether it is in memory."""
+    """Return the reason why a visitor may not open a model; "" when they may. here: whether it is in memory."""
     try:
         if trainings.NAMED.fullmatch(name):
             trainings.check(name)
@@ -83,7 +85,7 @@ def refusal(name: str, here: bool) -> str:
 
 
 def check_folder(folder: str) -> None:
-    """Errors: ModelError when visitors may not open that folder, the same whether or not it exists."""
+    """Raise ModelError when visitors may not open a folder; the error does not tell whether it exists."""
     if not inside(folder, folders()):
         raise ModelError(
             "Folders in that place cannot be opened here. Choose one of the models listed, or ask whoever runs this server."
@@ -91,7 +93,7 @@ def check_folder(folder: str) -> None:
 
 
 def check_hub(name: str) -> None:
-    """Errors: ModelError when the model would have to be downloaded and that is switched off."""
+    """Raise ModelError when the model would have to be downloaded and downloads are switched off."""
     if downloadable(name) or name.partition("@")[0] in cached.names():
         return
     if only_the_gallery():
@@ -106,8 +108,8 @@ _brought, _brought_near = limits.RecentUse(), limits.RecentUse()  # into memory,
 
 
 def check_share(name: str) -> None:
-    """Errors: ModelError when this visitor has had as many models brought into memory within an hour as one visitor may, or when
-    their network has had ten times as many, without those that were trained here.
+    """Raise ModelError when this visitor has loaded as many models within an hour as one visitor may, or their network ten times
+    as many. Models that were trained here do not count.
 
     A visitor is a browser, or a network where it takes no cookie."""
     network, most = addresses.mine(), limits.most(limits.MODELS)

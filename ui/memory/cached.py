@@ -12,12 +12,12 @@ _listed = float("-inf")  # when, by time.monotonic
 
 
 def known() -> tuple[str, ...]:
-    """The names as last listed, at once; none until somebody asked for `names`."""
+    """Return the names from the last list, without waiting; none before the first call of `names`."""
     return _names
 
 
 def names(fresh: float = 0.0) -> tuple[str, ...]:
-    """The names on the Hub, listed now unless that was less than `fresh` seconds ago."""
+    """Return the names on the Hub; the cache is listed again unless that was less than `fresh` seconds ago."""
     global _names, _listed
     if time.monotonic() - _listed > fresh:
         from models.huggingface.hub import cached_models

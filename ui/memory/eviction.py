@@ -33,11 +33,11 @@ NO_MEMORY = "The server has too little memory for it now. Choose a smaller model
 
 
 class TooLarge(Cancelled):
-    """The model does not fit; stops a loading from within its report."""
+    """The model does not fit; raised in a loading's report to stop it."""
 
 
 class Job:
-    """The loading of one model, shared by everybody who waits for it. It ends done, with an error or without, or stopped."""
+    """The loading of one model, shared by everybody who waits for it. It ends with a model, with an error, or stopped."""
 
     def __init__(self, name: str):
         self.name = name
@@ -50,13 +50,13 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether it has ended for those who still wait: the model is there, or an error is."""
+        """Whether the loading has ended with a model or an error."""
         return self.ended.is_set() and not self.stopped
 
 
 @dataclass
 class Entry:
-    """A model on the shelf; bytes of its weights, and how many are reading with it right now."""
+    """A model on the shelf, with the bytes of its weights and the number of readers that use it right now."""
 
     model: LanguageModel
     bytes: int
@@ -66,7 +66,7 @@ class Entry:
 class Shelf:
     """Models in memory by name, at most `limit()` bytes of weights, not counting the names that always `stay`.
 
-    load(name, report) gives a model that is ready to read with. Safe to use from many threads.
+    load(name, report): returns a model that is ready to read. Safe to use from many threads.
     """
 
     def __init__(
@@ -88,26 +88,26 @@ class Shelf:
 
     @property
     def models(self) -> list[LanguageModel]:
-        """All that are here now."""
+        """All models that are here now."""
         with self._lock:
             return [entry.model for entry in self._entries.values()]
 
     @cached_property
     def limit(self) -> int:
-        """Bytes of weights, asked for when the first model comes that counts."""
+        """The bytes of weights allowed, computed when the first model that counts is loaded."""
         return self._limit()
 
     @property
     def bytes(self) -> int:
-        """Weights that count: on the shelf, and being read."""
+        """The bytes of weights that count: of models on the shelf, and of those being loaded."""
         with self._lock:
             return sum(entry.bytes for name, entry in self._entries.items() if name not in self._stay) + sum(
                 job.bytes for job in self._jobs.values()
             )
 
     def ask(self, name: str, visitor: Hashable, until: float | None = None) -> Job:
-        """The job that loads a model, begun unless one is under way. The visitor waits for it until `leave`, or until
-        they have not called `look` for a while; `until` (by the clock) says that they wait without looking."""
+        """Return the job that loads a model, and begin it unless one is under way. The visitor waits for it until `leave`, or
+        until they have not called `look` for a while; until the time `until` they wait without calling it."""
         with self._lock:
             job = self._jobs.get(name)
             if job is None or job.stopped:
@@ -120,7 +120,7 @@ class Shelf:
             return job
 
     def look(self, job: Job, visitor: Hashable) -> Job:
-        """Say that the visitor still waits. Gives the job, or the one that went on in its place if it was stopped meanwhile."""
+        """Note that the visitor still waits. Return the job, or its replacement if it was stopped meanwhile."""
         with self._lock:
             if job.stopped:
                 return self.ask(job.name, visitor)
@@ -128,20 +128,20 @@ class Shelf:
             return job
 
     def leave(self, job: Job, visitor: Hashable) -> None:
-        """The visitor no longer waits; without any the job stops."""
+        """Note that the visitor no longer waits; a job without waiting visitors stops."""
         with self._lock:
             job.waiters.pop(visitor, None)
 
     def get(self, name: str) -> LanguageModel:
-        """The model of that name, loaded if it is not there. Errors: ModelError, why it cannot be had."""
+        """Return the model of that name, loaded if it is not there. Errors: ModelError, the reason why it cannot be loaded."""
         with self.reading(name) as model:
             return model
 
     @contextmanager
     def reading(self, name: str) -> Iterator[LanguageModel]:
-        """The model of that name, which does not leave the shelf meanwhile; loaded if it is not there.
+        """Yield the model of that name, loaded if it is not there; it stays on the shelf inside the `with` block.
 
-        Errors: ModelError, why it cannot be had.
+        Errors: ModelError, the reason why it cannot be loaded.
         """
         entry = self._take(name)
         try:
@@ -196,7 +196,7 @@ class Shelf:
             job.ended.set()
 
     def _report(self, job: Job, progress: Progress) -> None:
-        """What a loading says of itself. Errors: Cancelled when nobody waits any more; TooLarge."""
+        """Note the progress of a loading. Errors: Cancelled when nobody waits any more; TooLarge."""
         with self._lock:
             job.progress = progress
             if all(until < self._clock() for until in job.waiters.values()):
@@ -233,14 +233,14 @@ class Shelf:
         return size > 0 and size > self.limit
 
     def _make_room(self) -> None:
-        """Let models leave until the rest fits, as far as nobody reads with them."""
+        """Drop models that nobody reads with until the rest fits."""
         if self._let_go():  # networks hold themselves in circles, which only a collection of what was frozen lets go
             gc.unfreeze()
             gc.collect()
             gc.freeze()
 
     def _let_go(self) -> bool:
-        """Whether a model left."""
+        """Drop idle models until the rest fits; return whether one was dropped."""
         left = []
         with self._lock:
             while self._crowded():

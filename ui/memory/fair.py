@@ -17,11 +17,11 @@ class _Waiting(NamedTuple):
 
 
 class Fair(Generic[T]):
-    """Things that wait for their turn, and those that have it. Safe to use from many threads.
+    """A queue of work that waits for its turn, and the work whose turn it is. Safe to use from many threads.
 
-    at_once, of_network: how many have it at a time, in all and of one network. Where the second is smaller, something is left for
-    others whatever a network asks for. A worker does what waits by `work_off`: what waits because its network has as many as it
-    may is done by the worker that ends one of them.
+    at_once, of_network: how many have their turn at a time, in all and of one network. If the second is smaller, one network can
+    never take every turn. A worker runs waiting work by `work_off`; work that waits because its network has its full share is run
+    by the worker that ends a piece of that network's work.
     """
 
     def __init__(self, at_once: int, of_network: int) -> None:
@@ -36,14 +36,14 @@ class Fair(Generic[T]):
             self._waiting.append(_Waiting(what, network, who))
 
     def count(self, network: str) -> tuple[int, int]:
-        """How many wait or have their turn: of a network, and in all."""
+        """Return how many wait or have their turn: of a network, and in all."""
         with self._lock:
             near = [*(entry.network for entry in self._waiting), *self._running.values()]
         return near.count(network), len(near)
 
     def take(self) -> T | None:
-        """What is next: of the network that has fewest turns now, and had its last longest ago; there of the visitor who had
-        theirs longest ago. None where nothing may begin."""
+        """Return the next work: that of the network with the fewest turns now, then of the network and of its visitor whose last
+        turn is longest ago. None where nothing may begin."""
         with self._lock:
             running = Counter(self._running.values())
             free = [entry for entry in self._waiting if running[entry.network] < self._of_network]
@@ -63,7 +63,7 @@ class Fair(Generic[T]):
             return first.what  # type: ignore[return-value]
 
     def work_off(self, do: Callable[[T], None]) -> None:
-        """Do what waits, one after the other, as long as something may begin."""
+        """Run waiting work, one piece after the other, as long as something may begin."""
         while (what := self.take()) is not None:
             try:
                 do(what)

@@ -20,9 +20,9 @@ _favourites: WeakKeyDictionary[LanguageModel, dict[str, Favourite]] = WeakKeyDic
 
 @dataclass(frozen=True)
 class Favourite:
-    """The head that a newcomer should meet first, and how much of what it does it does: "previous", its mean weight on the token
-    before; "single", the largest weight of its row where a label is read; "induction", that on what followed earlier copies;
-    "lookup" of cross-attention, how sharply it looks up what is being said (`analysis.heads.lookup`)."""
+    """The head that newcomers see first, its kind and the strength of that: "previous", its mean weight on the previous token;
+    "single", the largest weight of its row where a label is read; "induction", that on the tokens after earlier copies; "lookup",
+    in cross-attention, how sharply it looks up each word (`analysis.heads.lookup`)."""
 
     layer: int
     head: int
@@ -31,8 +31,8 @@ class Favourite:
 
 
 def previous_scores(model: LanguageModel, kind: str = "self") -> pd.DataFrame:
-    """How much each head looks at the token before, as `analysis.head_scores` says it, computed once; over words of the model's
-    own vocabulary where its tokenizer cannot spell the sample texts."""
+    """Return how much each head looks at the previous token, as in `analysis.head_scores`, computed once; over words of the
+    model's own vocabulary if its tokenizer cannot spell the sample texts."""
     known = _scores.setdefault(model, {})
     if kind not in known:
         from analysis import head_scores
@@ -46,9 +46,9 @@ def previous_scores(model: LanguageModel, kind: str = "self") -> pd.DataFrame:
 
 
 def favourite(model: LanguageModel, kind: str = "self") -> Favourite:
-    """The head of a model that looks most at the token before, unless another was preferred; in cross-attention, the head that
-    looks up each word most sharply while a few sentences are said again. Of a classifier none of whose heads clearly looks at
-    the token before, the head that looks most at a single token where the label is read."""
+    """Return the head of a model that looks most at the previous token, unless another was preferred; in cross-attention, the
+    head that looks up each word most sharply while the model repeats a few sentences. Of a classifier none of whose heads
+    clearly looks at the previous token, return the head that looks most at a single token where the label is read."""
     known = _favourites.setdefault(model, {})
     if kind not in known:
         known[kind] = _sharpest(model) if kind == "cross" else _nearest(previous_scores(model, kind))
@@ -58,7 +58,7 @@ def favourite(model: LanguageModel, kind: str = "self") -> Favourite:
 
 
 def prefer(model: LanguageModel, best: Favourite) -> None:
-    """Let a newcomer meet this head of a model first."""
+    """Let newcomers see this head of a model first."""
     _favourites.setdefault(model, {})["self"] = best
 
 

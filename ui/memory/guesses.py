@@ -11,9 +11,9 @@ REMEMBERED = 100_000  # guesses of all visitors together
 
 
 class Guesses:
-    """Wrong guesses within so many seconds, by browser and by network. Safe to use from many threads.
+    """Wrong guesses of the last seconds, by browser and by network. Safe to use from many threads.
 
-    own, shared: how many different ones a browser and a network may have made. A class that types the same wrong code sixty times
+    own, shared: how many different guesses a browser and a network may make. A class that types the same wrong code sixty times
     has made one guess.
     """
 
@@ -28,14 +28,14 @@ class Guesses:
         return self._count
 
     def over(self, network: str, browser: str) -> str:
-        """Which of the two has made as many guesses as it may, "browser" or "network"; "" for neither."""
+        """Return which one has reached its limit of guesses, "browser" or "network"; "" for neither."""
         with self._lock:
             if browser and self._recent((network, browser)) >= self._own:
                 return "browser"
             return "network" if self._recent((network, "")) >= self._shared() else ""
 
     def note(self, guess: str, network: str, browser: str) -> None:
-        """Count a wrong guess, once while it is remembered; without a network it is not counted."""
+        """Count a wrong guess, each only once while it is remembered; without a network it is not counted."""
         with self._lock:
             for who in {(network, browser), (network, "")} if network else ():
                 self._recent(who)
@@ -48,7 +48,7 @@ class Guesses:
                 self._count -= len(self._times.popitem(last=False)[1])
 
     def _recent(self, who: tuple[str, str]) -> int:
-        """How many guesses of somebody count; those that no longer do are forgotten."""
+        """Return how many guesses still count, and forget the others."""
         times = self._times.get(who)
         if times is None:
             return 0

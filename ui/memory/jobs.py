@@ -62,11 +62,11 @@ class Job:
 
 
 class Jobs:
-    """Jobs by key, on a few threads of their own; what they gave is kept, the least used leaves first.
+    """Jobs by key, on a few threads of their own. Their results are kept; the least recently used is dropped first.
 
-    threads: how many of one network run at a time; one more runs where others ask, so that nobody waits for one network alone.
-    Networks take turns, and their visitors do (`fair.Fair`). count, size: results kept, and their bytes. Safe to use from many
-    threads.
+    threads: how many jobs of one network run at a time; one more thread serves other networks, so that nobody waits for one
+    network alone. Networks take turns, and so do their visitors (`fair.Fair`). count, size: results kept, and their bytes. Safe
+    to use from many threads.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Jobs:
         self._pool = ThreadPoolExecutor(threads + 1, thread_name_prefix="job", initializer=initializer)
 
     def ask(self, key: Hashable, work: Callable[[Report], Any], doing: str, who: Hashable, network: str = "") -> Job:
-        """The job of that key: ended, under way, or begun now. Says that somebody looks at it. Errors: TooMuch, a sentence."""
+        """Return the job of a key, begun if there is none, and note that somebody looks at it. Errors: TooMuch, a sentence."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None or job.stopped or job.until < self._clock():
@@ -98,7 +98,7 @@ class Jobs:
             return job
 
     def _check_share(self, who: Hashable, network: str) -> None:
-        """Errors: TooMuch, when somebody waits for as much work as one visitor may, or their network, or all."""
+        """Raise TooMuch when this visitor, their network, or everybody together waits for as much work as is allowed."""
         near, every = self._turns.count(network)
         if near >= OF_NETWORK or every >= IN_ALL:
             where = "for your network" if near >= OF_NETWORK else "on this server"
@@ -109,26 +109,26 @@ class Jobs:
             raise TooMuch(f"This server does at most {most:.0f} long calculations at a time for one page. Wait for one to end.")
 
     def drawing(self, who: Hashable) -> None:
-        """Somebody's page is drawn again: what they do not look at again they do not want."""
+        """Note that a visitor's page is drawn again: jobs that it does not ask for again are no longer wanted."""
         with self._lock:
             now = self._drawn[who] = self._clock()
             self._drawn = {visitor: then for visitor, then in self._drawn.items() if now <= then + AWAY}
 
     def under_way(self) -> tuple[int, int]:
-        """How many wait for their turn, and how many are being done."""
+        """Return how many jobs wait for their turn, and how many run."""
         with self._lock:
             going = [job for job in self._jobs.values() if not job.ended.is_set()]
         waiting = sum(job.work is not None for job in going)
         return waiting, len(going) - waiting
 
     def known(self, key: Hashable) -> Job | None:
-        """The job of that key if it has ended with a value."""
+        """Return the job of a key if it has ended with a value."""
         with self._lock:
             job = self._jobs.get(key)
             return job if job and job.ended.is_set() and not job.stopped and not job.error else None
 
     def leave(self, key: Hashable, who: Hashable) -> None:
-        """Somebody wants it no more. When nobody does, it stops at its next report."""
+        """Note that a visitor no longer wants a job. When nobody wants it, it stops at its next report."""
         with self._lock:
             if job := self._jobs.get(key):
                 job.lookers.pop(who, None)
@@ -165,12 +165,12 @@ class Jobs:
         return any(self._looks(who, then) for who, then in job.lookers.items())
 
     def _looks(self, who: Hashable, then: float) -> bool:
-        """Whether somebody who looked at that time still does."""
+        """Return whether somebody who looked at that time still does."""
         now = self._clock()
         return now <= then + AWAY and (then >= self._drawn.get(who, then) or now <= self._drawn[who] + PATIENCE)
 
     def _make_room(self) -> None:
-        """Let results leave until the rest fits, but none that somebody still waits for."""
+        """Drop results until the rest fits, but none that somebody still waits for."""
         ended = [job for job in self._jobs.values() if job.ended.is_set()]
         size, count = sum(job.bytes for job in ended), len(ended)
         for job in ended:
@@ -182,7 +182,7 @@ class Jobs:
 
 
 def size_of(value: Any) -> int:
-    """Bytes of the arrays and texts in a value, looked for in tuples, lists, dicts, tables and the fields of objects."""
+    """Return the bytes of the arrays and texts in a value, also inside tuples, lists, dicts, tables and the fields of objects."""
     seen: set[int] = set()
 
     def size(part: Any) -> int:
@@ -205,8 +205,8 @@ def size_of(value: Any) -> int:
 
 
 def _on_one_core(work: Callable[[Report], T]) -> Callable[[Report], T]:
-    """The same work, with numpy's and scikit-learn's own threads at rest: on small arrays they mostly wait for each other,
-    and on a busy machine that takes ten times as long as the work."""
+    """Return the same work without numpy's and scikit-learn's own threads: on small arrays they mostly wait for each other, which
+    on a busy machine takes ten times as long as the work."""
 
     def alone(report: Report) -> T:
         from threadpoolctl import threadpool_limits
@@ -221,7 +221,7 @@ _jobs = Jobs(max(2, (os.cpu_count() or 2) // 2), initializer=stand_back)
 
 
 def under_way() -> tuple[int, int]:
-    """How many wait for their turn, and how many are being done."""
+    """Return how many jobs wait for their turn, and how many run."""
     return _jobs.under_way()
 
 
@@ -232,7 +232,7 @@ def _me() -> str:
 
 
 def here() -> None:
-    """Say at the beginning of each run that a page is drawn again, so that work for what was there before stops soon."""
+    """Note, at the beginning of each run, that a page is drawn again, so that work for its old content stops soon."""
     _jobs.drawing(_me())
 
 
@@ -244,18 +244,18 @@ def result(
     stop: Callable[[Callable[[], None]], None] | None = None,
     where: str = "",
 ) -> T | None:
-    """What `work(report)` gives for this key, or None while it is under way or was cancelled.
+    """Return `work(report)` for this key; None while it is under way or was cancelled.
 
-    The work runs on a thread of its own, once for all visitors who ask for the same key, and must give something other than
-    None. What is quick comes back in the same run; else a progress bar with words (at first `doing`, such as "Arranging the
-    tokens") and a button "Cancel" stand here, and the page runs again when the work has ended.
-    Work is cancelled at its next report when everybody who asked for it has their page drawn without it for about two seconds,
-    because the text has changed, or has not looked for a minute and a half. Ask for a key once a run.
+    The work runs on a thread of its own, once for all visitors who ask for the same key, and must not return None. A quick result
+    is returned in the same run; otherwise a progress bar with words (at first `doing`, such as "Arranging the tokens") and a
+    button "Cancel" appear here, and the page runs again when the work has ended.
+    Work is cancelled at its next report when nobody wants it: the pages of all who asked have been drawn without it for about two
+    seconds, because the text has changed, or have not run for a minute and a half. Ask for a key once a run.
 
-    key: what the result depends on, such as ("t-sne", model name, text, target, perplexity). meanwhile: draws what is there
-    already, above the bar, again and again. stop: places, at once, a button of its own for a press that cancels. where: the
-    place (see `place`) of what stands here before and after.
-    Errors: those of the work, so that `ui.show.picture` makes sentences of them.
+    key: everything that the result depends on, such as ("t-sne", model name, text, target, perplexity). meanwhile: called
+    repeatedly to draw partial results above the bar. stop: places its own button for cancelling. where: the place (see `place`)
+    of the content before and after the work.
+    Errors: those of the work, which `ui.show.picture` turns into sentences.
     """
     me = _me()
     if not state.CANCELLED.is_set:
@@ -312,9 +312,9 @@ def result(
 
 
 def beside(key: Hashable, work: Callable[[Report], T], meanwhile: Callable[[str], None], where: str) -> T | None:
-    """As `result`, for what a page can do without. No run waits for it: it begins when the page has been at rest for POLL
-    seconds, so that typing does not pay for it, and no bar says how far it is. meanwhile: draws the words of the last report,
-    again and again. where: the key of the container that this is drawn in. Work that fails gives nothing.
+    """Return an optional result, as `result` does. No run waits for it: the work begins when the page has been at rest for POLL
+    seconds, so that it does not slow down typing, and no bar shows its progress. meanwhile: called repeatedly to draw the words
+    of the last report. where: the key of the container for this. Work that fails returns None.
     """
     job = _jobs.known(key)
     if job:
@@ -338,7 +338,7 @@ def beside(key: Hashable, work: Callable[[Report], T], meanwhile: Callable[[str]
 
 @contextmanager
 def place(where: str) -> Iterator[None]:
-    """The place of what stands before and after work that draws the same `meanwhile`, under that name: a browser keeps what it
-    has drawn there, and draws only what changes."""
+    """Place the content before and after work whose `meanwhile` draws the same, under one name: the browser keeps the drawn parts
+    and redraws only the changes."""
     with st.container(key=where), st.container():  # a fragment has a container of its own
         yield

@@ -1,4 +1,4 @@
-"""Threads that run models: slow models never use all of them, and nothing is run for a visitor who has left."""
+"""Threads that run models: slow models never use all of them, and no work runs for a visitor who has left."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AT_ONCE = 32  # of those that wait, at most so many are worked off together: mor
 
 @dataclass(frozen=True)
 class Waiting:
-    """Work that waits to be done together with other work. given: what it is done with; outcome: what it gives, or its error."""
+    """An item that waits to be worked on together with others. given: its input; outcome: its result, or its error."""
 
     visitor: str
     given: Any
@@ -34,8 +34,7 @@ class Waiting:
 
 
 class Lanes:
-    """Runs work on threads that stay. Models that have taken long share one thread less than there are. Safe to use from many
-    threads."""
+    """Runs work on permanent threads. Slow models share all threads but one. Safe to use from many threads."""
 
     def __init__(self, threads: int, initializer: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._quick = ThreadPoolExecutor(threads, thread_name_prefix="forward", initializer=initializer)
@@ -45,15 +44,16 @@ class Lanes:
         self._waiting: dict[Hashable, deque[Waiting]] = {}  # by what they wait for, while work of that kind goes on
 
     def run(self, name: str, work: Callable[..., T], *given: object) -> T:
-        """What `work` gives, done for this visitor with the model of that name. Errors: those of the work; Cancelled where the
-        visitor has gone before its turn."""
+        """Run `work` for this visitor with the model of that name, and return its result. Errors: those of the work; Cancelled if
+        the visitor has left before its turn."""
         return self._pool(name).submit(self._do, name, visitors.me(), work, *given).result()
 
     def run_together(self, name: str, work: Callable[[list[A]], Sequence[T | Exception]], given: A, kind: Hashable) -> T:
-        """What `work` gives for this. It is given all that waits at the same moment, and gives a result or an error for each.
+        """Run `work` on this input together with all others that wait at the same moment; it returns a result or an error for
+        each.
 
-        What comes first begins at once. Of one kind one work goes on at a time; what comes meanwhile waits for its end, and is
-        then done together. Errors: as `run`.
+        The first input begins at once. Only one work of a kind runs at a time; inputs that arrive meanwhile wait for its end and
+        are then worked on together. Errors: as `run`.
         """
         mine = Waiting(visitors.me(), given)
         with self._lock:
@@ -84,7 +84,7 @@ class Lanes:
             return name in self._slow_until
 
     def _work_off(self, name: str, kind: Hashable, work: Callable[[list[Any]], Sequence[Any]]) -> None:
-        """Do what waits, and let what comes meanwhile be done afterwards, behind the work for other models."""
+        """Work on all waiting inputs; those that arrive meanwhile come later, behind the work for other models."""
         with self._lock:
             waiting = self._waiting[kind]
             batch = [waiting.popleft() for _ in range(min(AT_ONCE, len(waiting)))]
@@ -102,7 +102,7 @@ class Lanes:
             self._begin(name, kind, work)
 
     def _answer(self, name: str, work: Callable[[list[Any]], Sequence[Any]], batch: Sequence[Waiting]) -> None:
-        """Do the work for those who are still here, and give each their outcome."""
+        """Do the work for the visitors who are still here, and give each their outcome."""
         here = []
         for entry in batch:
             if visitors.is_here(entry.visitor):
@@ -122,7 +122,7 @@ class Lanes:
         return self._measure(name, partial(work, *given))
 
     def _measure(self, name: str, work: Callable[[], T]) -> T:
-        """What the work gives, which tells whether its model takes long."""
+        """Return the result of the work, and note whether its model is slow."""
         begun = time.thread_time()
         try:
             return work()

@@ -30,7 +30,7 @@ def is_public(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def most(name: str, environment: Mapping[str, str] = os.environ) -> float:
-    """A bound: as its setting says, else as a public host has it, else infinite. 0 in a setting is none at all."""
+    """Return a limit: its setting, else the default of a public host, else infinity. The setting 0 means no limit."""
     setting = environment.get(name, "").strip()
     if setting.isascii() and setting.isdecimal():
         return int(setting)
@@ -41,19 +41,19 @@ def most(name: str, environment: Mapping[str, str] = os.environ) -> float:
 
 
 def characters() -> int | None:
-    """Of a text box, as Streamlit takes it: None where there is no bound."""
+    """Return the most characters of a text box, as Streamlit takes it: None for no limit."""
     return None if math.isinf(bound := most(TEXT)) else int(bound)
 
 
 class RecentUse:
-    """What each visitor took in the last hour, each thing once. Safe to use from many threads."""
+    """The different items that each visitor took in the last hour. Safe to use from many threads."""
 
     def __init__(self, visitors: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock, self._visitors = clock, Lock(), visitors
         self._taken: OrderedDict[Hashable, dict[Hashable, float]] = OrderedDict()  # who took something last comes last
 
     def take(self, who: Hashable, what: Hashable, bound: float) -> bool:
-        """Whether a visitor may have it, having had at most `bound` other things within the hour; then it counts."""
+        """Return whether a visitor may take an item: at most `bound` different ones an hour. If so, it is counted."""
         with self._lock:
             now = self._clock()
             times = {thing: time_taken for thing, time_taken in self._taken.pop(who, {}).items() if now < time_taken + HOUR}

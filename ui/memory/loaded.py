@@ -57,9 +57,9 @@ _forwards = Lanes(WAITING if backend.asked_for() else os.cpu_count() or 2, _one_
 
 
 def _load(name: str, report: Report) -> LanguageModel:
-    """Load a model and make it ready, so that the first page it draws is drawn at once.
+    """Load a model and prepare it, so that its first page is drawn without delay.
 
-    All on the thread of the loading: those for forward passes stay free for who types meanwhile.
+    Everything runs on the loading thread: the threads for forward passes stay free for visitors who type meanwhile.
     """
     model = _trained(name) or backend.opened(name, report) or models.load(name, report=report)
     try:
@@ -81,7 +81,7 @@ def _load(name: str, report: Report) -> LanguageModel:
 
 
 def _trained(name: str) -> LanguageModel | None:
-    """A model that was trained here; None where it is not one of those."""
+    """Load a model that was trained here; None for any other name."""
     if not (trained := trainings.find(name)):
         return None
     from models.scratch.model_folder import from_folder
@@ -93,10 +93,10 @@ def _trained(name: str) -> LanguageModel | None:
 
 
 def read_at_most(info: ModelInfo, trace: Trace) -> int:
-    """How many tokens of a model the app reads at a time, going by what a short trace takes.
+    """Return how many tokens the app reads with a model at a time, estimated from the memory of a short trace.
 
-    A text takes, for each token, what the trace holds and its logits; and for each pair of tokens the weights of a layer, twice
-    that to compute them, and where queries and keys cannot be had those of every layer. Four bytes a number.
+    A text takes memory for each token (the trace and the logits) and for each pair of tokens: the weights of a layer, twice that
+    to compute them, and the weights of every layer where queries and keys are not available. Four bytes a number.
     """
     token = trace.bytes / (len(trace.tokens) + len(trace.target)) + 4 * info.vocabulary
     pair = 4 * max(info.heads, info.decoder_heads) * (3 + (0 if info.queries else info.layers))
@@ -105,7 +105,7 @@ def read_at_most(info: ModelInfo, trace: Trace) -> int:
 
 
 def _limit() -> int:
-    """Bytes of weights to keep: HEADLIGHT_MODEL_BYTES, or half of the memory that is free."""
+    """Return the bytes of weights to keep: HEADLIGHT_MODEL_BYTES, or half of the free memory."""
     try:
         return int(float(os.environ["HEADLIGHT_MODEL_BYTES"]))
     except KeyError:
@@ -121,7 +121,7 @@ shelf = Shelf(_load, _limit, stay=models.names()[:1])
 
 
 def _keep_for(here: visitors.Here) -> None:
-    """Let models forget the texts of those who are gone."""
+    """Let models forget the texts of visitors who have left."""
     for model in shelf.models:
         model.forget(but_for=here)
 
@@ -130,13 +130,13 @@ visitors.leaving.append(_keep_for)
 
 
 def model(name: str) -> LanguageModel:
-    """The model of that name, loaded once a server. Errors: ModelError."""
+    """Return the model of that name, loaded once a server. Errors: ModelError."""
     return shelf.get(name)
 
 
 def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> Trace:
-    """The Trace of a text by a shared model. Errors: ModelError when the model cannot be had; ValueError, a sentence, for an
-    edit that it does not allow."""
+    """Return the Trace of a text by a shared model. Errors: ModelError when the model cannot be loaded; ValueError, a sentence,
+    for an edit that it does not allow."""
     with shelf.reading(name) as model:
         _share_cores(model)  # the page computes what it shows of the trace on this thread
         if edits or not model.trial.longest:
@@ -145,7 +145,7 @@ def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> 
 
 
 def _read_together(name: str, model: LanguageModel, text: str, target: str) -> Trace:
-    """The Trace of a text by a model that reads those that wait at the same moment in one pass."""
+    """Return the Trace of a text by a model that reads all texts that wait at the same moment in one pass."""
     from models.reading import together
     from models.reading.prefix import reading_for
 
@@ -166,7 +166,7 @@ def _traces(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Trace
 
 
 def _run(name: str, work: Callable[..., Any], *given: object, run: Callable[..., T] = _forwards.run) -> T:
-    """As `Lanes.run`, or another way to run; the run of a page whose visitor has gone ends here."""
+    """Call `Lanes.run`, or another function like it, and stop the page's run here if its visitor has left."""
     try:
         return run(name, work, *given)
     except Cancelled:
@@ -176,8 +176,8 @@ def _run(name: str, work: Callable[..., Any], *given: object, run: Callable[...,
 
 
 def go_on(name: str, text: str, answer: str = "", report: Callable[[float, str], None] = lambda share, words: None) -> str:
-    """The answer of an encoder-decoder, with the likeliest token each time, until the model ends it or AT_ONCE more are said.
-    report: is given each state of it, and may raise to stop.
+    """Continue the answer of an encoder-decoder with the likeliest token each time, until the model ends it or AT_ONCE tokens are
+    added. report: called with the answer so far, and may raise to stop.
 
     Errors: ModelError when the model cannot be had.
     """
@@ -195,8 +195,8 @@ def go_on(name: str, text: str, answer: str = "", report: Callable[[float, str],
 
 
 def characters(name: str, text: str, id: int, target: str = "") -> str:
-    """What a token spells that follows a text or a target, with the likeliest tokens that complete its character; "" where it
-    spells no part of a text (see `models.generation.answer.characters`).
+    """Return the text of a token that follows a text or a target, with the likeliest tokens that complete its character; "" if it
+    is no part of a text (see `models.generation.answer.characters`).
 
     Errors: ModelError when the model cannot be had.
     """
@@ -207,10 +207,10 @@ def characters(name: str, text: str, id: int, target: str = "") -> str:
 
 
 def next_step(name: str, text: str, target: str = "", chat: bool = False, continuation: Sequence[int] = ()) -> Step:
-    """What comes after a text, or an encoder-decoder's target, and the tokens said since; its token is the likeliest. chat:
+    """Return the greedy next step after a text, or after an encoder-decoder's target, and the tokens generated since. chat:
     whether the text is read as a turn of a chat.
 
-    Errors: ModelError when the model cannot be had; ValueError, a sentence, when it does not go on with a text.
+    Errors: ModelError when the model cannot be loaded; ValueError, a sentence, when it does not continue texts.
     """
     with shelf.reading(name) as model:
         return _run(name, _next_step, model, text, target, chat, continuation, visitors.me())
@@ -233,15 +233,17 @@ def _trace(model: LanguageModel, text: str, target: str, visitor: str, edits: Se
 
 
 def _share_cores(model: LanguageModel) -> None:
-    """What this thread computes with the model takes one core, or all where there is much to compute. A thread that has not
-    said so, and Streamlit makes one a run, gets helpers from torch for its first product and loses more than they bring."""
+    """Let this thread compute with one core, or with all for much work. Streamlit makes a thread for each run, and torch gives
+    each new thread helpers at its first product, which cost more than they gain."""
     import torch
 
     torch.set_num_threads(1 if model.info.parameters < MANY else os.cpu_count() or 1)
 
 
 def info(name: str) -> ModelInfo:
-    """The facts about a model. The writer counts as a bare decoder until it is here: a text box needs to know no more."""
+    """Return the facts about a model. While the writer is loading, they are those of a bare decoder, which is enough for a text
+    box.
+    """
     if name in shelf or name != models.names()[0]:
         return model(name).info
     from models.info import ModelInfo

@@ -1,7 +1,7 @@
 """Asks the allocator of the C library (glibc) to give freed memory back to the system.
 
-Streamlit makes a thread a run. glibc gives threads up to eight heaps a core, and what is freed in one of them mostly stays there:
-a class would take more memory the longer it goes on, though nothing of it is in use.
+Streamlit makes a thread for each run. glibc gives threads up to eight heaps a core, and memory that is freed in a heap mostly
+stays there: the server of a class would take more and more unused memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LARGE = 4 * 2**20  # bytes: what takes as many gets pages of its own, which go b
 
 @cache
 def _library() -> ctypes.CDLL | None:
-    """glibc; None where the C library is another one."""
+    """Return glibc; None if the C library is another one."""
     try:
         library = ctypes.CDLL(None)
         return library if library.gnu_get_libc_version and library.malloc_trim and library.mallopt else None
@@ -25,7 +25,7 @@ def _library() -> ctypes.CDLL | None:
 
 
 def set_up() -> None:
-    """Let threads share as many heaps as there are cores, before there are many threads; what was set outside stays."""
+    """Limit the heaps to the number of cores, before there are many threads; a setting in the environment stays."""
     if library := _library():
         if "MALLOC_ARENA_MAX" not in os.environ:
             library.mallopt(ARENA_MAX, os.cpu_count() or 2)
@@ -34,6 +34,6 @@ def set_up() -> None:
 
 
 def give_back() -> None:
-    """Give what was freed back to the system, which takes some milliseconds."""
+    """Give freed memory back to the system, which takes some milliseconds."""
     if library := _library():
         library.malloc_trim(ctypes.c_size_t(0))

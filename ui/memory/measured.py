@@ -21,7 +21,7 @@ def is_enabled(environment: Mapping[str, str] = os.environ) -> bool:
 
 @cache
 def registry() -> CollectorRegistry:
-    """What is counted by this process, and what the process itself takes."""
+    """Return the registry of this process's counters and its own use of memory and processor."""
     from prometheus_client import CollectorRegistry, ProcessCollector
 
     collector_registry = CollectorRegistry()
@@ -39,7 +39,7 @@ def _answers() -> Histogram:
 
 @contextmanager
 def press(page: str) -> Iterator[None]:
-    """Count a press on that page, and the time that its answer takes in this block."""
+    """Count an interaction with a page, and the time that the answer takes inside this `with` block."""
     if not is_enabled():
         yield
         return

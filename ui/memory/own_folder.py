@@ -14,7 +14,7 @@ PREFIX, LOCK = "hl-own-", ".lock"
 
 @cache
 def folder() -> Path:
-    """The folder, which is made when it is asked for first. Errors: OSError."""
+    """Return the folder, and create it at the first call. Errors: OSError."""
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if _is_left_behind(old):
             shutil.rmtree(old, ignore_errors=True)
@@ -27,14 +27,14 @@ def folder() -> Path:
 
 
 def remove() -> None:
-    """Remove the folder, if there is one. Called when the server has ended its work, whatever has ended it."""
+    """Remove the folder, if there is one. Called when the server ends, for whatever reason."""
     if folder.cache_info().currsize:
         shutil.rmtree(folder(), ignore_errors=True)
 
 
 def _is_left_behind(old: Path) -> bool:
-    """Whether no server has it any more. Servers in several containers may share the folder and not know each other's processes,
-    so that a lock tells, which the system lets go of when its process ends."""
+    """Return whether no server uses a folder any more. Servers in several containers may share its parent and cannot see each
+    other's processes, so a lock decides, which the system releases when its process ends."""
     try:
         if os.name == "nt" or old.lstat().st_uid != os.getuid():
             return False
@@ -46,7 +46,7 @@ def _is_left_behind(old: Path) -> bool:
 
 
 def _lock(own: Path, more: int) -> int:
-    """The open lock of a folder. Errors: OSError where another process has it."""
+    """Open and return the lock of a folder. Errors: OSError if another process has it."""
     held = os.open(own / LOCK, os.O_RDWR | more, 0o600)
     if os.name != "nt":
         import fcntl

@@ -1,4 +1,4 @@
-"""Decides what a full server drops: first what nobody waits for, and of that from the network that holds most."""
+"""Decides what a full server drops: first items that nobody waits for, and among these one of the network that holds most."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Bound:
-    """How many there may be, and how many bytes of them."""
+    """The largest number of items, and of their bytes."""
 
     count: int
     bytes: int
 
 
 class Share(NamedTuple):
-    """Something that is kept for somebody. leaves: its place among those that leave, the lowest first; None where somebody waits
-    for it."""
+    """An item that is kept for a visitor. leaves: its rank among items that may be dropped, the lowest first; None while somebody
+    waits for it."""
 
     name: str
     network: str
@@ -26,7 +26,7 @@ class Share(NamedTuple):
 
 
 class Crowded(Exception):
-    """There is no room, and nothing that could leave. near: whether that is so of one's own network, or of the server."""
+    """There is no room, and nothing that may be dropped. near: whether the visitor's own network is full, or the whole server."""
 
     def __init__(self, near: bool) -> None:
         super().__init__(near)
@@ -34,11 +34,11 @@ class Crowded(Exception):
 
 
 def choose_leaving(held: Sequence[Share], new: Share, of_network: Bound, of_server: Bound) -> list[str]:
-    """The names of what has to leave so that something new fits, from what is held, the oldest first.
+    """Return the names of the items to drop so that a new one fits, from the held ones, the oldest first.
 
-    Of a network that is full something of its own leaves. Of a server that is full something of the network that holds most, also
-    what somebody waits for (the newest of it) where nothing else is left and that network holds more than the newcomer's.
-    Errors: Crowded.
+    If the network is full, one of its own items is dropped. If the server is full, an item of the network that holds most is
+    dropped: if nothing else is left, even an item that somebody waits for (the newest), provided that this network holds more
+    than the newcomer's. Errors: Crowded.
     """
     left = list(held)
     for bound, near in ((of_network, True), (of_server, False)):
@@ -51,7 +51,7 @@ def choose_leaving(held: Sequence[Share], new: Share, of_network: Bound, of_serv
 
 
 def is_over(bound: Bound, held: Sequence[Share], new: Share) -> bool:
-    """Whether something new is too much beside what is held. A single thing may have any size."""
+    """Return whether a new item is too much beside the held ones. A single item may have any size."""
     return bool(held) and (len(held) >= bound.count or sum(share.bytes for share in held) + new.bytes > bound.bytes)
 
 
@@ -66,6 +66,6 @@ def _first(held: Sequence[Share], new: Share, bound: Bound, near: bool) -> Share
 
 
 def _part(held: Sequence[Share], network: str, bound: Bound) -> float:
-    """Which part of a bound a network holds."""
+    """Return the share of a bound that a network holds."""
     own = [share.bytes for share in held if share.network == network]
     return max(len(own) / bound.count, sum(own) / bound.bytes)

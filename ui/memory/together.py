@@ -1,6 +1,6 @@
 """Draws a picture once for all visitors who look at the same trace, such as a class.
 
-Each reading gives a Trace of its own, but those of a text that was read once share their attention, and that tells them.
+Each reading has its own Trace, but traces of a text that was read once share their attention, which identifies them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _products: dict[int, OrderedDict[Hashable, Any]] = {}  # by the identity of what
 
 
 def make_once(trace: Trace, key: Hashable, make: Callable[[], T]) -> T:
-    """What `make` makes of a trace, or made of it under this key before, which says all that it depends on besides. Kept is a
-    view of ours, or a tuple of what nobody changes; and it may hold nothing of the trace, which would then stay for good."""
+    """Return `make(trace)`, computed once for each trace and key. The key names everything else that the result depends on. The
+    result is a view of ours, or an immutable tuple; it must not refer to the trace, which would then never be freed."""
     attention = shared(trace)
     with _lock:
         if id(attention) not in _products:
@@ -48,5 +48,7 @@ def make_once(trace: Trace, key: Hashable, make: Callable[[], T]) -> T:
 
 
 def shared(trace: Trace) -> Attention:
-    """The last attention of a trace: it depends on all that was read, also where encoders share theirs among several targets."""
+    """Return the last attention of a trace: it depends on everything that was read, even where several targets share an encoder's
+    attention.
+    """
     return list(trace.attention.values())[-1]

@@ -50,10 +50,10 @@ GUESSED = "Too many keys of trained models that do not exist came from your {whe
 
 @dataclass(frozen=True)
 class Trained:
-    """A model that was trained here. name: "repeat, 400 steps (<32 digits>)", on this server its own, because of the key; key:
-    who has it in a link may open the model; folder: where its files lie; whose: its visitor's `browser()`, network: theirs;
-    examples: texts that it is good at, its own first; induction: layer, head and score of its induction head, None where its task
-    has none; reads: those of the head that its task takes (`reader`)."""
+    """A model that was trained here. name: "repeat, 400 steps (<32 digits>)", which the key makes unique on this server; key:
+    whoever has it in a link may open the model; folder: of its files; whose: its visitor's `browser()`; network: its visitor's;
+    examples: texts that suit it, its own first; induction: layer, head and score of its induction head, None if its task has
+    none; reads: those of the head that its task needs (`reader`)."""
 
     name: str
     key: str
@@ -70,7 +70,7 @@ class Trained:
 
     @cached_property
     def bytes(self) -> int:
-        """Of its files."""
+        """The bytes of its files."""
         return sum(file.stat().st_size for file in self.folder.iterdir())
 
 
@@ -90,13 +90,15 @@ _guesses = Guesses(OWN, lambda: WRONG // home.count)
 
 
 def browser() -> str:
-    """What tells a visitor's browser from others, so that they find their training after a reload: the token in a cookie of
-    Streamlit's own, made against forged requests; "" where it is switched off."""
+    """Return a token that identifies the visitor's browser, so that they find their training after a reload: that of Streamlit's
+    own cookie against forged requests; "" where it is switched off."""
     return unmask(str(st.context.cookies.get("_streamlit_xsrf", "")))
 
 
 def unmask(cookie: str) -> str:
-    """The token of a cookie "2|mask|token xor mask|time", both in hex: it stays while the mask is another one at each request."""
+    """Return the token of a cookie "2|mask|token xor mask|time", both in hex: the mask changes at each request, the token does
+    not.
+    """
     try:
         _, mask, masked, _ = cookie.strip("\"'").split("|")
         return bytes(a ^ b for a, b in zip(bytes.fromhex(masked), itertools.cycle(bytes.fromhex(mask)), strict=False)).hex()
@@ -105,17 +107,17 @@ def unmask(cookie: str) -> str:
 
 
 def new_name() -> str:
-    """A name that nobody guesses, of 128 bits: it is the key of the models that come of a training."""
+    """Return a random name of 128 bits that nobody can guess: the key of a training's models."""
     return secrets.token_hex(16)
 
 
 class Full(ValueError):
-    """As many trainings run as there is room for."""
+    """There is no room for another running training."""
 
 
 def keep(name: str, training: Training) -> None:
-    """Make a training this visitor's. Errors: Full, a sentence, when this visitor has as many that run as one may, or when there
-    are so many that run that none can leave."""
+    """Register a training as this visitor's. Errors: Full, a sentence, when this visitor has as many running trainings as are
+    allowed, or when so many run that none can be dropped."""
     me, network = browser(), addresses.mine()
     with _lock:
         own = sum(entry.whose == me and entry.training.state == "running" for entry in _owned.values())
@@ -140,7 +142,7 @@ def keep(name: str, training: Training) -> None:
 
 
 def _let_go(name: str, entry: OwnedTraining) -> None:
-    """Stop a training that has left, and remember what its visitor is to be told."""
+    """Stop a training that is dropped, and remember the notice for its visitor."""
     training_state, steps = entry.training.state, entry.training.step
     entry.training.stop()
     shutil.rmtree(logs(name), ignore_errors=True)
@@ -154,7 +156,7 @@ def _let_go(name: str, entry: OwnedTraining) -> None:
 
 
 def mine() -> tuple[str, Training | None]:
-    """This visitor's training and its name: the one that was begun in this session, or the newest of this browser."""
+    """Return this visitor's training and its name: the one begun in this session, or the newest of this browser."""
     name, me = state.TRAINING.get(), browser()
     _hear_what_left(name, me)
     if name not in _owned:
@@ -164,7 +166,7 @@ def mine() -> tuple[str, Training | None]:
 
 
 def _hear_what_left(name: str, me: str) -> None:
-    """Take note of this visitor's training that the server has let go."""
+    """Take over the notice about this visitor's training that the server has dropped."""
     with _lock:
         names = [other for other, (whose, _) in _left.items() if other == name or (me and whose == me)]
         sentences = [_left.pop(other)[1] for other in names]
@@ -173,12 +175,12 @@ def _hear_what_left(name: str, me: str) -> None:
 
 
 def notice_of_loss() -> str:
-    """What the server has let go of this visitor's, as a sentence; "" for nothing, and once they have begun another training."""
+    """Return a sentence on this visitor's training that the server has dropped; "" for none, and once they have begun another."""
     return state.TRAINING_LEFT.get()
 
 
 def forget() -> None:
-    """Stop this visitor's training and let go of it."""
+    """Stop and drop this visitor's training."""
     name = state.TRAINING.pop()
     with _lock:
         entry = _owned.pop(name, None)
@@ -187,12 +189,12 @@ def forget() -> None:
 
 
 def running() -> int:
-    """How many go on right now."""
+    """Return how many trainings run right now."""
     return sum(entry.training.state == "running" for entry in list(_owned.values()))
 
 
 def write_model(name: str, training: Training) -> Trained:
-    """The model as it is now, in a folder. Errors: ModelError when it cannot be written."""
+    """Write the present model to a folder, and return it as a trained model. Errors: ModelError when it cannot be written."""
     steps = training.learned
     title = f"{training.task.name}, {steps} step{'s'[: steps != 1]}"
     folder = None
@@ -212,7 +214,7 @@ def write_model(name: str, training: Training) -> Trained:
 
 
 def _shelve(trained: Trained) -> Trained:
-    """Keep a model that was written; others leave with their folders where there is no room."""
+    """Keep a model that was written; where there is no room, others are dropped with their folders."""
     with _lock:
         if known := _trained.get(trained.name):
             return known
@@ -226,12 +228,12 @@ def _shelve(trained: Trained) -> Trained:
 
 
 def find(name: str) -> Trained | None:
-    """The model of that name, if it was trained here."""
+    """Return the model of that name if it was trained here, else None."""
     return _trained.get(name)
 
 
 def names(keys: str) -> list[str]:
-    """The trained models of this browser, and those whose keys a link has, with commas between."""
+    """Return the trained models of this browser, and those whose keys a link has, separated by commas."""
     if not _trained and not keys:
         return []
     linked, me = _linked(keys), browser()
@@ -239,7 +241,7 @@ def names(keys: str) -> list[str]:
 
 
 def _linked(keys: str) -> set[str]:
-    """The right ones among the keys of a link; none for who has tried too many wrong ones."""
+    """Return the valid keys of a link; none for a visitor who has tried too many wrong ones."""
     linked = set(filter(None, keys.split(",", LINKED)[:LINKED]))
     if not linked or _guesses.over(*(who := (addresses.mine(), browser()))):
         return set()
@@ -250,18 +252,18 @@ def _linked(keys: str) -> set[str]:
 
 
 def full_name(name: str, keys: str) -> str:
-    """The name of the newest of `names(keys)` that is called so, or so with the beginning of its key; any other name as it
-    is."""
+    """Return the full name of the newest of `names(keys)` with this short name, or with it and the beginning of its key; any
+    other name unchanged."""
     return next((trained for trained in reversed(names(keys)) if name in (display_name(trained), distinct_name(trained))), name)
 
 
 def keys(*names: str | None) -> str | None:
-    """What a link says beside the names of models, so that it opens those of them that were trained here; None for none."""
+    """Return the keys that a link needs to open those of these models that were trained here; None for none."""
     return ",".join(dict.fromkeys(_trained[name].key for name in names if name in _trained)) or None
 
 
 def check(name: str) -> None:
-    """Errors: ModelError when a trained model is not here, or was asked for by who has tried too many wrong keys."""
+    """Raise ModelError when a trained model is not here, or when the visitor has tried too many wrong keys."""
     who, trained = (addresses.mine(), browser()), find(name)
     if trained and who[1] and trained.whose == who[1]:
         return
@@ -277,12 +279,12 @@ def check(name: str) -> None:
 
 
 def why(error: Exception) -> str:
-    """Why a file could not be written, without a word of where."""
+    """Return the reason why a file could not be written, without its path."""
     return "The disk of the server is full" if is_full(error) else "The server’s log says why"
 
 
 def own_examples(training: Training) -> tuple[str, ...]:
-    """Texts that a trained model is good at: its probe and others of its task, each without the last character."""
+    """Return texts that suit a trained model: its probe and others of its task, each without the last character."""
     import numpy as np
 
     generator = np.random.default_rng(training.budget.seed)
@@ -294,7 +296,7 @@ def own_examples(training: Training) -> tuple[str, ...]:
 
 
 def induction(training: Training) -> tuple[int, int, float] | None:
-    """Layer, head and score of the head that looks most at what followed earlier copies, in the newest snapshot."""
+    """Return layer, head and score of the head that looks most at the tokens after earlier copies, in the newest snapshot."""
     import numpy as np
 
     scores = training.snapshots[-1].induction
@@ -305,9 +307,9 @@ def induction(training: Training) -> tuple[int, int, float] | None:
 
 
 def reader(training: Training) -> tuple[int, int, float]:
-    """Layer and head of the head that its task takes, and its mean weight on what it looks at: on what followed earlier copies;
-    in a text that is learned by heart, on the token before; else, from where each character of the answer is said, on that
-    character among those given, in the example that the snapshots are of."""
+    """Return layer and head of the head that its task needs, and its mean weight on the tokens that it should look at: those
+    after earlier copies; in a text that is learned by heart, the previous token; else, in the snapshots' example, the place in
+    the question of the answer's next character."""
     import numpy as np
 
     newest = training.snapshots[-1]
@@ -323,10 +325,10 @@ def reader(training: Training) -> tuple[int, int, float]:
 
 
 def examples(name: str) -> list[str]:
-    """The examples of a model that was trained here, by its name; none of another."""
+    """Return the examples of a model that was trained here, by its name; none for other models."""
     return list(_trained[name].examples) if name in _trained else []
 
 
 def logs(name: str) -> Path:
-    """The folder for the training's TensorBoard log."""
+    """Return the folder for the training's TensorBoard log."""
     return own_folder.folder() / "logs" / name

@@ -1,4 +1,4 @@
-"""Runs take turns: two cores gain nothing from forty threads at once, and lose half of their time to changing between them."""
+"""Turns of runs: two cores gain nothing from forty threads at once, and would lose half of their time to switching."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _thread = local()  # turn: the one of this thread
 
 @contextmanager
 def turn(first: bool = False) -> Iterator[float]:
-    """Wait until fewer runs than there are cores are in such a block; gives the seconds that this took.
+    """Wait until fewer runs than cores are in such a `with` block; yield the seconds that this took.
 
-    A run of a whole page is in one from its beginning, and so is its stage where that runs alone.
-    Who came first is next, or else the unlucky ones of a full room wait twice as long as the others. `first` goes before all: who
-    has waited already and has typed on, and who leads a class.
+    The run of a whole page is in one from its beginning; so is the page's stage when it runs alone.
+    Runs are served in order of arrival; otherwise some visitors in a full room would wait twice as long as others. Runs with
+    `first` go before all: those of a visitor who has waited and typed on, and of a class's leader.
     """
     began, outer = time.monotonic(), getattr(_thread, "turn", None)
     mine = _thread.turn = Turn(first)
@@ -36,7 +36,7 @@ def turn(first: bool = False) -> Iterator[float]:
 
 @contextmanager
 def handed_on() -> Iterator[None]:
-    """Let another run have this thread's turn while it waits for what is computed for several runs; then it is the next again."""
+    """Pass this thread's turn to another run while it waits for a shared computation; afterwards it is next again."""
     mine: Turn | None = getattr(_thread, "turn", None)
     if mine is None or not mine.is_mine:
         yield
@@ -49,7 +49,9 @@ def handed_on() -> Iterator[None]:
 
 
 class Turn:
-    """The turn of a thread. is_mine: whether it has come; who has waited too long begins without, and hands none on."""
+    """The turn of a thread. is_mine: whether it has come; a thread that has waited too long begins without a turn and passes none
+    on.
+    """
 
     def __init__(self, first: bool) -> None:
         self.is_mine = False
@@ -67,7 +69,7 @@ class Turn:
 
 
 def _ask(first: bool) -> Event:
-    """A place in the queue, or a turn at once."""
+    """Take a turn at once, or a place in the queue."""
     global _free
     mine = Event()
     with _lock:
@@ -82,7 +84,7 @@ def _ask(first: bool) -> Event:
 
 
 def _give_up(mine: Event) -> bool:
-    """Leave the queue; False where the turn has come in this very moment."""
+    """Leave the queue; return False if the turn has come at this very moment."""
     with _lock:
         if mine in _waiting:
             _waiting.remove(mine)

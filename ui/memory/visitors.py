@@ -19,7 +19,7 @@ leaving: list[Callable[[Here], None]] = []  # asked, whenever somebody has gone,
 
 
 class Held:
-    """What is done for a visitor, while they are here; afterwards nothing."""
+    """A function that acts for a visitor while they are connected, and does nothing afterwards."""
 
     def __init__(self, do: Callable[..., Any]) -> None:
         self.do: Callable[..., Any] | None = do
@@ -35,19 +35,19 @@ _acting_for: ContextVar[str] = ContextVar("headlight_visitor", default="")
 
 
 def me() -> str:
-    """For whom this thread works: what is kept for them is bounded; "" for nobody."""
+    """Return the visitor for whom this thread works, so that data kept for them can be limited; "" for nobody."""
     run = get_script_run_ctx(suppress_warning=True)
     return run.session_id if run else _acting_for.get()
 
 
 def is_run() -> bool:
-    """Whether this thread runs a page."""
+    """Return whether this thread runs a page."""
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
 @contextmanager
 def acting_for(visitor: str) -> Iterator[None]:
-    """Work for a visitor inside the `with` block, on a thread that runs no page."""
+    """Act for a visitor inside the `with` block, on a thread that runs no page."""
     token = _acting_for.set(visitor)
     try:
         yield
@@ -56,12 +56,14 @@ def acting_for(visitor: str) -> Iterator[None]:
 
 
 def is_here(visitor: str) -> bool:
-    """Whether a visitor is connected; so is what works outside of a page."""
+    """Return whether a visitor is connected; work outside of a page counts as connected."""
     return not visitor or not runtime.exists() or runtime.get_instance().is_active_session(visitor)
 
 
 def let_go() -> None:
-    """Let go of what is kept for those who are gone. Who comes back after a moment without network has it computed again."""
+    """Drop the data kept for visitors who have left. For a visitor who returns after a moment without network, it is computed
+    again.
+    """
     if not runtime.exists():
         return
     connected = runtime.get_instance().is_active_session
@@ -70,8 +72,8 @@ def let_go() -> None:
 
 
 def hold(do: Callable[..., Any]) -> Held:
-    """Something to do for this visitor until they go. What a press does, or a fragment, holds a text as a model has read it, and
-    Streamlit keeps it for minutes after a browser has gone. Who comes back has their page drawn again (`ui.shell`)."""
+    """Return a function that acts for this visitor until they leave. Callbacks and fragments hold traces, and Streamlit keeps
+    them for minutes after a browser has gone. A returning visitor's page is drawn again (`ui.shell`)."""
     held = Held(do)
     with _lock:
         _held.setdefault(me(), WeakSet()).add(held)

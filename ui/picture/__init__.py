@@ -1,1 +1,1 @@
-"""A picture, and how it is taken away."""
+"""Pictures of a page, and their download in several formats."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Note:
     """A sentence beside or in place of a picture, as Markdown.
 
-    kind: "caption", "text", "info"; "error", whose text is plain; or "code", of Python. icon: of an "info", as Streamlit has it.
-    fold: the name of what a reader unfolds to read it, with its neighbours of the same fold; "" where it stands open.
+    kind: "caption", "text", "info"; "error", whose text is plain; or "code", in Python. icon: of an "info", as Streamlit names
+    it. fold: the name of what a reader unfolds to read it, with its neighbours of the same fold; "" where it stands open.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Table:
-    """A table among the pictures. scrolls: it has no column of names, and long rows scroll."""
+    """A table among the pictures. scrolls: whether long rows scroll, because there is no column of names."""
 
     rows: pd.DataFrame
     scrolls: bool = False
@@ -54,7 +54,7 @@ class Board:
     """The pictures and words that a page shows of a text.
 
     contents: by the keys under which a page mounts them, in order. beside: sentences in the column of words. pictures: those that
-    can be taken away. explained: the words of the field that are marked here, by entry, and where.
+    can be downloaded. explained: the technical terms that are marked here, by entry, and where.
     """
 
     contents: Mapping[str, Content]
@@ -77,7 +77,7 @@ class Board:
 
 
 class Draft:
-    """A board while it is composed: the words and pictures of a page for one look. folder: where the words of the page stand."""
+    """A board while it is composed: the words and pictures of a page for one look. folder: that of the page's words."""
 
     def __init__(self, folder: Path, look: Look):
         self.folder, self.look = folder, look
@@ -96,16 +96,16 @@ class Draft:
         return Marked(" ".join(text for heading in headings if (text := self.words(heading, **values))))
 
     def heading_for(self, heading: str, case: str | None = None) -> str:
-        """A heading, for a case if the page says something else there (see `Words.heading_for`). case: by default of the look."""
+        """Return a heading, with its case if the page has words for it (see `Words.heading_for`). case: by default the look's."""
         return self.reader.heading_for(self.folder, heading, self.look.case if case is None else case)
 
     def say(self, heading: str, fold: str = "", **values: object) -> None:
-        """Add what the page says under a heading to the column of words, as quiet text. fold: as of `Note`."""
+        """Add the page's words under a heading to the column of words, as quiet text. fold: as of `Note`."""
         if text := self.words(heading, **values):
             self.beside.append(Note(text, fold=fold))
 
     def note(self, key: str, heading: str, **values: object) -> None:
-        """Add what the page says under a heading among the pictures, as quiet text."""
+        """Add the page's words under a heading among the pictures, as quiet text."""
         if text := self.words(heading, **values):
             self.contents[key] = Note(text)
 
@@ -118,15 +118,15 @@ class Draft:
             self.contents[key] = board([Card(parts, title)], title)
 
     def apart(self) -> list[Part]:
-        """The part that says that tokens were not joined to words, where that is so; else none."""
+        """Return a part that says that tokens were not joined to words, if that is so; else none."""
         return [Part("apart", None, APART)] if self.look.apart else []
 
     def part(self, name: str, build: Callable[..., Part], *arguments: object) -> Part:
-        """A part that `build` makes of this draft; an error becomes a sentence in its place."""
+        """Return the part that `build` makes from this draft; an error becomes a sentence in its place."""
         return part(name, build, self, *arguments)
 
     def picture(self, picture: Picture, above: str = "", below: str = "", late: bool = False) -> Part:
-        """A picture as a part of a board of cards, which can be taken away."""
+        """Return a picture as a part of a board of cards; it can be downloaded."""
         self.pictures.append(picture)
         return picture.on_board(above, below, late)
 
@@ -135,7 +135,7 @@ class Draft:
         self.contents[key] = board(cards, label, later, answers)
 
     def add(self, picture: Picture | Note, key: str) -> None:
-        """Add a picture by its own key, which can be taken away; or, by `key`, the sentence in its place."""
+        """Add a picture, which can be downloaded, under its own key; or, under `key`, the sentence in its place."""
         if isinstance(picture, Note):
             self.contents[key] = picture
             return
@@ -144,7 +144,7 @@ class Draft:
 
     @contextmanager
     def attempt(self, name: str, key: str = "") -> Iterator[None]:
-        """An error in this block becomes a sentence in its place: under a key, or in the column of words."""
+        """Turn an error in this `with` block into a sentence in its place: under a key, or in the column of words."""
         try:
             yield
         except Exception as error:

@@ -28,7 +28,7 @@ WORDS: dict[str, Any] = {
 
 
 def caption(picture: Picture) -> Caption:
-    """The caption of a picture."""
+    """Return the caption of a picture."""
     kind = picture.title or (
         "Comparison" if len(picture.looks) > 1 else KINDS.get(picture.key, picture.key.replace("-view", " view").capitalize())
     )
@@ -63,7 +63,7 @@ def caption(picture: Picture) -> Caption:
 
 
 def subject(picture: Picture) -> str:
-    """Layer and head, as people write them: "L5 H1", "L5, all heads", "mean of the heads of L5"."""
+    """Return layer and head as people write them: "L5 H1", "L5, all heads", "mean of the heads of L5"."""
     if len(picture.looks) == 1:
         return of_look(picture.looks[0], picture.options, picture.words)
     heads = picture.options.get("heads", [(look.layer, look.head) for look in picture.looks])
@@ -95,7 +95,7 @@ def of_look(look: Look, options: dict[str, Any], words: str) -> str:
 
 
 def in_words(name: str, value: Any, look: Look) -> str:
-    """An option as words; "" for one that says nothing."""
+    """Return an option in words; "" for an option that needs no mention."""
     if name in WORDS:
         words = WORDS[name]
         return (
@@ -122,5 +122,5 @@ def size(info: ModelInfo) -> str:
 
 
 def slug(text: str) -> str:
-    """Text as a part of a file's name, which every system takes."""
+    """Return text as a part of a file's name that every system accepts."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:60]

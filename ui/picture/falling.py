@@ -1,6 +1,6 @@
 """A recipe of two pages: the prediction's probability while tokens are deleted, and which tokens are shown.
 
-A notebook that is taken away carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from viz.tokens import label, plain_signs
 def select_tokens(
     trace: Trace, second: str, scope_options: dict[str, Any], simple: bool
 ) -> tuple[list[Token], list[list[int]], int]:
-    """The tokens that are shown, the source before the target; the places that each joins; where the target begins.
+    """Return the shown tokens, the source before the target; the positions that each joins; and where the target begins.
 
     scope_options: as `analysis.scope` takes it; simple: with the tokens' signs as beginners read them.
     """
@@ -59,9 +59,9 @@ def falling(
     across: str,
     evidence: Faithfulness | None = None,
 ) -> go.Figure:
-    """How the chance of a prediction changes while tokens leave the text, or come, in the order of a method.
+    """Draw how the probability of a prediction changes while tokens are deleted, or inserted, in the order of a method.
 
-    choices: of `Attribution`; between: of attention flow, as many tokens as `flow` takes.
+    choices: fields of `Attribution`; between: the most tokens that attention flow takes.
     """
     if evidence is None:
         question = Question(model, trace, position, token, against)
@@ -87,7 +87,7 @@ def chances(order: Curves, coming: bool) -> np.ndarray:
 
 
 def scores_by(question: Question, method: str, choices: tuple[tuple, ...], between: int | None) -> np.ndarray:
-    """What a method of either page gives to each token: float64 [token]."""
+    """Return the score of each token by a method of either page: float64 [token]."""
     if method not in METHODS:
         return explain(question, method).scores
     attribution = Attribution(

@@ -31,7 +31,7 @@ SIDES = {"from": "from_", "to": "to_", "token": ""}  # axes of tokens, and what 
 
 
 def numbers(picture: Picture) -> dict[str, Numbers]:
-    """What a picture shows, with the axes of each array."""
+    """Return the numbers that a picture shows, with the axes of each array."""
     arrays: dict[str, Numbers] = {}
     for name, values in picture.numbers().items():
         if isinstance(values, Numbers):
@@ -46,7 +46,7 @@ def numbers(picture: Picture) -> dict[str, Numbers]:
 
 
 def numbered(array: Numbers, look: Look | None) -> Numbers:
-    """An array whose layers have their numbers in the network, where nothing else names them."""
+    """Return an array with its layers named by their numbers in the network, unless it already names them."""
     if look is None or not look.model.info.layer_numbers or "layer" not in array.axes or "layer" in array.names:
         return array
     numbers, size = look.attention.numbers, array.shape[array.axes.index("layer")]
@@ -54,9 +54,9 @@ def numbered(array: Numbers, look: Look | None) -> Numbers:
 
 
 def limit_size(arrays: dict[str, Numbers], look: Look | None, most: int) -> tuple[dict[str, Numbers], str]:
-    """The arrays, none with more than `most` numbers; where one has more, only the chosen layer, then the chosen head of it.
+    """Limit each array to `most` numbers: a larger one is cut to the chosen layer, then to the chosen head.
 
-    Also what was left out, as words: "L5 H1 only", or "".
+    Return the arrays, and words on the cut: "L5 H1 only", or "".
     """
     bounded_arrays, left_names = dict(arrays), {}
     for axis, chosen in (("layer", look.number(look.layer)), ("head", look.head)) if look else ():
@@ -73,7 +73,7 @@ def in_table(arrays: dict[str, Numbers]) -> dict[str, Numbers]:
 
 
 def rows(arrays: dict[str, Numbers]) -> tuple[tuple[str, ...], dict[str, Numbers]]:
-    """The axes of the largest array, and the arrays that can be columns beside it: those whose axes are among them."""
+    """Return the axes of the largest array, and the arrays that can be columns beside it: those whose axes are among them."""
     axes = max(arrays.values(), key=lambda array: (len(array.axes), np.prod(array.shape))).axes
     sizes = {axis: next(array.shape[array.axes.index(axis)] for array in arrays.values() if axis in array.axes) for axis in axes}
     fits = {
@@ -85,15 +85,16 @@ def rows(arrays: dict[str, Numbers]) -> tuple[tuple[str, ...], dict[str, Numbers
 
 
 def csv(picture: Picture, about: Caption) -> bytes:
-    """A row for each number: where it stands (layer, head, from and to by position and token), and the number.
+    """Return a CSV with a row for each number: its place (layer, head, from and to by position and token), and the number.
 
-    The last column, `provenance`, says in its first row where the numbers are from: every program reads the file as it is, and
-    who sorts or cuts the table keeps its columns. Numbers are written so that they read back as the same float32. Of a model that
-    looks back only, the pairs that it masks have no row. Where all would be more rows than a spreadsheet has (2**20), it is those
-    of the chosen head, and where that is still too many, the largest. UTF-8 with a byte-order mark, by which Excel knows it.
-    Spreadsheets take a cell that begins with = + - @ for a formula: such a token, or one that begins with ', has a ' before it,
-    and so has what follows a semicolon, a tab or a line break in a token. Take one away to have it back. A token that is
-    far longer than usual ends in “…”: a column of tokens has about 2**26 characters at most, and no cell more than a spreadsheet.
+    The last column, `provenance`, says in its first row where the numbers come from: every program can read the file, and sorting
+    or cutting the table keeps the column. Numbers are written so that they read back as the same float32. For a causal model,
+    masked pairs have no row. If there were more rows than a spreadsheet allows (2**20), only those of the chosen head are
+    written, and if these are still too many, the largest numbers. The file is UTF-8 with a byte-order mark, which Excel needs.
+    Spreadsheets take a cell that begins with = + - @ for a formula: such a token, or one that begins with ', gets a ' in front,
+    and so does the text after a semicolon, a tab or a line break in a token. Remove one ' to restore the token. A token that is
+    far longer than usual ends in “…”: a column of tokens has at most about 2**26 characters, and no cell more than a spreadsheet
+    allows.
     """
     import pandas as pd
 
@@ -132,7 +133,7 @@ def csv(picture: Picture, about: Caption) -> bytes:
 
 
 def left_out(arrays: dict[str, Numbers], look: Look | None) -> str:
-    """What the files do not hold of what the picture shows, as a sentence; "" where they hold all."""
+    """Return a sentence on the numbers of the picture that the files leave out; "" if they contain all."""
     few, in_csv = limit_size(in_table(arrays), look, room(look) * MOST_ROWS)
     _, in_npz = limit_size(arrays, look, MOST_NUMBERS)
     rest = sorted(arrays.keys() - rows(few)[1].keys())
@@ -146,16 +147,16 @@ def left_out(arrays: dict[str, Numbers], look: Look | None) -> str:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Names as a sentence has them: "x, y and z"."""
+    """Join names for a sentence: "x, y and z"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def npz(picture: Picture, about: Caption) -> bytes:
-    """The arrays, the tokens, and as JSON `metadata` (caption, model, texts, options, and the axes of each array) and
-    `provenance` (see `ui.picture.provenance`).
+    """Return an NPZ file with the arrays, the tokens, and in JSON `metadata` (caption, model, texts, options, and the axes of
+    each array) and `provenance` (see `ui.picture.provenance`).
 
-    `numpy.load(…, allow_pickle=False)` reads it. Of more than 2**24 numbers it holds the chosen layer, or the chosen head.
-    A token that is far longer than usual ends in “…” in the array of tokens; `metadata` has all of it.
+    `numpy.load(…, allow_pickle=False)` reads it. An array of more than 2**24 numbers is cut to the chosen layer, or the chosen
+    head. A token that is far longer than usual ends in “…” in the array of tokens; `metadata` has all of it.
     """
     look = picture.look
     bounded_arrays, note = limit_size(numbers(picture), look, MOST_NUMBERS)
@@ -196,14 +197,14 @@ def place_of(look: Look) -> dict[str, Any]:
 
 
 def room(look: Look | None) -> int:
-    """How many numbers make a row of a CSV: two of a model that looks back only, half of whose pairs are masked."""
+    """Return how many numbers of an array make one row of the CSV: two for a causal model, which masks half of the pairs."""
     return 2 if look and look.causal else 1
 
 
 def side(array: Numbers, axis: str, look: Look | None) -> tuple[np.ndarray, list[str]]:
-    """Positions and texts of the tokens along an axis. A word stands at the position of its first token.
+    """Return positions and texts of the tokens along an axis. A word has the position of its first token.
 
-    The rows of cross-attention stand at the token that was read in them; `choosing_tokens` returns what they served to choose.
+    The rows of cross-attention have the position of the token that was read in them; `choosing_tokens` returns the chosen tokens.
     """
     size = array.shape[array.axes.index(axis)]
     if axis in array.names:
@@ -219,7 +220,9 @@ def side(array: Numbers, axis: str, look: Look | None) -> tuple[np.ndarray, list
 
 
 def choosing_tokens(array: Numbers, look: Look | None) -> list[str]:
-    """What each row of cross-attention served to choose; nothing for another attention, or where the rows have other names."""
+    """Return the token that each row of cross-attention served to choose; nothing for other attention, or if the rows have other
+    names.
+    """
     if look is None or "from" in array.names or not look.scope.attention.chooses:
         return []
     of, size = look.scope.queries, array.shape[array.axes.index("from")]
@@ -227,14 +230,14 @@ def choosing_tokens(array: Numbers, look: Look | None) -> list[str]:
 
 
 def cells(names: Sequence[Any], longest: int) -> np.ndarray:
-    """Names of places as cells: texts as `cell`, of at most so many characters, and numbers as they are."""
+    """Return the names along an axis as cells: texts by `cell`, with at most so many characters, and numbers unchanged."""
     if any(isinstance(name, str) for name in names):
         return np.array([cell(cut(name, longest)) if isinstance(name, str) else name for name in names], dtype=object)
     return np.asarray(names)
 
 
 def longest_of(count: int, most: int) -> int:
-    """How long each of so many tokens may be, for all of them to have about `most` characters."""
+    """Return how long each token may be, so that all of them have about `most` characters."""
     return max(USUAL_LENGTH, most // max(1, count))
 
 
@@ -243,16 +246,16 @@ def cut(text: str, longest: int) -> str:
 
 
 def as_array(texts: Sequence[str]) -> np.ndarray:
-    """Tokens as NumPy has texts: each takes as much memory as the longest."""
+    """Return tokens as a NumPy array of texts, in which each takes as much memory as the longest."""
     longest = longest_of(len(texts), MOST_IN_ARRAY)
     return np.array([cut(text, longest) for text in texts], dtype=str)
 
 
 def cell(text: str) -> str:
-    """A token as a cell of a spreadsheet: never a formula, and in signs that UTF-8 has.
+    """Return a token as a cell of a spreadsheet: never a formula, and only with characters that UTF-8 has.
 
-    A spreadsheet that parts cells by semicolons or tabs passes over the quotation marks of a CSV, so that a cell begins after
-    each semicolon, tab and line break of the token too.
+    A spreadsheet that splits cells at semicolons or tabs ignores the quotation marks of a CSV, so a cell also begins after each
+    semicolon, tab and line break in the token.
     """
     text = text.replace("\0", "\u2400").encode("utf-8", "replace").decode()
     parts = re.split(r"(?<=[;\t\r\n])", text)
@@ -261,17 +264,16 @@ def cell(text: str) -> str:
 
 
 def begins_formula(part: str) -> bool:
-    """Whether a spreadsheet would take a cell that begins with this for a formula, or its ' for a mark of ours.
+    """Return whether a spreadsheet would take a cell that begins with this text for a formula, or its ' for one that we added.
 
-    A quotation mark is written twice, which at the front of a cell is an empty text in quotation marks: what follows it begins
-    the cell.
+    A quotation mark is written twice; at the front of a cell this reads as an empty quoted text, so the cell begins after it.
     """
     first = next((sign for sign in part if sign != '"' and not is_invisible(sign)), "")
     return bool(first) and unicodedata.normalize("NFKC", first)[0] in "=+-@'"
 
 
 def is_invisible(sign: str) -> bool:
-    """Whether a spreadsheet may pass over a character at the front of a cell: spaces, signs without a shape, blank letters."""
+    """Return whether a spreadsheet may skip a character at the front of a cell: spaces, signs without a shape, blank letters."""
     return sign.isspace() or sign in BLANK or unicodedata.category(sign)[0] in "CMZ"
 
 
@@ -280,5 +282,5 @@ def column(name: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers as Python's, for JSON."""
+    """Convert NumPy's numbers to Python's, for JSON."""
     return value.item() if isinstance(value, np.generic) else value.tolist() if isinstance(value, np.ndarray) else value

@@ -1,4 +1,4 @@
-"""The one place where what a page has composed becomes a part of the page."""
+"""Places composed boards on a page. No other module does."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from viz.view import View
 
 
 def composed(compose: Callable[..., Board], look: Look, *chosen: object) -> Board:
-    """Compose a board for this run: it marks those words of the field that the page has not marked so far.
+    """Compose a board for this run: it marks the technical terms that the page has not marked so far.
 
-    chosen: what `compose` takes besides a look.
+    chosen: the arguments of `compose` after the look.
     """
     first = state.EXPLAINED.get()
     board = compose(replace(look, explained=None if first is None else dict(first)), *chosen)
@@ -31,7 +31,7 @@ def composed(compose: Callable[..., Board], look: Look, *chosen: object) -> Boar
 
 
 def mount(board: Board, key: str, chosen: Callable[[], None] | None = None) -> None:
-    """Place what a board has under a key. chosen: as of `ui.show.show`."""
+    """Place the content of a board under a key. chosen: as in `ui.show.show`."""
     content = board.contents[key]
     if isinstance(content, View):
         show(content, key, chosen)
@@ -44,7 +44,9 @@ def mount(board: Board, key: str, chosen: Callable[[], None] | None = None) -> N
 
 
 def mount_all(board: Board, chosen: Mapping[str, Callable[[], None]] | None = None) -> Sequence[Picture]:
-    """Place all that a board has, in its order, and return what can be taken away. chosen: for each key as of `mount`."""
+    """Place all contents of a board in their order, and return the pictures that can be downloaded. chosen: for each key, as in
+    `mount`.
+    """
     for key in board.contents:
         mount(board, key, (chosen or {}).get(key))
     return board.pictures

@@ -1,4 +1,4 @@
-"""A picture as a notebook that makes it again, with the recipe's own source and the public API."""
+"""A notebook that draws a picture again, with the recipe's own source and the public API."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ seen = replace(seen, queries=queries, keys=keys)  # with the signs for start and
 
 
 def notebook(picture: Picture, about: Caption) -> str:
-    """The notebook as JSON (nbformat 4.5). `picture` is the picture in it. Errors: ValueError for an option that cannot be
-    written down."""
+    """Return the notebook as JSON (nbformat 4.5); the variable `picture` in it is the picture. Errors: ValueError for an option
+    that has no literal."""
     trained = dict.fromkeys(
         look.model.info.name for look in picture.looks if loadable_name(look.model.info.name) != look.model.info.name
     )
@@ -80,7 +80,7 @@ def cell(kind: str, source: str, id: str) -> dict[str, Any]:
 
 
 def recipe_source(recipe: Callable) -> str:
-    """A recipe's own source, with what it uses of its module: imports, constants, other functions."""
+    """Return a recipe's source, with the parts of its module that it uses: imports, constants, other functions."""
     source = Path(inspect.getfile(recipe)).read_text(encoding="utf-8")
     lines, tree = source.splitlines(), ast.parse(source)
     defined: dict[str, ast.stmt] = {}
@@ -109,7 +109,7 @@ def recipe_source(recipe: Callable) -> str:
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module, those that only a type checker reads included."""
+    """Return the statements of a module, including those that only a type checker reads."""
     for node in body:
         if isinstance(node, ast.If):
             yield from statements(node.body)
@@ -129,7 +129,7 @@ def first_line(node: ast.stmt) -> int:
 
 
 def import_line(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> str:
-    """An import of only the names that are used; "" of none."""
+    """Return an import statement reduced to the names that are used; "" if none is."""
     if not aliases:
         return ""
     only = ast.Import(aliases) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, aliases, node.level)
@@ -137,7 +137,7 @@ def import_line(node: ast.Import | ast.ImportFrom, aliases: list[ast.alias]) -> 
 
 
 def looks_source(picture: Picture) -> str:
-    """Of each look what the recipe takes: model, trace, and what is looked at of it."""
+    """Return the code that makes the recipe's input for each look: model, trace, and the shown part of it."""
     reads, looks = "trace" in picture.takes or "seen" in picture.takes, "seen" in picture.takes
     lines, loaded = [LOADS.strip(), *([SEES.strip()] if looks else []), ""], {}
     for i, look in enumerate(picture.looks):
@@ -157,7 +157,7 @@ def looks_source(picture: Picture) -> str:
 
 
 def data_source(data: dict[str, np.ndarray]) -> str:
-    """The arrays as an NPZ in base64."""
+    """Return the code that reads the arrays from an NPZ in base64."""
     file = io.BytesIO()
     np.savez_compressed(file, **data)  # type: ignore[arg-type]  # its stub takes an array's name for an option
     text = "\n".join(textwrap.wrap(base64.b64encode(file.getvalue()).decode(), 120))
@@ -179,7 +179,7 @@ def call_source(picture: Picture) -> str:
 
 
 def literal(value: Any) -> str:
-    """A value as Python writes it. Errors: ValueError for one that cannot be written down."""
+    """Return a value as a Python literal. Errors: ValueError for a value that has none."""
     if isinstance(value, np.generic):
         value = value.item()
     text = repr(value)

@@ -1,4 +1,4 @@
-"""A picture that is not drawn yet: made by a recipe that a notebook can run too, and the numbers that it shows."""
+"""A picture that is not drawn yet: the recipe that draws it, which a notebook can run too, and the numbers that it shows."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ SHOWN = 300  # characters of a text in a caption; files that hold data have all 
 
 @dataclass(frozen=True)
 class Numbers:
-    """An array that a picture shows. axes: what each axis runs over; names: what stands there, where that is not 0, 1, 2, …;
-    in_csv: whether it belongs into a table too, which holds the largest array and what has a place beside it.
+    """An array that a picture shows. axes: the quantity along each axis; names: the names along it, if they are not 0, 1, 2, …;
+    in_csv: whether it belongs into the CSV too, which holds the largest array and those that fit beside it.
 
-    values may be a Scope: then it is the weights of all its layers, computed when they are asked for. The axes "from", "to" and
-    "token" run over tokens (those of the picture's first look, unless `names` has others).
+    values may be a Scope, which stands for the weights of all its layers, computed when they are needed. The axes "from", "to"
+    and "token" run over tokens (those of the picture's first look, unless `names` has others).
     """
 
     values: np.ndarray | Scope
@@ -51,7 +51,7 @@ class Numbers:
         return self.values
 
     def at(self, axis: str, place: int) -> Numbers:
-        """One place of an axis alone; its name stays."""
+        """Return the array at one index of an axis; the index keeps its name."""
         where = self.axes.index(axis)
         if isinstance(self.values, Scope):
             return Numbers(self.values[place][None], self.axes, {**self.names, axis: [self.name(axis, place)]})
@@ -62,20 +62,20 @@ class Numbers:
         return self.names[axis][place] if axis in self.names else place
 
     def place(self, axis: str, name: Any) -> int:
-        """Where on an axis something stands; the first place where it does not."""
+        """Return the index of a name on an axis; 0 if it is not there."""
         names = list(self.names.get(axis, range(self.shape[self.axes.index(axis)])))
         return names.index(name) if name in names else 0
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that is not drawn yet, and all that it takes to draw it, here or in a notebook.
+    """A picture that is not drawn yet, with everything needed to draw it, here or in a notebook.
 
-    recipe: a function of a page's `recipes`, called with what it takes of each look, and the options, which are literals.
-    numbers: the arrays that the picture shows, in float32, by name; asked for when somebody takes them away.
-    known: what the recipe would calculate, by name, where the page has it already; a notebook calculates it again.
-    data: arrays that the recipe needs and nobody can calculate again, by name; a notebook carries them.
-    counted: whose tokens give it its lengths, where it shows nothing else of a text.
+    recipe: a function of a page's `recipes`, called with its inputs from each look, and with the options, which are literals.
+    numbers: returns the arrays that the picture shows, in float32, by name; called for a download. known: results that the recipe
+    would calculate, by name, if the page has them already; a notebook calculates them again. data: arrays that the recipe needs
+    and nobody can calculate again, by name; a notebook contains them. counted: the look whose tokens determine its lengths, if it
+    shows nothing else of a text.
     """
 
     recipe: Callable[..., View | go.Figure | pd.DataFrame | str]
@@ -94,7 +94,7 @@ class Picture:
 
     @cached_property
     def drawn(self) -> Any:
-        """A view of ours, a Plotly figure, a table, or a page of its own as HTML."""
+        """The drawn picture: a view of ours, a Plotly figure, a table, or a whole page as HTML."""
         if len(self.looks) != 1 or self.data or "model" in self.takes:
             return self._draw()
         look = self.looks[0]
@@ -107,23 +107,23 @@ class Picture:
 
     @property
     def look(self) -> Look | None:
-        """The first of those that it shows; None of a picture that shows no text through a model."""
+        """The first of its looks; None for a picture that shows no text through a model."""
         return self.looks[0] if self.looks else None
 
     @property
     def name(self) -> str:
-        """What tells it from the others of its page."""
+        """Its name, which is unique on its page."""
         return f"{self.key} {self.part}".strip()
 
     def on_board(self, above: str = "", below: str = "", late: bool = False) -> Part:
-        """The picture as a part of a board, with words above and below it."""
+        """Return the picture as a part of a board, with words above and below it."""
         return Part(self.part, self.drawn, above, below, late)
 
 
 @dataclass(frozen=True)
 class Caption:
-    """What a picture shows. models, texts: one, more of a comparison, or none; options: what else was chosen; where: it comes
-    from, as `ui.picture.provenance` says it."""
+    """The facts for a picture's caption. models, texts: one, several for a comparison, or none; options: the other choices;
+    where: its provenance (`ui.picture.provenance`)."""
 
     picture: str
     name: str  # the picture, and what it is of
@@ -146,6 +146,6 @@ class Caption:
 
 
 def short(text: str) -> str:
-    """A text on one line, and not all of one that is long."""
+    """Return a text on one line, shortened if it is long."""
     line = re.sub(r"\s+", " ", text)
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}… ({len(text):,} characters)"

@@ -1,4 +1,4 @@
-"""The provenance of a picture, with all that is needed to make it again; every saved file contains it."""
+"""The provenance of a picture: everything needed to make it again. Every saved file contains it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')  # a string in JSON
 
 
 def provenance(*read: tuple[LanguageModel, Trace | None]) -> dict[str, Any]:
-    """Where what is on the page comes from, as values that JSON has.
+    """Return the provenance of the content of a page, in values that JSON has.
 
-    read: each model with what it read; None where nothing was read, as of a vocabulary.
-    headlight, torch, transformers: versions. models: of each its name, its weights as `LanguageModel.weights` knows them, and the
-    dtype that it calculates with. texts: of each the text, its token ids, how many characters at its left did not fit, and where
-    there is one the target's token ids. address: of the view, as far as an address can hold it; "" outside of the app.
+    read: each model with the trace that it read; None if nothing was read, as for a vocabulary.
+    headlight, torch, transformers: versions. models: for each its name, its weights as `LanguageModel.weights` identifies them,
+    and its dtype. texts: for each the text, its token ids, how many characters at its left did not fit, and the target's token
+    ids, if any. address: of the view, as far as an address can hold it; "" outside of the app.
     """
     models = {model.info.name: model for model, _ in read}
     return {
@@ -48,21 +48,21 @@ def of_text(trace: Trace) -> dict[str, Any]:
 
 
 def as_json(where: dict[str, Any]) -> str:
-    """In signs of ASCII, which every kind of file takes."""
+    """Return JSON in ASCII, which every kind of file accepts."""
     return json.dumps(where)
 
 
 def as_meta(page: str, where: dict[str, Any]) -> str:
-    """A page that carries it in its head."""
+    """Return an HTML page with the provenance in its head."""
     first = '<meta charset="utf-8">'
     return page.replace(first, f'{first}<meta name="provenance" content="{escape(as_json(where))}">', 1)
 
 
 def as_cell(where: dict[str, Any]) -> str:
-    """In one cell of a CSV, as JSON.
+    """Return the provenance as JSON for one cell of a CSV.
 
-    A comma or semicolon of a text is written as its code: a spreadsheet that parts cells by it would begin one there, and it
-    might be a formula. Of what a cell has no room for, the texts and the address, it says how long the texts are.
+    A comma or semicolon in a text is written as its code: a spreadsheet that splits cells there would begin a new cell, which
+    might be a formula. If a cell has no room for the texts and the address, it gives the lengths of the texts instead.
     """
     written = TEXT.sub(without_commas, as_json(where))
     if len(written) <= MOST_IN_CELL:

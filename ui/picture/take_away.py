@@ -1,4 +1,4 @@
-"""A picture to take away: as it is drawn, as a page, as numbers, as a notebook, and with a caption."""
+"""The download of a picture: as an image, as a page, as numbers, as a notebook, each with its caption."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from viz.views.export import export_view, figure_page, table_page
 def take_away(
     key: str, pictures: Callable[[], Sequence[Picture]], extra: Callable[[Picture], None] = lambda picture: None
 ) -> None:
-    """A button by one or several pictures; what it opens is made when it is open, and each file when it is asked for.
+    """Draw the button beside one or several pictures. Its dialog is built when it is opened, and each file when it is requested.
 
-    key: of what is on the page, the picture or the board. extra: places what else there is of a picture.
+    key: of the picture or board on the page. extra: places further downloads of a picture.
     """
     place = st.popover("Take it away", icon=":material/download:", key=f"take-{key}", on_change="rerun")
     if place.open:
@@ -35,7 +35,7 @@ def take_away(
 
 
 def choose_picture(key: str, pictures: Sequence[Picture]) -> Picture | None:
-    """The picture that is meant; where there are several, a menu asks which."""
+    """Return the picture to save; if there are several, place a menu that asks which one."""
     if not pictures:
         st.caption("There is no picture here to take away.")
         return None
@@ -87,20 +87,20 @@ def contents(picture: Picture) -> None:
 
 
 def file(name: str, about: Caption, ending: str, mime: str, make: Callable[[], str | bytes], words: str) -> None:
-    """A button for a file that is made when it is pressed."""
+    """Draw the button for a file that is made when it is clicked."""
     st.download_button(
         name, make, f"{about.stem}.{ending}", mime, key=f"take-{ending}-{about.picture}", help=words, on_click="ignore"
     )
 
 
 def is_dark() -> bool:
-    """Whether a page is to have the colours of a dark one: as on screen, or as chosen for the pictures."""
+    """Return whether the saved page has dark colours: as on screen, or as chosen for the pictures."""
     colours = state.TAKEN_COLOURS.get()
     return (st.context.theme.type if colours == "screen" else colours) == "dark"
 
 
 def page(picture: Picture, about: Caption, dark: bool = False) -> str:
-    """The picture as one self-contained page, with its caption and where it comes from."""
+    """Return the picture as one self-contained page, with its caption and provenance."""
     drawn = picture.drawn
     if isinstance(drawn, str):
         before, end, after = drawn.rpartition("</body>")

@@ -1,6 +1,6 @@
-"""Modules that servers share: on Linux they are forked from a process that has imported this, and hold it in memory once.
+"""Modules that servers share: on Linux, servers are forked from a process that has imported this module, so its memory is shared.
 
-It starts no thread and reads no model, of which a fork would have but a part.
+It starts no thread and reads no model, because a fork would copy them only in part.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""The proxy before several servers: Caddy, from the PATH or from the package that carries it, with all that it is told."""
+"""The proxy in front of several servers: Caddy, from the PATH or from the package that contains it, and its configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MISSING = (
 
 
 def find() -> str:
-    """Where Caddy lies; "" where there is none that will do."""
+    """Return the path of Caddy; "" if there is none that is new enough."""
     ours = Path(sysconfig.get_path("scripts")) / ("caddy.exe" if sys.platform == "win32" else "caddy")
     for path in (shutil.which("caddy"), str(ours) if ours.is_file() else None):
         if path and version(path) >= NEEDED:
@@ -33,7 +33,7 @@ def find() -> str:
 
 
 def version(path: str) -> tuple[int, ...]:
-    """The version of a Caddy; () for what does not say one."""
+    """Return the version of a Caddy; () if the program does not report one."""
     try:
         output = subprocess.run([path, "version"], capture_output=True, text=True, timeout=20, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
@@ -43,12 +43,14 @@ def version(path: str) -> tuple[int, ...]:
 
 
 def value(port: int, secret: str) -> str:
-    """What Caddy's cookie says for the server on this port."""
+    """Return the value of Caddy's cookie for the server on this port."""
     return hmac.new(secret.encode(), f"127.0.0.1:{port}".encode(), "sha256").hexdigest()
 
 
 def trusted_networks(allowed: str) -> list[str]:
-    """The proxies before this one whose word on a visitor's address counts, from FORWARDED_ALLOW_IPS: numbers and networks."""
+    """Return the proxies in front of this one that are trusted to report a visitor's address, from FORWARDED_ALLOW_IPS: addresses
+    and networks.
+    """
     if allowed.strip() == "*":
         return ["0.0.0.0/0", "::/0"]
     ranges = []
@@ -61,11 +63,11 @@ def trusted_networks(allowed: str) -> list[str]:
 
 
 def settings(host: str, port: int, servers: Sequence[int], secret: str, allowed: str = "") -> dict[str, Any]:
-    """What Caddy is told, in its own JSON. servers: their ports on this machine; allowed: as in FORWARDED_ALLOW_IPS.
+    """Return Caddy's configuration, in its own JSON. servers: their ports on this machine; allowed: as in FORWARDED_ALLOW_IPS.
 
-    A browser stays with its server by a cookie; one that is new goes where the fewest pages are open. A server that is not ready
-    gets nobody, and one that refuses a connection is left alone for two seconds, in which its visitors go to another one. A
-    server counts as gone only after half a minute without an answer: one that is busy answers late.
+    A cookie keeps a browser with its server; a new browser goes to the server with the fewest open pages. A server that is not
+    ready gets no visitors, and after a refused connection a server is skipped for two seconds, while its visitors go to another
+    one. A server counts as gone only after half a minute without an answer, because a busy one answers late.
     """
     balance = {
         "selection_policy": {

@@ -28,7 +28,7 @@ SHARED = f"{__package__}.preload"
 
 @dataclass
 class ManagedProcess:
-    """A process that is to run. context: of multiprocessing; began: when it did last."""
+    """A process to keep running. context: of multiprocessing; began: when it was last started."""
 
     name: str
     context: Any
@@ -43,7 +43,7 @@ class ManagedProcess:
 
 
 class Stopped(Exception):
-    """Somebody has asked for the end."""
+    """Somebody has asked the program to stop."""
 
 
 def stop(*_: object) -> None:
@@ -51,7 +51,7 @@ def stop(*_: object) -> None:
 
 
 def run(host: str, port: int, processes: int, show: bool) -> None:
-    """Serve the app by so many processes, until this one is told to end. show: whether a browser opens."""
+    """Serve the app with so many processes until this one is stopped. show: whether a browser opens."""
     if not (caddy := proxy.find()):
         sys.exit(proxy.MISSING)
     for sign in (signal.SIGTERM, signal.SIGINT):
@@ -85,7 +85,7 @@ def run(host: str, port: int, processes: int, show: bool) -> None:
 
 
 def set_up(folder: str, processes: int) -> None:
-    """What the processes find in their environment: a folder for what is temporary, what they share, and their part of memory."""
+    """Set the environment of the processes: a temporary folder, shared secrets, and each one's share of memory."""
     from models.huggingface.memory import free_memory
 
     os.environ["TMPDIR"] = folder
@@ -96,8 +96,8 @@ def set_up(folder: str, processes: int) -> None:
 
 
 def free_ports(after: int, count: int) -> Iterator[int]:
-    """The next ports of this machine that are free. None of those that the system hands out by itself: it could give one away
-    while its server begins again."""
+    """Return the next free ports of this machine. Ports that the system assigns by itself are left out: it could assign one while
+    that port's server restarts."""
     for port in range(after + 1, 65536):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -122,7 +122,7 @@ def is_ready(port: int) -> bool:
 
 
 def wait_for(servers: Sequence[ManagedProcess], ports: Sequence[int]) -> None:
-    """Wait until the first of the servers is ready; those that come later are given visitors when they are."""
+    """Wait until the first server is ready; the others get visitors as soon as they are ready."""
     until = time.monotonic() + FIRST
     while not any(map(is_ready, ports)):
         if time.monotonic() > until or not any(server.process.is_alive() for server in servers):
@@ -131,7 +131,7 @@ def wait_for(servers: Sequence[ManagedProcess], ports: Sequence[int]) -> None:
 
 
 def say(host: str, port: int, processes: int, show: bool) -> None:
-    """Where Headlight is, in one line."""
+    """Print Headlight's address in one line."""
     displayed_host = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     base_path = os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "").strip("/")
     address = f"http://{displayed_host}:{port}" + (f"/{base_path}" if base_path else "")
@@ -141,7 +141,7 @@ def say(host: str, port: int, processes: int, show: bool) -> None:
 
 
 def look_after(processes: Sequence[ManagedProcess]) -> None:
-    """Begin again what ends, at once where it ran for a while."""
+    """Restart processes that end, without delay if they ran for a while."""
     due: dict[str, float] = {}
     while True:
         alive = {managed.process.sentinel: managed for managed in processes if managed.name not in due}
@@ -157,7 +157,7 @@ def look_after(processes: Sequence[ManagedProcess]) -> None:
 
 
 def end(processes: Sequence[ManagedProcess]) -> None:
-    """End all of them, by force those that take too long."""
+    """End all processes; kill those that take too long."""
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, signal.SIG_IGN)
     started = [managed.process for managed in processes if managed.process]

@@ -20,7 +20,7 @@ APP = Path(__file__).parents[2] / "app.py"
 
 
 def server(ports: Sequence[int], number: int, secret: str) -> None:
-    """Serve the app on this machine alone, on one of the ports; the proxy gives it to others. secret: as the proxy has it."""
+    """Serve the app on this machine alone, on one of the ports; the proxy serves it to others. secret: shared with the proxy."""
     end_with_parent()
     home.settle(COOKIE, [value(port, secret) for port in ports], number)
     from streamlit.web import cli
@@ -38,7 +38,7 @@ def server(ports: Sequence[int], number: int, secret: str) -> None:
 
 
 def proxy(path: str, settings: dict[str, Any]) -> None:
-    """Run Caddy. What it keeps (its own identity, when it tidied up) goes into the folder for what is temporary."""
+    """Run Caddy. Its own files (its identity, the time of its last clean-up) go into the temporary folder."""
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it gets its own
     environment = os.environ | dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), os.environ["TMPDIR"])
@@ -51,7 +51,7 @@ def proxy(path: str, settings: dict[str, Any]) -> None:
 
 
 def end_with_parent() -> None:
-    """Have this process end when the one that began it is gone."""
+    """End this process when the one that started it is gone."""
     parent = parent_process()
     assert parent
 

@@ -1,1 +1,1 @@
-"""Rooms: one visitor leads, others follow. What the server keeps of them, the line to each browser, and a visitor's seat."""
+"""Rooms, in which one visitor leads and others follow: the server's data, the line to each browser, and each visitor's seat."""

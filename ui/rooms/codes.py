@@ -10,5 +10,5 @@ CODE = re.compile(f"[{LETTERS}]{{6}}")
 
 
 def random_code() -> str:
-    """Return six letters by chance, from the system's source of secrets."""
+    """Return six random letters, from the system's source of secrets."""
     return "".join(secrets.choice(LETTERS) for _ in range(6))

@@ -1,4 +1,4 @@
-"""Finds the process in which a room lives: the room's code names it, and a cookie sends a browser there."""
+"""Finds the process that has a room: the room's code names it, and a cookie sends a browser there."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MONTH = 30 * 24 * 3600  # seconds
 
 
 class Home:
-    """This process among those that serve. name: the cookie by which the proxy before them knows where a browser belongs; values:
-    what it says for each of them; here: the number of this one. A server that is alone has no values, and every room."""
+    """This process among the server's processes. name: the cookie that tells the proxy where a browser belongs; values: its value
+    for each process; here: the number of this process. A single process has no values, and every room."""
 
     def __init__(self) -> None:
         self.name, self.values, self.here = "", (), 0  # type: tuple[str, Sequence[str], int]
@@ -24,18 +24,18 @@ class Home:
 
     @property
     def count(self) -> int:
-        """How many processes serve."""
+        """The number of processes that serve."""
         return max(1, len(self.values))
 
     def of(self, code: str) -> int:
-        """The number of the process that has the room of this code, if there is one."""
+        """Return the number of the process that has the room of this code; None if there is none."""
         return crc32(code.encode()) % len(self.values) if self.values else self.here
 
     def has(self, code: str) -> bool:
         return self.of(code) == self.here
 
     def cookie(self, code: str) -> str:
-        """What leads a browser to the process of this code; "" where there is but one."""
+        """Return the cookie that leads a browser to the process of this code; "" for a single process."""
         return self.values[self.of(code)] if self.values else ""
 
 

@@ -1,4 +1,4 @@
-"""Echoes: what a browser still sends of choices that were replaced. They are no touch of its visitor."""
+"""Echoes: replaced choices that a browser still sends. They do not mean that its visitor has touched anything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEPT = 60  # replaced choices, one for each of UNHEARD seconds: who leads by typ
 
 
 class Replaced(NamedTuple):
-    """Choices that gave way to others: when, by the room's clock, and at which version of the room."""
+    """Choices that were replaced: when, by the room's clock, and at which version of the room."""
 
     when: float
     version: int
@@ -29,21 +29,21 @@ class Replaced(NamedTuple):
 
 @dataclass
 class Echoes:
-    """The choices that gave way to others on a visitor's page."""
+    """The choices that were replaced on a visitor's page."""
 
     room: Room
     person: Person
     replaced: deque[Replaced] = field(default_factory=lambda: deque(maxlen=KEPT))
 
     def note(self, choices: dict[str, Any], version: int) -> None:
-        """Remember what gives way, at a version, to something else."""
+        """Remember choices that are replaced, and the version of the room."""
         self.replaced.append(Replaced(self.room.clock(), version, choices))
 
     def awaited(self, mirrors: bool, echo: float = ECHO) -> list[dict[str, Any]]:
-        """Return what the browser may still send. It says which version it shows, on a busy server late.
+        """Return the choices that the browser may still send. It reports which version it shows, but late on a busy server.
 
-        mirrors: whether the visitor leads, and shows what another one has moved: who leads chooses what has just stood there more
-        often than a browser is late."""
+        mirrors: whether the visitor leads and shows another leader's move: a leader more often chooses again what was just there
+        than a browser is late."""
         now = self.room.clock()
         if mirrors:
             return [choices for when, _, choices in self.replaced if now - when < ECHO]

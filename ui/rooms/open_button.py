@@ -1,4 +1,4 @@
-"""Opens a room, and leads to the page of one that is led."""
+"""The button that opens a room, or goes to the page of the room that the visitor leads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.rooms.store import RoomError, rooms
 
 
 def button() -> None:
-    """In the side bar: open a room, or go to the page of the one that is led."""
+    """Draw the button in the side bar: it opens a room, or goes to the page of the room that the visitor leads."""
     mine = seat.mine()
     if not state.ROOM.get():
         st.sidebar.button("Open a room", key="room-open", icon=":material/groups:", width="stretch", on_click=open_here)
@@ -24,7 +24,7 @@ def button() -> None:
 
 
 def open_here() -> None:
-    """Open a room that begins where this visitor is, and go to the page on which it is led."""
+    """Open a room that begins where this visitor is, and go to the page for leading it."""
     try:
         room, key = rooms.open(addresses.mine(), trainings.browser())
     except RoomError as error:
@@ -39,7 +39,7 @@ def open_here() -> None:
 
 
 def keep_what_waits() -> None:
-    """Choose the layer and the head that a link asks for and only a higher level has: it is another page that opens now."""
+    """Choose the layer and head that a link asks for and only a higher level shows, because another page opens now."""
     info = loaded.info(model_in_use())
     for key, numbers in ((state.LAYER, info.numbers()), (state.HEAD, range(info.heads))):
         number_text = (state.linked_value(key) or "").removeprefix(key.name[0].upper())

@@ -1,4 +1,4 @@
-"""Where somebody is: the page, the model, the texts, and all else that is chosen."""
+"""A visitor's position: the page, the model, the texts, and all other choices."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def asked_model() -> str:
 
 
 def text_of(key: state.Key[str]) -> str:
-    """Return what stands in a box, or stood there on the last page that has it, or will where none had it yet."""
+    """Return the text of a box: on this page, else on the last page that had it, else its initial text."""
     if (now := key.get_or(ABSENT)) is not ABSENT:
         return now or ""
     if (last := key.of("last").get_or(ABSENT)) is not ABSENT:
@@ -47,12 +47,12 @@ def without_texts(at: Choices, *more: str) -> Choices:
 
 
 def chosen(at: Choices) -> Choices:
-    """Return what `state.chosen` says of a position."""
+    """Return the choices of a position, in the form of `state.chosen`."""
     return without_texts(at, "model", "page")
 
 
 def take_texts(at: Choices) -> None:
-    """Write into the boxes, when they are placed next."""
+    """Write texts into the boxes when they are next placed."""
     for key in TEXTS:
         if at.get(key.name, "") != text_of(key):
             key.of("last").set(at[key.name])
@@ -60,7 +60,7 @@ def take_texts(at: Choices) -> None:
 
 
 def in_words(at: Choices) -> str:
-    """Return where somebody is, for who leads."""
+    """Return a position in words, for the leader."""
     page = str(at["page"]).capitalize()
     lesson, step = at.get(state.LESSON.name), at.get(state.LESSON_STEP.name, 1)
     return f"{page}, step {step} of “{title_of(lesson)}”" if lesson else page

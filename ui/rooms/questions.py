@@ -1,4 +1,4 @@
-"""Questions to a class, and their answers as they are counted."""
+"""Questions to a class, and the counts of their answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EITHER = "“{number}” can be read in two ways. Write {whole}, or {part}."
 
 
 class RoomError(ValueError):
-    """Why there is no room, no seat or no answer, as a sentence."""
+    """A room, a seat or an answer was refused; the message is a sentence that says why."""
 
 
 class Reply(NamedTuple):
@@ -29,9 +29,9 @@ class Reply(NamedTuple):
 
 @dataclass
 class Question:
-    """What is asked. model: what the model in use answers, "" where it answers nothing; right: the right answer, "" where none is
-    known; answers: by voter; counts_visible: whether everybody sees the counts; right_visible: the same of the right answer,
-    after which no answer is taken."""
+    """A question. model: the answer of the model in use, "" for none; right: the right answer, "" if unknown; answers: by voter;
+    counts_visible: whether everybody sees the counts; right_visible: the same of the right answer, after which no answer is
+    taken."""
 
     words: str
     kind: str
@@ -46,7 +46,7 @@ class Question:
     counted: tuple[int, list[tuple[str, int]]] = (-1, [])  # at which change, and the counts: a class of 300 asks for the same
 
     def read(self, raw_answer: object) -> str:
-        """An answer as it is counted. Errors: RoomError for one that does not answer the question."""
+        """Return an answer in the form that is counted. Errors: RoomError for one that does not answer the question."""
         answer = line(str(raw_answer), WRITTEN)
         if self.kind == "choices":
             if answer not in self.choices:
@@ -76,8 +76,8 @@ class Question:
         return self.right_visible or not self.right or self.model.strip("“”") != self.right
 
     def counts(self) -> list[tuple[str, int]]:
-        """How often each answer was given: of choices each in its order, of numbers from the least, of words the most frequent
-        first, whatever their capitals."""
+        """Return how often each answer was given: choices in their order, numbers from the smallest, words (capitals ignored)
+        from the most frequent."""
         changes, (counted_at, counts) = self.changes, self.counted
         if counted_at != changes:
             counts = self._count()
@@ -97,14 +97,16 @@ class Question:
 
 
 def line(text: str, most: int) -> str:
-    """What a visitor wrote, on one line and cut, in signs that UTF-8 has: half a sign would end the line of all who are told."""
+    """Return a visitor's text on one line, shortened, and valid in UTF-8: half a character would end the connection of everybody
+    who receives it.
+    """
     return " ".join(text[: 4 * most].encode("utf-8", "replace").decode().split())[:most]
 
 
 def read_number(answer: str) -> float:
-    """A number with a point or a comma for its decimals, or with its thousands apart: "3,5", "1 000", "1,000.5", "1.000.000". A
-    point alone begins decimals, as on every page. Errors: ValueError, a sentence, for what is no number, and for "1,000", which
-    is a thousand to some and one to others."""
+    """Parse a number with a decimal point or comma, and perhaps with separated thousands: "3,5", "1 000", "1,000.5", "1.000.000".
+    A single point is a decimal point, as on every page. Errors: ValueError, a sentence, for anything else, and for "1,000", which
+    is a thousand to some readers and one to others."""
     text = answer.strip().replace("−", "-")
     sign, digits = (text[:1], text[1:]) if text[:1] in ("+", "-") else ("", text)
     whole, part = split_decimals(digits)
@@ -122,7 +124,7 @@ def read_number(answer: str) -> float:
 
 
 def split_decimals(digits: str) -> tuple[str, str]:
-    """What stands before the sign of the decimals and what after it; what is written twice is no such sign."""
+    """Split a number at its decimal sign, which occurs only once."""
     for mark in ".,":
         before, separator, after = digits.rpartition(mark)
         if separator and mark not in before and after.isdigit():

@@ -1,4 +1,4 @@
-"""The line between a browser in a room and the server: it says when there is something new, and takes answers."""
+"""The line between a browser in a room and the server: it sends news and receives answers."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ LINES = 4  # that a tab may have open: an old one may not know yet that it is ov
 
 
 def cookie(code: str) -> str:
-    """The name of the cookie by which a browser leads a room."""
+    """Return the name of the cookie that makes a browser a room's leader."""
     return f"headlight-room-{code}"
 
 
 def query_value(connection: HTTPConnection, name: str) -> str:
-    """What stands behind a name in the address."""
+    """Return the value of a name in the address."""
     return dict(parse_qsl(connection.url.query)).get(name, "")
 
 
 def news(room: Room, person: Person) -> dict[str, Any]:
-    """What a browser is told. Its own counts come as they are asked for: of people only to who leads."""
+    """Return the news for a browser. Counts of people are only for the leader."""
     message: dict[str, Any] = {"version": room.version, "fixed": room.fixed_at, "led": room.led}
     if question := room.question:
         counts = question.counts()[:WORDS] if person.leads or question.counts_visible else None
@@ -73,8 +73,8 @@ def news(room: Room, person: Person) -> dict[str, Any]:
 
 
 async def lead(request: Request) -> Response:
-    """A link for another device of who leads, or the browser's own request: the key goes into a cookie, since an address is on
-    the projector for all to read."""
+    """Take the leader's key, from a link for another device or from the browser's own request, and put it into a cookie: an
+    address is on the projector for all to read."""
     code = request.path_params["code"].upper()
     key = (await request.body()).decode("ascii", "replace") if request.method == "POST" else query_value(request, "key")
     if not rooms.leads(code, key):
@@ -88,7 +88,7 @@ async def lead(request: Request) -> Response:
 
 
 async def there(request: Request) -> Response:
-    """Where several processes serve, the browser's next request goes to the one that has this room."""
+    """Send the browser's next requests to the process that has this room, if there are several."""
     answer = Response(status_code=204)
     if value := home.cookie(request.path_params["code"].upper()):
         answer.set_cookie(home.name, value, MONTH, httponly=True, samesite="lax", secure=is_secure(request))
@@ -100,7 +100,7 @@ def is_secure(request: Request) -> bool:
 
 
 async def line(socket: WebSocket) -> None:
-    """A browser listens here for as long as its page is open."""
+    """Serve a browser's line for as long as its page is open."""
     code, who = socket.path_params["code"], query_value(socket, "who")
     await socket.accept()
     try:
@@ -144,7 +144,7 @@ def was_in(socket: WebSocket) -> bool:
 
 
 async def speak(socket: WebSocket, room: Room, person: Person, bell: asyncio.Event) -> None:
-    """Say what is new, fast changes as one; and that the line is alive."""
+    """Send news, fast changes together, and signs that the line is alive."""
     before = None
     while not room.ended:
         now = news(room, person)
@@ -161,7 +161,7 @@ async def speak(socket: WebSocket, room: Room, person: Person, bell: asyncio.Eve
 
 
 async def hear(socket: WebSocket, room: Room, who: str) -> None:
-    """Take what the browser says, until it hangs up."""
+    """Handle the browser's messages until it hangs up."""
     bucket = Bucket(HEARD, AT_ONCE)
     while (message := await socket.receive())["type"] == "websocket.receive":
         if wait := bucket.take():
@@ -190,14 +190,14 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
 
 
 def point(room: Room, who: str, at: Any) -> None:
-    """Take at which token a browser points; what is none is passed over."""
+    """Take the token at which a browser points; ignore anything else."""
     match at:
         case [str(link), int(position)] if len(link) <= NAMED and -1 <= position <= FARTHEST and type(position) is int:
             room.point(who, link, position)
 
 
 def readable(saved: Any) -> dict[str, Any]:
-    """What a browser has kept of what was fixed: a level, a model, pages that are not in the menu; all else is passed over."""
+    """Return the valid part of the fixed choices that a browser has saved (a level, a model, hidden pages); ignore the rest."""
     if not isinstance(saved, dict):
         return {}
     level, model, hidden = (saved.get(name) for name in (state.LEVEL.name, state.MODEL.name, HIDDEN))

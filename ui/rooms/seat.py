@@ -1,8 +1,9 @@
 """A visitor's seat in a room: the page follows the teacher until the visitor touches something.
 
 Every run of a page begins with `enter` and ends with `settle`. In between the choices of the room stand in the session, before
-the widgets are placed. What differs, at the beginning of a run, from what stood at the end of the last one was touched by the
-visitor, unless it is an echo (`ui.rooms.late_choices`). The states of a seat, and what changes them, are in `ui.rooms.states`.
+the widgets are placed. A choice that differs, at the beginning of a run, from its value at the end of the last run was touched by
+the visitor, unless it is an echo (`ui.rooms.late_choices`). The states of a seat, and what changes them, are in
+`ui.rooms.states`.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ REFUSED = "Your teacher shows a model that this server may not show to you. You 
 class Seat:
     """A visitor's place in a room, and how far their page follows it.
 
-    placed_version: the version of the room that stands on the page; placing_version: the one that is being placed.
-    settled_choices: where the last whole run ended; applied_choices: what was taken from the room last; current: where the
-    visitor is, as this run has found it, until something of it is changed; refusal: why the model of the class is not shown."""
+    placed_version: the version of the room that is on the page; placing_version: the one that is being placed. settled_choices:
+    the choices at the end of the last whole run; applied_choices: the choices last taken from the room; current: the visitor's
+    position at the beginning of this run, until a part of it is changed; refusal: why the model of the class is not shown."""
 
     room: Room
     who: str
@@ -67,7 +68,9 @@ class Seat:
         self.states, self.echoes = Machine(way), Echoes(self.room, self.person)
 
     def happen(self, event: Event, page: str = "") -> None:
-        """Change the seat's states, and let the room know whether this visitor follows. page: to which the visitor is sent."""
+        """Change the seat's states by an event, and tell the room whether this visitor follows. page: the page to which the
+        visitor is sent.
+        """
         self.states.happen(event, page)
         if not self.person.leads and self.person.follows != self.states.follows:
             self.person.follows = self.states.follows
@@ -79,18 +82,18 @@ class Seat:
 
     @property
     def fixed(self) -> Choices:
-        """What the choices of all have in common, also of those who go their own way; who leads chooses freely."""
+        """The choices that are fixed for all, also for visitors who go their own way; none for the leader."""
         fixed = {} if self.person.leads else self.room.fixed
         return {name: value for name, value in fixed.items() if name != HIDDEN}
 
     @property
     def hidden(self) -> set[str]:
-        """The pages that this visitor may not open: not the one on which the class is."""
+        """The pages that this visitor may not open; the class's present page is never among them."""
         hidden = () if self.person.leads else self.room.fixed.get(HIDDEN, ())
         return set(hidden) - {(self.room.at or {}).get("page")}
 
     def turn_away(self, page: str) -> None:
-        """From a page that this visitor may not open to the one on which the class is, or the first that is open."""
+        """Send the visitor from a page that they may not open to the class's page, or to the first open one."""
         hidden = self.hidden
         there = (self.room.at or {}).get("page") or next((name for name in TITLES if name not in hidden), page)
         if page in hidden and page != there:
@@ -110,7 +113,7 @@ class Seat:
         self.happen(Event.ASKED_TO_FOLLOW)
 
     def notice(self) -> None:
-        """Find out, as a run begins, whether the visitor has touched something; an echo is put right by taking all again."""
+        """Find out, at the start of a run, whether the visitor has touched something; after an echo, take all choices again."""
         before, self.current = self.settled_choices, None
         self.happen(Event.RUN_BEGAN)
         self.happen(Event.ANOTHER_LEADS if self.room.moved_by_another(self.person) else Event.NO_OTHER_LEADS)
@@ -131,7 +134,7 @@ class Seat:
             self.placed_version = -1
 
     def without_echoes(self, changed: set[str], here: Choices) -> set[str]:
-        """Return those of the changed choices that no echo explains, so that the visitor has touched them. here: as they are."""
+        """Return the changed choices that no echo explains, which the visitor has touched. here: the present choices."""
         sent_page, mirrors = self.states.sent_page, self.states.mirrors
         sent_there = {"page": sent_page} if sent_page == self.page else {}  # what else is not there went with the page before
         recent = [self.applied_choices, sent_there, *self.echoes.awaited(mirrors)]
@@ -145,8 +148,8 @@ class Seat:
         return touched | ({"page"} if "page" in changed and here["page"] not in pages else set())
 
     def take(self, whole: bool) -> None:
-        """Have what the room has, before its widgets are placed. whole: whether the whole page runs, and not its stage alone, in
-        which nothing but the texts can be taken."""
+        """Take over the room's choices before the widgets are placed. whole: whether the whole page runs, and not its stage
+        alone, in which only the texts can be taken over."""
         self.placing_version = self.room.version  # first: what changes meanwhile is taken in the next run
         at = self.room.at
         if self.states.errand is Errand.RETURNING or self.states.moves:
@@ -175,15 +178,15 @@ class Seat:
             open_page(page)
 
     def goes_on_with(self) -> str:
-        """The page that this visitor is to have as a whole, for more than texts is new; else ""."""
+        """Return the page that must run as a whole because more than the texts has changed; else ""."""
         at, before = self.room.at, self.settled_choices
         if before is None or at is None or not self.follows or self.placed_version == self.room.version:
             return ""
         return str(at["page"]) if without_texts({**at, **self.fixed}) != without_texts(before) else ""
 
     def set_off(self) -> None:
-        """Before a run: follow at once to another page, or with all of this one. The stage would begin, and ask for that. A run
-        of the other page, as `ui.rooms.whole` asks for, needs nothing here."""
+        """Follow, before a run, to another page, or rerun all of this one: the stage alone would have to ask for that. A run of
+        the other page, as `ui.rooms.whole` requests it, needs nothing here."""
         if not runs_page(self.page) or not (there := self.goes_on_with()):
             return
         if there != self.page:
@@ -193,7 +196,7 @@ class Seat:
             st.rerun()
 
     def stay(self, page: str) -> None:
-        """Go back from a page to which the visitor was sent, where they have touched something before it ran."""
+        """Go back from a page to which the visitor was sent if they had touched something before it ran."""
         before, here = self.settled_choices, self.current or self.here()
         self.happen(Event.BROUGHT_BACK)
         if before is None or before["page"] == page:
@@ -204,7 +207,7 @@ class Seat:
         open_page(before["page"])
 
     def go_back(self, whole: bool) -> None:
-        """For who leads: to what the class sees, where a button asked for it."""
+        """Take the leader back to what the class sees, if a button asked for it."""
         at = self.room.gathered()
         if self.states.errand is Errand.RETURNING and at is not None:
             if at["page"] == self.page and not whole:
@@ -215,7 +218,7 @@ class Seat:
             self.happen(Event.ERRAND_DONE)
 
     def go(self, at: Choices) -> None:
-        """Have the choices that somebody has made, on the page that they were made on."""
+        """Apply another person's choices, on the page where they were made."""
         state.LESSON_NEXT.pop()
         anew = self.settled_choices is None or self.settled_choices["page"] != self.page
         state.choose(chosen(at), anew, chosen(self.current) if self.current else None)
@@ -226,14 +229,14 @@ class Seat:
         self.ask_for(at["model"], {key.name: at.get(key.name) for key in (state.LAYER, state.HEAD)})
 
     def hold(self) -> None:
-        """Have what who leads has chosen for all, also for who goes their own way."""
+        """Apply the choices that the leader has fixed for all, also for visitors who go their own way."""
         if state.LEVEL.name in self.fixed:
             state.LEVEL.set(self.fixed[state.LEVEL.name])
         if (model := self.fixed.get("model")) and (model in loaded.shelf or model in models.names()):
             self.ask_for(model, {})
 
     def ask_for(self, model: str, heads: dict[str, int | None]) -> None:
-        """Have a model in use, with the layer and the head that are chosen of it, where this visitor may open it."""
+        """Switch to a model with its chosen layer and head, if this visitor may open it."""
         self.refusal = REFUSED if allowed.refusal(model, here=model in loaded.shelf) else ""
         if self.refusal:
             return
@@ -244,7 +247,7 @@ class Seat:
             state.OPENED.set({name: f"{name[0].upper()}{at}" for name, at in heads.items() if at is not None})
 
     def settle(self) -> None:
-        """The run has reached its end: what stands on the page now is where this visitor is."""
+        """Note that the run has ended: the page's present choices are this visitor's position."""
         here, before = self.here(), self.settled_choices
         if here["page"] == OWN_PAGE and self.states.errand is Errand.SHOWING:
             self.happen(Event.ERRAND_DONE)  # it was opened here, so that there is nothing to come back from
@@ -270,13 +273,13 @@ class Seat:
 
 
 def mine() -> Seat | None:
-    """This visitor's seat; None for who is in no room, or in one that is over."""
+    """Return this visitor's seat; None outside of a room, or if the room is over."""
     seat: Seat | None = state.ROOM_SEAT.get()
     return None if seat is None or seat.room.ended else seat
 
 
 def arrive() -> Seat | None:
-    """Take a seat where the address or a button asks for it."""
+    """Take a seat if the address or a button asks for it."""
     if not state.ROOM.is_set:
         code = (state.ROOM.in_address or "").strip().upper()
         if code and not CODE.fullmatch(code):
@@ -287,19 +290,19 @@ def arrive() -> Seat | None:
 
 
 def hidden() -> set[str]:
-    """The pages that are not in this visitor's menu."""
+    """Return the pages that are hidden from this visitor's menu."""
     seat = mine()
     return seat.hidden if seat else set()
 
 
 def goes_first() -> bool:
-    """Whether a class waits for what this visitor does next: then its runs wait for theirs."""
+    """Return whether a class waits for this visitor's next move: their runs then go first."""
     seat = mine()
     return bool(seat and seat.person.leads and any(person.follows for person in seat.room.here()))
 
 
 def enter(page: str) -> None:
-    """Take a seat, and follow. At the beginning of each run of a whole page."""
+    """Take a seat, and follow. Each run of a whole page begins with it."""
     seat = arrive()
     state.say_in_address(state.ROOM)
     if seat:
@@ -316,7 +319,7 @@ def enter(page: str) -> None:
 
 
 def take_seat(code: str) -> Seat | None:
-    """The seat in the room of a code; None where there is no such room, of which the line will tell."""
+    """Return the seat in the room of a code; None if there is no such room, which the line will report."""
     if not code:
         state.ROOM_SEAT.set(None)
         return None
@@ -345,7 +348,7 @@ def take_seat(code: str) -> Seat | None:
 
 @contextmanager
 def follow_room(with_the_page: bool) -> Iterator[None]:
-    """In this block a page's stage runs, with the page or by itself; above it stands the strip of the room."""
+    """Run a page's stage inside this `with` block, with the page or by itself, below the room's strip."""
     strip, seat = st.container(key="room-strip"), mine()
     if seat and not with_the_page:
         seat.notice()
@@ -358,20 +361,20 @@ def follow_room(with_the_page: bool) -> Iterator[None]:
 
 
 def run_part() -> None:
-    """The same where a part of a stage runs by itself, in which nothing can be taken."""
+    """Run a part of a stage by itself, as `follow_room`; such a run can take over nothing."""
     if seat := mine():
         seat.notice()
         seat.placing_version = seat.placed_version
 
 
 def settle() -> None:
-    """At the end of each of these runs."""
+    """End such a run: settle the seat."""
     if seat := mine():
         seat.settle()
 
 
 def place() -> None:
-    """Place the strip that shows the state of the room and listens to it; it is large for who leads, on the room's page."""
+    """Place the strip that shows the state of the room and listens to it; it is large for the leader on the room's page."""
     code, seat = state.ROOM.get(), mine()
     leads = bool(seat and seat.person.leads)
     show(
@@ -394,7 +397,7 @@ def place() -> None:
 
 
 def on_strip_click() -> None:
-    """Do what a click on the strip asks for: a run, going one's own way, following again, a seat, or leaving."""
+    """Handle a click on the strip: a new run, going one's own way, following again, taking a seat, or leaving."""
     request, seat = (choice("room-line") or {}).get("ask"), mine()
     if request == "run" and seat:
         seat.set_off()
@@ -409,7 +412,7 @@ def on_strip_click() -> None:
 
 
 def leave() -> None:
-    """Leave the room; for who leads that does not end it."""
+    """Leave the room; if the leader leaves, the room goes on."""
     if seat := mine():
         seat.room.leave(seat.who)
     state.ROOM.set("")
@@ -419,29 +422,29 @@ def leave() -> None:
 
 
 def only_a_part_runs() -> bool:
-    """Whether this run is one of a part of the page."""
+    """Return whether only a part of the page runs."""
     run = get_script_run_ctx(suppress_warning=True)
     return bool(run and run.fragment_ids_this_run)
 
 
 def runs_page(page: str) -> bool:
-    """Whether this run is one of that page, by its name in an address."""
+    """Return whether this run is one of that page, by its name in an address."""
     run = get_script_run_ctx(suppress_warning=True)
     return bool(run and run.page_script_hash == calc_hash(page))
 
 
 def is_fixed(key: state.Key[Any]) -> bool:
-    """Whether who leads has chosen it for all."""
+    """Return whether the leader has fixed a choice for all."""
     seat = mine()
     return bool(seat and not seat.person.leads and key.name in seat.room.fixed)
 
 
 def has_notes() -> bool:
-    """Whether this page has the notes of a lesson's step, for who leads, in the place of its panel."""
+    """Return whether this page shows the leader's notes on a lesson's step in the place of the lesson's panel."""
     seat = mine()
     return bool(seat and seat.person.leads and seat.page == OWN_PAGE)
 
 
 def go_to_page() -> None:
-    """Go to the page on which the room is led, when this page runs next."""
+    """Go to the page for leading the room when this page next runs."""
     state.LESSON_NEXT.set((OWN_PAGE, None))

@@ -45,40 +45,40 @@ from typing import TypeVar, cast
 
 
 class Way(Enum):
-    """Whether the page goes where the class goes.
+    """The way of a visitor: whether their page goes where the class goes.
 
-    FOLLOWING: the visitor has what the class sees. SENT: the same, while a run of the page to which the class went is under way.
-    STAYING: the visitor has touched something before that run, and is brought back from that page. OWN_WAY: the visitor follows
-    no longer. LEADING: the class goes where this visitor goes. MIRRORING: the visitor leads, and shows what another one who
-    leads has moved."""
+    FOLLOWING: the visitor sees what the class sees. SENT: the same, while a run of the page to which the class went is under way.
+    STAYING: the visitor touched something before that run, and is brought back from that page. OWN_WAY: the visitor no longer
+    follows. LEADING: the class goes where this visitor goes. MIRRORING: the visitor leads, and shows the move of another leader.
+    """
 
     FOLLOWING, SENT, STAYING, OWN_WAY = "following", "sent", "staying", "own way"
     LEADING, MIRRORING = "leading", "mirroring"
 
 
 class Errand(Enum):
-    """What a button on the page of the room has who leads do on another page.
+    """A leader's trip to another page that a button on the room's page starts.
 
-    SHOWING: the class is moved to a page, and who leads comes back. RETURNING: who leads goes to where the class is."""
+    SHOWING: the class is moved to a page, and the leader comes back. RETURNING: the leader goes to where the class is."""
 
     NONE, SHOWING, RETURNING = "none", "showing", "returning"
 
 
 class Run(Enum):
-    """How far the run of the page is. CUT: the run before did not reach its end, so that what it has set by itself may differ
-    from what stood at the end of the last one."""
+    """The state of the page's run. CUT: the previous run did not reach its end, so choices that it set by itself may differ from
+    those at the end of the last complete run."""
 
     ENDED, RUNNING, CUT = "ended", "running", "cut"
 
 
 class Event(Enum):
-    """What happens to a seat.
+    """An event of a seat.
 
-    TOUCHED: the visitor changes something, or says so. ASKED_TO_FOLLOW: a click on “Follow again”. SENT_TO_PAGE: a run of
-    another page is asked for, because the class is there. BROUGHT_BACK: the page before that one is opened again. ANOTHER_LEADS,
-    NO_OTHER_LEADS: whether another one who leads has moved the class to where it is, at the beginning of a run. ASKED_TO_SHOW,
-    ASKED_TO_RETURN: clicks on the page of the room. ERRAND_DONE: what they asked for stands on the page. RUN_BEGAN, RUN_ENDED: a
-    run of the page, or of a part of it."""
+    TOUCHED: the visitor changes something, or says so. ASKED_TO_FOLLOW: a click on “Follow again”. SENT_TO_PAGE: a run of another
+    page is requested, because the class is there. BROUGHT_BACK: the previous page is opened again. ANOTHER_LEADS, NO_OTHER_LEADS:
+    whether another leader has moved the class to its place, at the beginning of a run. ASKED_TO_SHOW, ASKED_TO_RETURN: clicks on
+    the page of the room. ERRAND_DONE: the page that they asked for is shown. RUN_BEGAN, RUN_ENDED: a run of the page, or of a
+    part of it."""
 
     TOUCHED, ASKED_TO_FOLLOW = "touched", "asked to follow"
     SENT_TO_PAGE, BROUGHT_BACK = "sent to a page", "brought back"
@@ -125,7 +125,7 @@ def after(state: S, event: Event) -> S:
 
 
 class Machine:
-    """The three states of a seat. way: where it begins; sent_page: the page of SENT and STAYING, "" in all other ways."""
+    """The three states of a seat. way: its first way; sent_page: the page of SENT and STAYING, "" in all other ways."""
 
     def __init__(self, way: Way) -> None:
         self.way, self.errand, self.run = way, Errand.NONE, Run.ENDED
@@ -133,7 +133,7 @@ class Machine:
         self._lock = threading.Lock()  # a page is sent for on the thread that serves its browser, beside its run
 
     def happen(self, event: Event, page: str = "") -> None:
-        """Change the states as the table says. page: to which the visitor is sent."""
+        """Change the states by the table. page: the page to which the visitor is sent."""
         with self._lock:
             self.way, self.errand, self.run = after(self.way, event), after(self.errand, event), after(self.run, event)
             self.sent_page = (page or self.sent_page) if self.way in (Way.SENT, Way.STAYING) else ""

@@ -1,7 +1,7 @@
 """The rooms of this server, kept in memory: teachers, followers, the class's place, questions and answers.
 
-Nothing here knows a page or a socket. Whoever listens to a room gives it a function that is called, from any thread, when there
-is something new.
+This module knows neither pages nor sockets. A listener passes the room a function, which is called, from any thread, when there
+is news.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ GUESSED = "Too many codes that do not exist came from your {where}. Try again in
 
 
 class GuessError(RoomError):
-    """Too many codes were tried in vain."""
+    """Too many wrong codes were tried."""
 
 
 @dataclass
 class Person:
-    """One tab of a browser. voter: which browser it is, so that it answers once; lines: how many of its lines are open; place:
-    where it stands, in words; at: the same as what is chosen there; versions_shown: the versions that the browser has said to
-    show, and when."""
+    """One tab of a browser. voter: identifies the browser, so that it answers once; lines: how many of its lines are open; place:
+    its position in words; at: its position as choices; versions_shown: the versions that the browser has reported to show, and
+    when."""
 
     voter: str
     leads: bool = False
@@ -72,15 +72,16 @@ class Person:
     versions_shown: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=30))
 
     def shows(self, version: int) -> float:
-        """Since when the browser has shown a version, or a later one; infinity while it has not said so."""
+        """Return since when the browser has shown a version, or a later one; infinity before it reports one."""
         return next((when for has, when in list(self.versions_shown) if has >= version), math.inf)
 
 
 @dataclass
 class Room:
-    """at: where the class is, None before the first move; place: the same in words; mover: who has moved it there; pointed: the
-    token at which who leads points, by the link of the views that show it; fixed: what nobody but who leads may
-    choose. version grows with each change of `at` and `fixed`, and `fixed_at` is the one at which `fixed` changed last."""
+    """A room. at: the class's position, None before the first move; place: the same in words; mover: the leader who moved it
+    there; pointed: the token at which the leader points, by the link of the views that show it; fixed: choices that only the
+    leader may change. version grows with each change of `at` and `fixed`; `fixed_at` is the version at which `fixed` last
+    changed."""
 
     code: str
     clock: Callable[[], float]
@@ -104,32 +105,32 @@ class Room:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no page is open in it, not even that of who leads."""
+        """Whether no page is open in it, not even the leader's."""
         return not any(person.lines for person in list(self.people.values()))
 
     @property
     def answers(self) -> int:
-        """How many answers it holds."""
+        """The number of answers that it holds."""
         return sum(len(question.answers) for question in list(self.questions))
 
     @property
     def question(self) -> Question | None:
-        """The one that is asked now."""
+        """The question that is asked now."""
         return self.questions[-1] if self.questions and self.questions[-1].open else None
 
     @property
     def led(self) -> bool:
-        """Whether who leads is here."""
+        """Whether a leader is here."""
         return any(person.leads and person.lines for person in list(self.people.values()))
 
     def tell(self, leading: bool = False) -> None:
-        """Call who listens. leading: only who leads."""
+        """Call the listeners. leading: only leaders."""
         for call, leads in list(self.listeners.items()):
             if leads or not leading:
                 call()
 
     def sit(self, who: str, voter: str, leads: bool = False) -> Person:
-        """The seat of a tab, a new one where it has none. Errors: RoomError where all seats are taken."""
+        """Return the seat of a tab, a new one if it has none. Errors: RoomError if all seats are taken."""
         with self.lock:
             if person := self.people.get(who):
                 person.leads = person.leads or leads
@@ -146,7 +147,7 @@ class Room:
         return person
 
     def note_shown(self, who: str, version: int) -> None:
-        """A tab has said that it shows a version."""
+        """Note that a tab shows a version."""
         if person := self.people.get(who):
             person.versions_shown.append((version, self.clock()))
 
@@ -156,8 +157,8 @@ class Room:
         self.tell(leading=True)
 
     def move(self, at: Any, mover: Person | None = None, place: str = "") -> int:
-        """Everybody goes there; the last move wins. place: where that is, in words. Returns the version in which they are
-        there."""
+        """Move everybody to a position; the last move wins. place: the position in words. Return the version of the room after
+        the move."""
         with self.lock:
             self.seen = self.clock()
             if at == self.at:
@@ -168,7 +169,7 @@ class Room:
         return version
 
     def point(self, who: str, link: str, position: int) -> None:
-        """Who leads points at a token, or at none (-1)."""
+        """Point at a token, or at none (-1), for the leader."""
         person = self.people.get(who)
         pointed = (link, position) if position >= 0 else NOWHERE
         if person and person.leads and pointed != self.pointed:
@@ -176,7 +177,7 @@ class Room:
             self.tell()
 
     def fix(self, **fixed: Any) -> None:
-        """What is the same for all, also for those who go their own way; None for what everybody may choose."""
+        """Fix choices for all, also for visitors who go their own way; None for choices that everybody may make."""
         with self.lock:
             all_fixed = {name: value for name, value in {**self.fixed, **fixed}.items() if value is not None}
             if all_fixed == self.fixed:
@@ -186,15 +187,15 @@ class Room:
         self.tell()
 
     def fix_again(self, who: str, fixed: dict[str, Any]) -> None:
-        """What was fixed before this server was started anew, as the browser of who leads has kept it. It holds where nothing was
-        fixed since."""
+        """Restore the choices that were fixed before a restart of this server, from the leader's browser, unless something has
+        been fixed since."""
         with self.lock:
             person = self.people.get(who)
             if person and person.leads and not self.fixed_at:
                 self.fix(**fixed)
 
     def ask(self, words: str, kind: str, choices: tuple[str, ...] = (), model: str = "", right: str = "") -> Question:
-        """Put a question, in the place of the one before. Errors: RoomError for one that cannot be answered."""
+        """Ask a question, which replaces the previous one. Errors: RoomError for one that cannot be answered."""
         words, model, right = line(words, 2 * WRITTEN), line(model, WRITTEN), line(right, WRITTEN)
         offered = tuple(dict.fromkeys(text for choice in choices if (text := line(choice, WRITTEN))))
         if not words:
@@ -213,7 +214,9 @@ class Room:
         return question
 
     def answer(self, who: str, raw_answer: object, name: object = "") -> str:
-        """Count an answer, the last one of each browser, as it is counted. Errors: RoomError where it cannot be."""
+        """Count an answer; only the last one of each browser counts. Return it in its counted form. Errors: RoomError if it
+        cannot be counted.
+        """
         with self.lock:
             person, question = self.people.get(who), self.question
             if not person or not question:
@@ -232,7 +235,7 @@ class Room:
         return answer
 
     def drop_answers(self) -> None:
-        """Let go of the answers to the oldest question that has any, and say so to who leads."""
+        """Drop the answers to the oldest question that has any, and tell the leader."""
         with self.lock:
             for question in self.questions:
                 if question.answers:
@@ -242,7 +245,7 @@ class Room:
                     return
 
     def show(self, visible: bool) -> None:
-        """Let everybody see the counts, or no longer."""
+        """Show the counts to everybody, or hide them."""
         with self.lock:
             if question := self.question:
                 question.counts_visible = visible
@@ -263,28 +266,28 @@ class Room:
         self.tell()
 
     def moved_by_another(self, person: Person) -> bool:
-        """Whether another one who leads has moved the class to where it is."""
+        """Return whether another leader has moved the class to where it is."""
         return self.mover is not None and self.mover is not person
 
     def here(self) -> list[Person]:
-        """The people of the class whose page is open."""
+        """Return the people of the class whose page is open."""
         return [person for person in list(self.people.values()) if person.lines and not person.leads]
 
     def gathered(self) -> Any:
-        """Where the class is, or most of those who follow where nobody has moved it since this server was started; None where
-        nobody is."""
+        """Return the class's position, or that of most followers if nobody has moved it since this server was started; None for
+        an empty class."""
         positions = [person.at for person in self.here() if person.follows and person.at is not None]
         return max(positions, key=positions.count, default=None) if self.at is None else self.at
 
     def places(self) -> list[tuple[str, int]]:
-        """Where they stand, in words, and how many there."""
+        """Return the positions of the class in words, and how many people are at each."""
         return Counter(person.place for person in self.here() if person.place).most_common()
 
 
 class Rooms:
-    """All rooms of a server. secret: signs the keys of who leads and of who was there, so that both hold after a restart where it
-    stays the same; end: seconds without the one who leads after which a room ends; ours: whether the room of a code
-    lives here, and not in another process of this server."""
+    """All rooms of a server. secret: signs the keys of leaders and the tickets of participants, so that both stay valid after a
+    restart with the same secret; end: seconds without a leader after which a room ends; ours: returns whether this process, and
+    not another one of the server, has the room of a code."""
 
     def __init__(
         self,
@@ -302,7 +305,7 @@ class Rooms:
         self.lock = threading.RLock()
 
     def open(self, network: str = "", browser: str = "") -> tuple[Room, str]:
-        """A new room and the key of who leads it, for a browser in a network. Errors: RoomError where there are too many."""
+        """Open a room for a browser in a network; return it and its leader's key. Errors: RoomError if there are too many."""
         with self.lock:
             self.tidy()
             self.make_place(network, browser)
@@ -320,8 +323,8 @@ class Rooms:
         return room
 
     def make_place(self, network: str, browser: str) -> None:
-        """Let rooms go, empty ones only, until a browser in a network may open another: its own first, then those of its network,
-        then those of the network that has most. Errors: RoomError, a sentence, where there are none."""
+        """Drop empty rooms until a browser in a network may open another: its own first, then those of its network, then those of
+        the network that has most. Errors: RoomError, a sentence, if none can be dropped."""
         every = list(self.rooms.values())
         near = [room for room in every if room.network == network]
         own = [room for room in near if browser and room.browser == browser]
@@ -330,8 +333,8 @@ class Rooms:
                 raise RoomError(sentence.format(count=most))
 
     def drop_from(self, held: list[Room], own: list[Room]) -> bool:
-        """Whether one of these rooms was dropped: of the empty ones that of the network with most rooms, and there the one whose
-        leader was last seen longest ago. own: those of the visitor who needs the place, which may have been opened just now."""
+        """Drop one of these rooms if one is empty, and return whether there was one: in the network with most rooms, the one
+        whose leader was last seen longest ago. own: the visitor's own rooms, which may be dropped even if they are new."""
         count = Counter(room.network for room in self.rooms.values())
         now = self.clock()
         empty = [
@@ -345,9 +348,9 @@ class Rooms:
         return True
 
     def find(self, code: str, key: str = "", network: str = "", browser: str = "") -> tuple[Room, bool]:
-        """A room, and whether that key leads it: then it opens again where this server does not know it any more. Errors:
-        RoomError where there is none; GuessError for a network, and for a browser there, that has tried too many codes in vain:
-        what such a browser tries further does not count for its network, which its class shares."""
+        """Return a room, and whether the key leads it; with a leader's key, a room that this server no longer knows is opened
+        again. Errors: RoomError if there is none; GuessError for a network or browser that has tried too many wrong codes.
+        Further tries of such a browser do not count against its network, which its class shares."""
         with self.lock:
             leads = self.leads(code, key)
             if not leads and (where := self.guesses.over(network, browser)):
@@ -387,7 +390,7 @@ class Rooms:
             codes.popitem(last=False)
 
     def bound_answers(self) -> None:
-        """Where all rooms together hold more answers than the server takes, that with most of them loses its oldest."""
+        """Drop the oldest answers of the room with most of them, if all rooms together hold more than the server allows."""
         with self.lock:
             every = list(self.rooms.values())
             if sum(room.answers for room in every) > ANSWERS:
@@ -404,23 +407,23 @@ class Rooms:
         return hmac.new(self.secret, " ".join(map(str, words)).encode(), hashlib.sha256).hexdigest()[:32]
 
     def now(self) -> float:
-        """Seconds since 1970, as the machine's clock had them when the server began, and as time has gone on since."""
+        """Return the seconds since 1970: the machine's clock at the start of the server, plus the time since."""
         return self.epoch + self.clock()
 
     def key(self, code: str) -> str:
-        """What proves who leads a room, for a day: nothing of it is stored."""
+        """Return the key that proves a room's leader, valid for a day; it is not stored."""
         until = int(self.now()) + DAY
         return f"{until:x}-{self.sign('leads', code, until)}"
 
     def leads(self, code: str, key: str) -> bool:
-        """Whether a key is that of a room."""
+        """Return whether a key is that of a room's leader."""
         if not (match := re.fullmatch(r"([0-9a-f]{1,12})-([0-9a-f]{32})", key)):
             return False
         until = int(match[1], 16)
         return hmac.compare_digest(match[2], self.sign("leads", code, until)) and self.now() < until
 
     def ticket(self, code: str) -> str:
-        """What proves that somebody was in a room."""
+        """Return a ticket that proves that somebody was in a room."""
         return self.sign("was in", code)
 
     def was_in(self, code: str, ticket: str) -> bool:
@@ -428,7 +431,7 @@ class Rooms:
 
 
 def from_environment(settings: Mapping[str, str] = os.environ) -> Rooms:
-    """The rooms as whoever runs the server wants them: HEADLIGHT_ROOM_SECRET and HEADLIGHT_ROOM_MINUTES."""
+    """Return the rooms with the settings HEADLIGHT_ROOM_SECRET and HEADLIGHT_ROOM_MINUTES."""
     try:
         minutes = float(settings.get("HEADLIGHT_ROOM_MINUTES", "") or 30)
     except ValueError:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Whole:
-    """ASGI middleware that has it be one from its beginning. The strip stands in the stage, so it asks for a run of that alone,
-    which is enough for a text; for anything else that run would begin, and ask for the page, this one or another: two runs for
-    each follower."""
+    """ASGI middleware that turns it into one from its beginning. The strip is in the stage, so it requests a run of the stage
+    alone, which is enough for a text; for anything else that run would have to request the page, this one or another: two runs
+    for each follower."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -54,14 +54,14 @@ class Whole:
 
 
 def seat_of(session: str) -> Seat | None:
-    """The seat of whoever is in that session."""
+    """Return the seat of the visitor in a session."""
     visit = runtime.get_instance().get_app_session(session)
     return of_visit(visit, ROOM_SEAT) if visit else None
 
 
 def of_the_page(request: bytes, page: str) -> bytes:
-    """A message in which the strip of a room asks for a run of its stage, as one for a whole page, by its name in an address; any
-    other as it is."""
+    """Rewrite a message in which a room's strip requests a run of its stage to one that requests a whole page, by its name in an
+    address; return any other message unchanged."""
     try:
         whole = BackMsg.FromString(request)
     except DecodeError:
@@ -81,7 +81,7 @@ def of_the_page(request: bytes, page: str) -> bytes:
 
 
 def asks_for_a_run(trigger: str) -> bool:
-    """Whether a strip says that, and nothing else beside it."""
+    """Return whether a message of a strip requests a run, and nothing else."""
     try:
         requests = [event["value"]["ask"] for event in json.loads(trigger)]
     except (ValueError, LookupError, TypeError):

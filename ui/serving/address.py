@@ -1,5 +1,5 @@
-"""Addresses that people try: a page by the name it has in the menu, also where Streamlit gives that page the bare address, and a
-lesson by its name alone."""
+"""Addresses that people try: a page by its name in the menu, also the first page, to which Streamlit gives the bare address, and
+a lesson by its name alone."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ ROUTES = (Route("/type", _first_page),)
 class Address:
     """ASGI middleware that leads a link to a lesson to the page of its step.
 
-    Streamlit could change the page as well, but would leave an entry in the browser's history that nobody chose: Back would go
-    to a page on which the lesson is not.
+    Streamlit could change the page as well, but would leave an entry in the browser's history that nobody chose: Back would go to
+    a page without the lesson.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -34,14 +34,14 @@ def _script() -> str:
 
 
 def loader(kind: str, uses: tuple[str, ...]) -> str:
-    """The JavaScript of a component that fetches a view and mounts it."""
+    """Return the JavaScript of a component that fetches a view and mounts it."""
     path = f"assets/{version()}/{'.'.join([kind, *uses])}.js"
     return f"{_VIEW.format(path=path)}\n{_script()}"
 
 
 @cache
 def version() -> str:
-    """Sixteen digits that stand in the addresses of all views, and change whenever one of their modules does."""
+    """Return sixteen digits for the addresses of all views, which change whenever one of their modules does."""
     from viz import modules
 
     return hashlib.sha256(f"{modules.version()}{_DOOR}".encode()).hexdigest()[:16]
@@ -49,7 +49,9 @@ def version() -> str:
 
 @lru_cache(128)  # of the many that somebody could ask for
 def door(kind: str, uses: tuple[str, ...]) -> str:
-    """The module that a view is; its default export mounts the view, with its style. Raises ValueError for no view."""
+    """Return the entry module of a view; its default export mounts the view, with its style. Errors: ValueError for an unknown
+    view.
+    """
     from viz import modules
     from viz.view import View, mount_in
 
@@ -64,7 +66,7 @@ def door(kind: str, uses: tuple[str, ...]) -> str:
 
 
 async def _answer(request: Request) -> Response:
-    """The door of a view, under an address that changes with its contents: a browser need not ask twice."""
+    """Answer with the entry module of a view; its address changes with its contents, so a browser need not ask twice."""
     from viz.view import kinds
 
     kind, *uses = asked = request.path_params["kinds"].split(".")

@@ -1,4 +1,4 @@
-"""The page tells Streamlit's client where the server is.
+"""Tells Streamlit's client where the server is, in each page.
 
 A client on a page such as `/attention` otherwise tries `/attention/_stcore/…` first: two errors in each visitor's console.
 """
@@ -18,7 +18,7 @@ SCRIPT = b'<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", locatio
 
 
 class Based:
-    """ASGI middleware that writes it into each HTML document."""
+    """ASGI middleware that writes the server's address into each HTML document."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

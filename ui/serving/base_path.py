@@ -1,4 +1,4 @@
-"""Routes below a base path, where a proxy gives the app a folder of a site: Streamlit puts its own there, and ours beside."""
+"""Routes below a base path, for a proxy that serves the app in a folder of a site. Streamlit puts only its own routes there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def base() -> str:
 
 
 def is_first_page(path: str) -> bool:
-    """Return whether a path is that of the first page, which has no name."""
+    """Return whether a path is that of the first page, which has no name in addresses."""
     return path == "/" or (bool(base()) and path == f"/{base()}/")
 
 

@@ -1,9 +1,10 @@
-"""Sends everything that one turn of the event loop writes to a browser in one go.
+"""Sends a browser everything that one turn of the event loop writes to it as one packet.
 
-The server hands each message to the network by itself, and lets go of Python's lock for each. When the teacher of sixty moves,
-these are two and a half thousand times, and each time a run may take the lock for longer than it takes to send a message.
+The server hands each message to the network separately, and releases Python's lock each time. When the teacher of a class of
+sixty moves, this happens two and a half thousand times, and each time a run may hold the lock for longer than it takes to send a
+message.
 
-Gain: fewer calls of the system for each answer, most in a full room; `benchmarks.replacements`, "batched_writes".
+Gain: fewer system calls for each answer, most of all in a full room; `benchmarks.replacements`, "batched_writes".
 Needless when uvicorn joins what one turn writes. No upstream issue is known.
 """
 
@@ -20,7 +21,7 @@ begin = WebSocketsSansIOProtocol.connection_made
 
 
 class BatchingTransport:
-    """A connection to a browser, which gathers what is written until the event loop comes round. All else is as without it."""
+    """A connection to a browser that collects writes until the next turn of the event loop. All else is unchanged."""
 
     def __init__(self, line: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._line, self._loop = line, loop
@@ -35,7 +36,7 @@ class BatchingTransport:
         self._written.append(data)
 
     def close(self) -> None:
-        """Close it, once all that is written has been sent."""
+        """Close the connection after everything written has been sent."""
         self._send()
         self._line.close()
 
@@ -51,5 +52,5 @@ def begin_gathering(protocol: WebSocketsSansIOProtocol, line: asyncio.BaseTransp
 
 
 def gather() -> None:
-    """Let all lines of a server do so."""
+    """Let all lines of a server collect their writes."""
     WebSocketsSansIOProtocol.connection_made = begin_gathering  # type: ignore[method-assign, assignment]

@@ -1,4 +1,4 @@
-"""Limits the bodies of requests on every route: no page sends one that is longer than a teacher's key."""
+"""Limits the bodies of requests on every route: no page sends a body longer than a teacher's key."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TOO_LARGE = f"No page sends more than {LARGEST:,} bytes with a request, so this 
 
 
 class Bodies:
-    """ASGI middleware that hands a body on once all of it is there, and refuses a longer one as soon as it is seen to be so.
+    """ASGI middleware that passes a body on once all of it is there, and refuses one as soon as it gets too long.
 
-    The connection ends with the refusal: otherwise whoever sends would go on, and the server would read and drop the rest.
+    The connection ends with the refusal: otherwise the sender would go on, and the server would read and drop the rest.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -45,7 +45,7 @@ def announces_too_much(length: str) -> bool:
 
 
 def after(first: Message, receive: Receive) -> Receive:
-    """The messages of `receive` after one that is already there."""
+    """Return a `receive` that first returns a message that has already arrived."""
     waiting = [first]
 
     async def next_message() -> Message:

@@ -1,10 +1,10 @@
-"""Sends what a run draws in bundles, from its thread to the event loop and on to the browser.
+"""Sends the messages of a run in bundles, from its thread to the event loop and on to the browser.
 
-Streamlit wakes the event loop for each message of a run by itself, and the loop comes round once for each that it sends. When the
-teacher of sixty moves, these are two and a half thousand messages at once.
+Streamlit wakes the event loop for each message of a run, and the loop takes one turn for each message that it sends. When the
+teacher of a class of sixty moves, these are two and a half thousand messages at once.
 
-Gain: fewer turns of the loop for each answer, most in a full room; `benchmarks.replacements`, "bundles".
-Needless when Streamlit sends all that waits for a browser in one turn. No upstream issue is known.
+Gain: fewer turns of the loop for each answer, most of all in a full room; `benchmarks.replacements`, "bundles".
+Needless when Streamlit sends all messages that wait for a browser in one turn. No upstream issue is known.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ flush = AppSession.flush_browser_queue
 
 
 class Handed:
-    """What runs have handed on to an event loop and it has not done yet, in that order."""
+    """The calls that runs have passed to an event loop and that it has not made yet, in order."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -39,7 +39,7 @@ class Handed:
         self._asked = False  # whether the loop is going to look
 
     def call(self, session: AppSession, do: Callable[[], None]) -> None:
-        """Have the loop do something soon. From any thread. The loop is woken where it does not come anyway."""
+        """Let the loop call a function soon, from any thread. The loop is woken only if no wake-up is pending."""
         if session._event_loop is not self.loop:
             return call_one_by_one(session, do)
         self._waiting.append(do)
@@ -58,14 +58,14 @@ class Handed:
 
 
 def tell_once(server: Runtime) -> None:
-    """Have the server look for messages to send, where it is not going to. From any thread."""
+    """Let the server look for messages to send, unless it is going to anyway. Called from any thread."""
     if not server._get_async_objs().need_send_data.is_set():
         tell_each_time(server)
 
 
 def send(session: AppSession) -> list[ForwardMsg]:
-    """Send what waits for a browser, and give what is left of it: Streamlit sends that one by one, and has all else done between
-    two of them. The last one is left to it, and those after the first that could not be sent."""
+    """Send the messages that wait for a browser, and return the rest for Streamlit, which sends one message a turn: the last
+    message, and those after the first that could not be sent."""
     waiting = flush(session)
     browser = runtime.get_instance()._session_mgr.get_active_session_info(session.id) if waiting else None
     if browser is None:
@@ -81,7 +81,7 @@ def send(session: AppSession) -> list[ForwardMsg]:
 
 
 def hand_on(loop: asyncio.AbstractEventLoop) -> None:
-    """Let Streamlit do so, on the event loop of a server."""
+    """Let Streamlit send in bundles, on the event loop of a server."""
     handed = Handed(loop)
     for kind, name, ours in (
         (AppSession, "_call_soon_on_event_loop", lambda session, do: handed.call(session, do)),

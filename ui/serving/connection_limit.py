@@ -15,20 +15,20 @@ SITE = 64  # bits of an IPv6 address by which networks are told apart: one house
 
 class Connection(Protocol):
     def give_way(self) -> None:
-        """End at once."""
+        """End the connection at once."""
 
 
 class Addresses(Protocol):
     def __contains__(self, address: str, /) -> bool:
-        """Whether an address is one of them."""
+        """Return whether an address belongs to one of these networks."""
 
 
 class Places:
     """The open connections of a server.
 
-    most: how many; each: how many from one network, apart from those in `trusted`, the proxies that speak for many. Where there
-    are too many, the oldest of those goes that have no request under way: of the same network where that has too many, otherwise
-    of the network that has most of them. Where all are at work, a new one is `beyond`: see `take`.
+    most: the limit for all; each: the limit for one network, except for `trusted` proxies, which speak for many visitors. At a
+    limit, the oldest connection without a request under way is closed: in the same network if that has too many, otherwise in the
+    network that has most. If all are busy, a new one is `beyond`: see `take`.
     """
 
     def __init__(self, most: int = CONNECTIONS, trusted: Addresses = frozenset[str]()) -> None:
@@ -39,7 +39,9 @@ class Places:
         self._waiting: dict[str, dict[Connection, None]] = {}
 
     def take(self, connection: Connection, address: str) -> bool:
-        """Count a connection from an address. False: it is beyond what is allowed, and may ask only whether the server lives."""
+        """Count a connection from an address. Return False if it is beyond the limit: then it may only ask whether the server is
+        alive.
+        """
         network = "" if address in self.trusted else network_of(address)
         free = self._make_room(network)
         if not free and len(self.beyond) >= BEYOND:
@@ -52,7 +54,7 @@ class Places:
         return free
 
     def leave(self, connection: Connection) -> None:
-        """It is over, or goes on as another one. Nothing happens to one that does not count."""
+        """Stop counting a connection that has ended or continues as another one. A connection that is not counted is ignored."""
         if (network := self.networks.pop(connection, None)) is None:
             return
         self.set_waiting(connection, network, False)
@@ -64,7 +66,7 @@ class Places:
             del self._counts[network]
 
     def wait(self, connection: Connection, waits: bool) -> None:
-        """Say whether a connection has no request under way, so that it may go."""
+        """Note whether a connection has no request under way, so that it may be closed."""
         if connection in self.networks and connection not in self.beyond:
             self.set_waiting(connection, self.networks[connection], waits)
 
@@ -77,7 +79,7 @@ class Places:
                 del self._waiting[network]
 
     def _make_room(self, network: str) -> bool:
-        """Whether there is room for one more from a network, for which another may have gone."""
+        """Return whether there is room for one more from a network, after closing another if necessary."""
         if network and self._counts[network] >= self.each:
             return self._end_oldest(network)
         if self._counts.total() >= self.most:
@@ -96,7 +98,7 @@ class Places:
 
 
 def network_of(address: str) -> str:
-    """The network that an address belongs to: an IPv4 address by itself, of an IPv6 address its first 64 bits."""
+    """Return the network of an address: an IPv4 address itself, the first 64 bits of an IPv6 address."""
     try:
         number = ip_address(address.partition("%")[0])
     except ValueError:
@@ -107,7 +109,7 @@ def network_of(address: str) -> str:
 
 
 def allowed() -> int:
-    """How many connections this process may hold, once it has asked the system for as many descriptors as it needs."""
+    """Return how many connections this process may hold, after asking the system for as many file descriptors as it needs."""
     try:
         import resource
     except ImportError:  # Windows, which has no such limit

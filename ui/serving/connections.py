@@ -1,4 +1,6 @@
-"""HTTP connections with deadlines: silent, incomplete and unread ones are closed."""
+"""HTTP connections with deadlines: a connection is closed if it is silent, if its request stays incomplete, or if nobody reads
+its answer.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,9 @@ FULL = "This server holds as many connections as it can. Try again in a minute.\
 
 
 class Connection(Read, H11Protocol):
-    """A connection by which pages and files are asked for.
+    """A connection for requests for pages and files.
 
-    Uvicorn waits without end for a request to begin and to become whole, and for an answer to be read.
+    Uvicorn waits without limit for a request to begin and to be completed, and for an answer to be read.
     """
 
     places = connection_limit.Places()
@@ -59,7 +61,7 @@ class Connection(Read, H11Protocol):
         self._watch()
 
     def _watch(self) -> None:
-        """See whether a request is under way. One that is not whole yet has its time."""
+        """Check whether a request is under way, and start the deadline of an incomplete one."""
         unfinished = self in self.places.networks and self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
         self.places.wait(self, unfinished)
         (self._whole.start if unfinished else self._whole.stop)()
@@ -77,7 +79,7 @@ class Connection(Read, H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def end(self) -> None:
-        """A request has not become whole in its time."""
+        """Close the connection: a request was not completed in time."""
         if not self.transport.is_closing():
             if self.conn.their_state is h11.IDLE:  # otherwise it has its answer, or one is being made
                 self.transport.write(TOO_SLOW)
@@ -85,7 +87,7 @@ class Connection(Read, H11Protocol):
 
 
 def answer_probes(app: ASGIApp) -> ASGIApp:
-    """The app for somebody who comes when the server is full: those who look after it are answered, others in a sentence."""
+    """Answer requests while the server is full: monitoring gets its answers, everybody else a sentence."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].endswith(PROBES):
@@ -97,8 +99,8 @@ def answer_probes(app: ASGIApp) -> ASGIApp:
 
 
 class Bounded:
-    """ASGI middleware that has uvicorn use these connections. There is no setting for that in Streamlit, which makes uvicorn's
-    config; but uvicorn asks the app to start before it takes the first connection, and its config asks."""
+    """ASGI middleware that makes uvicorn use these connections. Streamlit creates uvicorn's config and has no setting for this;
+    but uvicorn starts the app before it accepts the first connection, and its config can be changed then."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -114,7 +116,7 @@ class Bounded:
 
 
 def bound(config: Config) -> None:
-    """Have a server of this config use connections with limits."""
+    """Make a server with this config use connections with limits."""
     Connection.places = Frames.places = connection_limit.Places(
         connection_limit.allowed(), cast("Container[str]", _TrustedHosts(config.forwarded_allow_ips))
     )

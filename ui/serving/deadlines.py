@@ -1,4 +1,4 @@
-"""Times in which something must happen on a connection."""
+"""Deadlines on a connection."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ LOOK = 0.05  # seconds in which a server that was busy hears what has come meanw
 
 
 class Deadline:
-    """Something that is done after some seconds, unless it is stopped before."""
+    """A function that is called after some seconds unless it is stopped before."""
 
     def __init__(self, seconds: float, then: Callable[[], None]) -> None:
         self._seconds, self._then = seconds, then
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """From now on, if it does not run already."""
+        """Start the time now, unless it already runs."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._look)
 
@@ -33,8 +33,8 @@ class Deadline:
 
 
 class Read(asyncio.Protocol):
-    """A connection that ends when its browser takes nothing of what waits for it in UNREAD seconds. Stands before a protocol of
-    uvicorn's among the bases of a class."""
+    """A connection that ends when its browser reads nothing of the waiting data for UNREAD seconds. As a base class it goes
+    before one of uvicorn's protocols."""
 
     transport: Any  # uvicorn's
 

@@ -20,7 +20,9 @@ SOON = (
 
 
 class Disconnects:
-    """ASGI middleware that has it let go whenever a connection to a page ends, and memory given back soon after that."""
+    """ASGI middleware that drops this data whenever a connection to a page ends, and soon afterwards gives memory back to the
+    system.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app, self.waits = app, False
@@ -42,7 +44,7 @@ class Disconnects:
 
 
 def give_back() -> None:
-    """Give memory back. What visits have left in circles is looked for where nobody is there, who would wait for that."""
+    """Give memory back to the system. Reference cycles of ended visits are collected only while no visitor would have to wait."""
     if runtime.exists() and runtime.get_instance().state is RuntimeState.NO_SESSIONS_CONNECTED:
         gc.collect()
     malloc.give_back()

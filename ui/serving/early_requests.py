@@ -22,11 +22,12 @@ HELD = 8_000_000  # bytes of them together, two of the longest: a browser whose 
 
 
 class EarlyRequests:
-    """ASGI middleware that has what a fragment asks for wait until the visit has that fragment.
+    """ASGI middleware that holds the requests of a fragment until the visit has that fragment.
 
-    The page of a server that was started again, or has forgotten the visit, stands in the browser as it was, and may be typed
-    into as soon as there is a line. It asks for the whole page at once; but until that run has come to the text box, Streamlit
-    leaves out each key press without a word, and the box would hold a text that nothing answers. A fresh server takes seconds.
+    After a restart of the server, or after it has forgotten the visit, the old page is still in the browser, and visitors can
+    type into it as soon as it is connected. It requests the whole page at once; but until that run has reached the text box,
+    Streamlit silently drops each key press, and the box would hold a text that nothing answers. On a fresh server this takes
+    seconds.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -43,7 +44,7 @@ class EarlyRequests:
 
 
 class PendingLine:
-    """What goes to and fro between a page and its visit, until a run of the whole page is over."""
+    """The messages between a page and its visit, until a run of the whole page is over."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
@@ -54,7 +55,7 @@ class PendingLine:
         self._wake = asyncio.Event()
 
     async def receive(self) -> Message:
-        """The next message for the server. What asks for a run keeps its turn; nothing else waits."""
+        """Return the next message for the server. Requests for a run keep their order; no other message waits."""
         while not self._over or self._waiting or self._coming:
             if self._too_much:  # the browser comes back, and says all that it shows at once
                 return {"type": "websocket.disconnect", "code": 1013}
@@ -77,16 +78,16 @@ class PendingLine:
         waiting_bytes.of_all.note(self, self._held, self._stop)
 
     def _stop(self) -> None:
-        """All lines together hold too much, and this one most."""
+        """Close this line: all lines together hold too much, and this one holds most."""
         self._too_much = True
         self._wake.set()
 
     def _is_early(self, run: ClientState) -> bool:
-        """Whether a run that is under way will bring what is asked for."""
+        """Return whether a run that is under way will bring the requested fragment."""
         return bool(run.fragment_id) and self._asked and not self._over and not has(self._session, run.fragment_id)
 
     async def _come(self) -> Message | None:
-        """What the browser sends next; None where something waits and the server says something before."""
+        """Return the browser's next message; None if messages wait and the server sends something first."""
         self._coming = self._coming or asyncio.ensure_future(self._receive())
         if self._waiting:
             wake = asyncio.ensure_future(self._wake.wait())
@@ -101,7 +102,7 @@ class PendingLine:
         return message
 
     async def send(self, message: Message) -> None:
-        """On to the browser. The server says something when a run has come to a fragment, and when it is over."""
+        """Send a message to the browser. The server sends one when a run has reached a fragment, and when it is over."""
         if not self._over and (sent := message.get("bytes")):
             self._hear(sent)
         await self._send(message)
@@ -124,7 +125,7 @@ class PendingLine:
 
 
 def run_in(message: Message) -> ClientState | None:
-    """The run that a message asks for, None for any other message."""
+    """Return the run that a message requests; None for any other message."""
     try:
         whole = BackMsg.FromString(message.get("bytes") or b"")
     except DecodeError:
@@ -133,7 +134,7 @@ def run_in(message: Message) -> ClientState | None:
 
 
 def has(session: str, fragment: str) -> bool:
-    """Whether a visit has a fragment; of one that the server does not know any more nothing will come."""
+    """Return whether a visit has a fragment. A visit that the server no longer knows will never have it."""
     if not session:  # it has not begun
         return False
     visit = runtime.get_instance().get_app_session(session)

@@ -23,14 +23,14 @@ pages: Counter[str] = Counter()  # that are open, by network
 
 
 class Bucket:
-    """So many drops run in each second, up to `full`; each press takes one, or as many as it is said to take."""
+    """A token bucket: it gains a fixed number of drops a second, up to `full`; each interaction takes one or several."""
 
     def __init__(self, rate: float, full: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.rate, self.full, self._clock = rate, full, clock
         self._drops, self._then = full, clock()
 
     def take(self, drops: float = 1) -> float:
-        """Take a drop or several; gives the seconds until they are there, 0 where they are."""
+        """Take one or several drops; return the seconds until they are there, 0 if they are."""
         now = self._clock()
         self._drops = min(self.full, self._drops + (now - self._then) * self.rate) - drops
         self._then = now
@@ -38,9 +38,10 @@ class Bucket:
 
 
 class Flood:
-    """ASGI middleware. What a page sends too fast is not lost: it waits, on that page's own line, and nobody else does.
+    """ASGI middleware that slows down floods. Messages that a page sends too fast are not lost: they wait, on that page's own
+    line only.
 
-    An address is that of the browser: a proxy's word for it counts where FORWARDED_ALLOW_IPS names the proxy.
+    An address is that of the browser: a proxy that FORWARDED_ALLOW_IPS names is trusted to report it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -67,7 +68,7 @@ class Flood:
 
 
 def in_time(receive: Receive) -> Receive:
-    """The same messages, none of them sooner than its turn."""
+    """Return a `receive` with the same messages, none of them sooner than its turn."""
     if (rate := limits.most(limits.REQUESTS)) == float("inf"):
         return receive
     bucket = Bucket(max(1.0, rate), max(1.0, AT_ONCE * rate))

@@ -1,4 +1,4 @@
-"""The lines of a server, by which browsers send messages: bounded in their size, also inflated, in their number and in time."""
+"""The lines by which browsers send messages to a server, with limits on size (also decompressed), number and time."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ FIRST = 60.0  # seconds in which a page must ask for something; it does so at on
 
 
 class Frames(Read, WebSocketsSansIOProtocol):
-    """A line. What comes is given to uvicorn in pieces, and no further piece while a message waits to be taken.
+    """A line. Incoming data goes to uvicorn in pieces, and no further piece while a message waits to be read.
 
-    Uvicorn alone would inflate everything that the network brings at once, a quarter of a megabyte, to a quarter of a gigabyte.
+    Uvicorn alone would decompress everything that arrives at once: a quarter of a megabyte may become a quarter of a gigabyte.
     """
 
     places = connection_limit.Places()
@@ -67,7 +67,7 @@ class Frames(Read, WebSocketsSansIOProtocol):
         return message
 
     def _take(self) -> None:
-        """Look at what has arrived, until there is a message for the app or the line has had its share."""
+        """Process the arrived data until there is a message for the app or the line has used its share."""
         spent = 0
         while self._arrived and not self.read_paused and not self._rests and not self.transport.is_closing():
             piece = bytes(self._arrived[:PIECE])
@@ -82,7 +82,7 @@ class Frames(Read, WebSocketsSansIOProtocol):
         self._watch()
 
     def _refuse(self) -> None:
-        """Answer a handshake that cannot be read, for which uvicorn does nothing."""
+        """Answer an unreadable handshake, for which uvicorn does nothing."""
         self.handshake_complete = self.close_sent = True
         self._arrived.clear()
         self.transport.write(b"".join(self.conn.data_to_send()))
@@ -101,7 +101,7 @@ class Frames(Read, WebSocketsSansIOProtocol):
             self._take()
 
     def _watch(self) -> None:
-        """See what has come of a message that is not whole yet: it has its time, and its share of the memory."""
+        """Check an incomplete message against its deadline and its share of memory."""
         unfinished = self.conn.current_size is not None or bool(self.conn.reader.buffer)
         if not self.read_paused:  # else it is the server that does not read on
             (self._message.start if unfinished else self._message.stop)()
@@ -127,14 +127,14 @@ class Frames(Read, WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def handle_ping(self) -> None:
-        """Answer it, but not to somebody who reads no answers: these would wait in memory."""
+        """Answer a ping, unless the browser reads no answers, which would then wait in memory."""
         if self.writable.is_set():
             super().handle_ping()
         else:
             self.conn.data_to_send()
 
     def end(self) -> None:
-        """Close the line: a browser opens another one, and says all that it shows at once."""
+        """Close the line: a browser opens another one, and at once sends everything that it shows."""
         if self.close_sent or self.transport.is_closing():
             return
         self.stop_keepalive()

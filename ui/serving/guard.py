@@ -27,8 +27,8 @@ _READS = ("GET", "HEAD", "OPTIONS")
 class Guard:
     """ASGI middleware that refuses foreign names, foreign pages, uploads, and Streamlit's metrics where nobody asked for metrics.
 
-    A page of somebody else's may give its own name this machine's address (DNS rebinding): its requests then reach a server that
-    listens on localhost alone, and carry the foreign name in Host. Streamlit would let them in, and would ask an outside host for
+    Another site may let its own name point to this machine's address (DNS rebinding): its requests then reach a server that
+    listens on localhost alone, and carry the foreign name in Host. Streamlit would accept them, and would ask an outside host for
     its own address to compare a foreign Origin with.
     """
 

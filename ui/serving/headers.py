@@ -36,7 +36,7 @@ POLICY = (
 
 
 def others(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The headers by their names. HEADLIGHT_FRAMES: origins, with spaces between, whose pages may show this one inside them."""
+    """Return the headers by their names. HEADLIGHT_FRAMES: origins, separated by spaces, whose pages may embed this one."""
     frames = " ".join(["'self'", *environment.get("HEADLIGHT_FRAMES", "").replace(";", " ").replace(",", " ").split()])
     return {
         "Content-Security-Policy": "; ".join([*POLICY, f"frame-ancestors {frames}"]),
@@ -52,7 +52,7 @@ of_this_server = cache(others)
 
 
 class Sealed:
-    """ASGI middleware that puts them on every answer."""
+    """ASGI middleware that adds these headers to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -20,31 +20,31 @@ _requested: dict[str, RequestedPage] = {}  # by session, while a browser is ther
 
 
 def open_page(name: str) -> NoReturn:
-    """Have the server open a page, by its name in an address. Nothing of the address comes along, because choices are bound to
-    it; and from here on nothing is heard of the page that is left."""
+    """Open a page on the server's side, by its name in an address. The present address is dropped, because choices are bound to
+    it; and from now on messages of the old page are ignored."""
     opens(name)
     st.switch_page(PAGES / name / "page.py", query_params={})
 
 
 def opens(name: str) -> None:
-    """Say which page the server has this visitor on, by its name in an address. In each run of a whole page."""
+    """Note which page the server shows this visitor, by its name in an address. Every run of a whole page calls it."""
     opens_for(visitors.me(), name)
 
 
 def opens_for(session: str, name: str) -> None:
-    """The same of somebody by their session, before such a run."""
+    """Note the page of a session before such a run."""
     if requested := _requested.get(session):
         requested.open(calc_hash(name or FIRST))
 
 
 class Leaving:
-    """ASGI middleware that leaves out what a fragment asks for on a page that is being left.
+    """ASGI middleware that drops the requests of fragments on a page that is being left.
 
-    Between a press on another page, or one that has the server open it, and that page's first message, the old page stands there
-    and goes on sending: a key press, a picture's choice, a timer. Streamlit runs such a request after the new page's run, under
-    the old page's name. The browser then throws away what the new page has placed, has no place for what the fragment sends ("Bad
-    delta path index"), and stays blank. On a busy server that moment is long. And Back and forward change the page alone, as the
-    menu does: Streamlit would bring back the choices that the address held at that time.
+    Between a click that opens another page and that page's first message, the old page is still on screen and goes on sending: a
+    key press, a choice in a picture, a timer. Streamlit runs such a request after the new page's run, under the old page's name.
+    The browser then discards the new page, has no place for the fragment's messages ("Bad delta path index"), and stays blank. On
+    a busy server that moment is long. Also, Back and Forward change only the page, as the menu does: Streamlit would restore the
+    choices that the address held at that time.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -75,7 +75,7 @@ class Leaving:
 
 
 def session_of(message: bytes) -> str:
-    """Whose session a message of the server begins, "" for any other message."""
+    """Return the session that a message of the server begins; "" for any other message."""
     try:
         return str(ForwardMsg.FromString(message).new_session.initialize.session_id)
     except DecodeError:
@@ -83,20 +83,20 @@ def session_of(message: bytes) -> str:
 
 
 class RequestedPage:
-    """The page that a browser has asked for, or the server has opened, and those that it is leaving until it answers from there.
-    (What the server opens in the first run of a visit is known when it first says something.)"""
+    """The page that a browser has requested, or the server has opened, and the pages that are being left until the new one
+    answers. (A page that the server opens in a visit's first run is known when the server sends its first message.)"""
 
     def __init__(self) -> None:
         self.page, self.left = "", set[str]()
 
     def open(self, page: str) -> None:
-        """The server opens a page, also one that the browser is just leaving."""
+        """Note that the server opens a page, perhaps one that the browser is just leaving."""
         if page != self.page:
             self.page, self.left = page, (self.left | {self.page}) - {page}
 
     def take(self, message: bytes) -> bytes:
-        """A message as it goes on, b"" for none: what a fragment says on a page that is being left. What is no message is left to
-        Streamlit."""
+        """Return the message to pass on; b"" drops it, because a fragment on a page that is being left has sent it. Invalid
+        messages are left to Streamlit."""
         try:
             whole = BackMsg.FromString(message)
         except DecodeError:

@@ -1,8 +1,8 @@
 """The server's log as JSON lines without visitors' texts and tokens: with HEADLIGHT_LOG=json, or on a public host.
 
-What is written is chosen at the source, for whatever prints it: of a record its time, level, logger, and the sentence that stands
-in the program, without what was put into it; of an error its kind and the lines of the program that it came through, without
-what it says. Names that people type, texts and addresses are only ever in what is left out.
+The record itself is reduced, so it does not matter what prints it. A record keeps its time, level, logger, and the sentence in
+the program, without the values that were filled in; an error keeps its type and the lines of the program that it passed through,
+without its message. Names that people type, texts and addresses only occur in the omitted parts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def asked_for(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 class Line(logging.LogRecord):
-    """A record whose message is a line of JSON."""
+    """A log record whose message is a line of JSON."""
 
     def __init__(self, *args, **kwargs) -> None:  # type: ignore[no-untyped-def]  # as its base, which logging calls
         super().__init__(*args, **kwargs)
@@ -48,7 +48,7 @@ class Line(logging.LogRecord):
 
 
 def set_up() -> None:
-    """From now on, where that is asked for. The server's own loggers are there already when this is called."""
+    """Write JSON lines from now on, if the settings ask for it. The server's own loggers already exist when this is called."""
     if not asked_for():
         return
     from streamlit import config, logger

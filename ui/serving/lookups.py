@@ -1,10 +1,9 @@
-"""Does in fewer steps what Streamlit looks up in every run, in its session and its settings.
+"""Shortens Streamlit's lookups in its session and its settings, which every run makes.
 
-Problem: each text box, menu and slider copies all values of the session, a hundred of them, to see whether its own is None; a new
-class is made whenever somebody looks at what a component has said; and each setting stands behind a lock, for which all runs of a
-class wait, fifty times each.
-Gain: less processor time for each key press; `benchmarks.replacements`, "widget_values", "component_values", "settings".
-Needless when Streamlit asks for single values itself. No upstream issue is known.
+Problem: each text box, menu and slider copies all hundred values of the session to see whether its own is None; each look at a
+component's state creates a new class; and each setting is behind a lock, for which all runs of a class wait, fifty times each.
+Gain: less processor time for each key press; `benchmarks.replacements`, "widget_values", "component_values", "settings". Needless
+when Streamlit asks for single values itself. No upstream issue is known.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ read_option = config.get_option
 
 @dataclass(frozen=True)
 class LazyValues:
-    """A session's values by their keys, each looked up when it is asked for."""
+    """A session's values by their keys, each looked up when it is needed."""
 
     state: SafeSessionState
 
@@ -46,13 +45,13 @@ class Session:
 
 
 def look() -> Session:
-    """The session of this run, as far as these widgets look at it."""
+    """Return the session of this run, as far as these widgets read it."""
     return Session(LazyValues(get_session_state()))
 
 
 class ComponentValues(dict[str, Any]):
-    """What a component has said, by the names of what it says; None of what it has not. To be read: Streamlit's own one can be
-    written, and is of a class of its own each time."""
+    """The state of a component by its names; None for names that it has not set. It is read-only: Streamlit's own can be written,
+    and has a new class each time."""
 
     __slots__ = ()
 
@@ -64,7 +63,7 @@ class ComponentValues(dict[str, Any]):
 
 
 def presenter(events: str, component_id: str | None = None, allowed_state_keys: set[str] | None = None) -> Callable[..., Any]:
-    """What Streamlit's own function of these arguments gives, for who reads."""
+    """Return the result of Streamlit's own function of these arguments, for reading only."""
 
     def present_values(stored: object, state: SessionState) -> object:
         known = state._new_widget_state.widget_metadata.get(events)
@@ -83,22 +82,22 @@ def presenter(events: str, component_id: str | None = None, allowed_state_keys: 
 
 
 def option(key: str) -> Any:
-    """A setting of Streamlit's, without the lock for which all runs of a class would wait, fifty times each."""
+    """Return one of Streamlit's settings, without the lock for which all runs of a class would wait, fifty times each."""
     known = config._config_options
     return known[key].value if known and key in known else read_option(key)
 
 
 def look_up_one_by_one() -> None:
-    """Let these widgets look up their own value alone, where Streamlit copies every value of the session."""
+    """Let these widgets look up only their own value, where Streamlit copies every value of the session."""
     for widget in WIDGETS:
         widget.get_session_state = look  # type: ignore[attr-defined]
 
 
 def present_for_reading() -> None:
-    """Let what a component has said be a plain dict, where Streamlit makes a class whenever somebody looks at it."""
+    """Represent a component's state by a plain dict, where Streamlit creates a class at each look."""
     components.make_bidi_component_presenter = presenter  # type: ignore[assignment]
 
 
 def read_settings_without_lock() -> None:
-    """Let settings be read without a lock, where Streamlit takes one for each."""
+    """Read settings without a lock, where Streamlit takes one for each."""
     config.get_option = option

@@ -1,10 +1,10 @@
 """Gives each session an event loop that takes no file descriptors until it runs.
 
-Streamlit's own takes three, also for two minutes after the visit has gone, and is never run here: two hundred people had six
+Streamlit's own loop takes three, even for two minutes after the visit has ended, and never runs here: two hundred visits took six
 hundred.
 
-Gain: three file descriptors for each visit, of which a server has few (often 1,024); no time.
-Needless when Streamlit makes that loop where a script first needs it. No upstream issue is known.
+Gain: three file descriptors for each visit, where a server often has only 1,024; no time.
+Needless when Streamlit creates that loop where a script first needs it. No upstream issue is known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ begin = AppSession.__init__
 
 
 class Resting(asyncio.SelectorEventLoop):
-    """An event loop that opens what it needs when it is first run."""
+    """An event loop that opens its file descriptors when it first runs."""
 
     def __init__(self) -> None:
         self._opened = False
@@ -51,5 +51,5 @@ def begin_resting(session: AppSession, *args: Any, **kwargs: Any) -> None:
 
 
 def rest() -> None:
-    """Let all visits of a server have such a loop."""
+    """Give all visits of a server such a loop."""
     AppSession.__init__ = begin_resting  # type: ignore[method-assign, assignment]

@@ -15,8 +15,8 @@ OPERATIONS = {"deferred_file", "dataframe_chunk"}  # the others write files for 
 
 
 class MessageFilter:
-    """ASGI middleware. What is for developers (to stop the server, to forget all that a visit knows, to install something) is
-    not heard. What is no message at all ends its line: Streamlit would, too, with a traceback in the log for each."""
+    """ASGI middleware that ignores messages for developers (to stop the server, to forget a visit's state, to install something).
+    An invalid message ends its line; Streamlit would end it too, with a traceback in the log for each."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

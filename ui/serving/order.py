@@ -1,11 +1,11 @@
-"""A run of a part of a page sends what it draws after all that was drawn before it, and drops none of that.
+"""Keeps the order of messages: a run of a part of a page sends its messages after all earlier ones, and drops none of those.
 
-When a part is run again, Streamlit drops what the part drew and has not been sent. It keeps what the parts inside that part drew,
-and messages that stand for something the browser has already. The browser then gets those without the containers in which they
-stand, and shows an error in place of the page: "'setIn' cannot be called on an ElementNode", "Cannot set a node at a delta path".
+When a part is run again, Streamlit drops the part's unsent messages. It keeps the messages of parts inside it, and references to
+elements that the browser already has. The browser then gets these without their containers, and shows an error in place of the
+page: "'setIn' cannot be called on an ElementNode", "Cannot set a node at a delta path".
 
-Gain: that fault is mended; `tests/ui/serving/test_order.py` shows it in Streamlit itself.
-Needless when Streamlit drops the parts inside a part with it. No upstream issue is known.
+Gain: that fault is fixed; `tests/ui/serving/test_order.py` shows it in Streamlit itself.
+Needless when Streamlit drops the messages of inner parts too. No upstream issue is known.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ clear = AppSession._clear_queue
 
 
 def clear_for_run(session: AppSession, fragment_ids_this_run: list[str] | None = None) -> None:
-    """Drop all that was drawn and not sent before a run of the whole page, which draws all of it again; before others nothing."""
+    """Drop all unsent messages before a run of the whole page, which draws everything again; drop nothing before other runs."""
     clear(session, [] if fragment_ids_this_run else None)  # none of no fragments is dropped
 
 
 def keep() -> None:
-    """Let Streamlit do so for all visits of a server."""
+    """Let Streamlit keep the order for all visits of a server."""
     AppSession._clear_queue = clear_for_run  # type: ignore[method-assign, assignment]

@@ -1,8 +1,8 @@
 """Sends small packets at once, and gives up data that nobody reads.
 
 Streamlit opens its socket without naming the protocol, and asyncio does not switch off Nagle's algorithm for such a socket: the
-second part of an answer, or of what a run draws, waits until the browser has confirmed the first, which takes it about 40 ms.
-And a connection that the server has closed stays for as long as the other side takes nothing of what is still to be sent.
+second part of an answer, or of what a run draws, waits until the browser has confirmed the first, which takes it about 40 ms. And
+a connection that the server has closed stays open as long as the other side does not read the remaining data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ui.serving.deadlines import UNREAD
 
 
 def send_at_once() -> int:
-    """Have the sockets that this process listens at hand that on to each of their connections; returns how many there are."""
+    """Set this on the listening sockets of this process, from which connections inherit it; return the number of sockets."""
     ours = [connection for connection in psutil.Process().net_connections("tcp") if connection.status == psutil.CONN_LISTEN]
     done = 0
     for connection in ours:

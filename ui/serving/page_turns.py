@@ -1,9 +1,10 @@
-"""Runs of whole pages, and those that a button asks for, take turns within a network while other networks use the server.
+"""Turns of page runs: runs of whole pages, and those that a button requests, take turns within a network while other networks are
+active.
 
-Such a run costs several times what a key press costs, and a program can ask for one after another. While another network is
-active, one of them goes on at a time in a network; and once they have taken more time than the network's open pages account for,
-and more than those of all others, it pauses after each. So a key press of somebody else competes with one such run at most, and
-mostly with none. A network that has the server to itself waits for nothing.
+Such a run costs several times as much as a key press, and a program can request one after another. While another network is
+active, a network has one such run at a time; and once its runs have taken more time than its open pages justify, and more than
+those of all other networks, it pauses after each. So a key press of another visitor competes with one such run at most, and
+mostly with none. A network that has the server to itself never waits.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ PART_OVER = PAGE_OVER | {ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY}
 
 
 class Network:
-    """The pages of one network that are open, how many of their page runs go on, those that wait, and what the latest took."""
+    """One network's open pages, its current and waiting page runs, and the times of the latest ones."""
 
     def __init__(self) -> None:
         self.pages = self.running = 0
@@ -48,7 +49,7 @@ class Network:
         self.runs: deque[tuple[float, float]] = deque()  # when each ended, and how many seconds it took
 
     def note(self, seconds: float) -> None:
-        """Count a page run that ends now."""
+        """Note a page run that ends now."""
         self.forget_old_runs()
         self.runs.append((time.monotonic(), seconds))
 
@@ -58,18 +59,18 @@ class Network:
         return sum(seconds for _, seconds in self.runs)
 
     def forget_old_runs(self) -> None:
-        """Forget the page runs of before the last minute."""
+        """Forget the page runs before the last minute."""
         since = time.monotonic() - RECENT
         while self.runs and self.runs[0][0] < since:
             self.runs.popleft()
 
     def is_forgotten(self) -> bool:
-        """Return whether nothing of the network is open, goes on, or happened lately."""
+        """Return whether the network has no open page, no current run and no recent one."""
         return not (self.pages or self.running or self.last_request > time.monotonic() - RECENT)
 
 
 class Networks:
-    """All networks that have pages open, or had some lately, by name."""
+    """All networks that have, or recently had, open pages, by name."""
 
     def __init__(self) -> None:
         self._networks: dict[str, Network] = {}
@@ -91,8 +92,8 @@ class Networks:
         return any(other.last_request > since for other in self._networks.values() if other is not network)
 
     def has_had_much(self, network: Network) -> bool:
-        """Return whether the page runs of a network have lately taken more time than its open pages account for, and more than
-        those of all others together: in a full room every run takes long."""
+        """Return whether a network's recent page runs have taken more time than its open pages justify, and more than those of
+        all others together: in a full room every run takes long."""
         mine = network.recent_seconds()
         if mine <= FREE + FREE_FOR_A_PAGE * network.pages:
             return False
@@ -120,7 +121,7 @@ class Networks:
 
 
 class Turn:
-    """One page run's turn. It ends with the run, or after `LONGEST` seconds: the run of a browser that has left goes on, too."""
+    """One page run's turn. It ends with the run, or after `LONGEST` seconds, as the run of a browser that has left goes on."""
 
     def __init__(self, networks: Networks, network: Network) -> None:
         self._networks, self._network, self._begun = networks, network, time.monotonic()
@@ -128,7 +129,7 @@ class Turn:
         self._timer = asyncio.get_running_loop().call_later(LONGEST, self.end)
 
     def end(self) -> None:
-        """Let the next page run of the network begin; after a pause where the network has had much, and others wait."""
+        """Let the next page run of the network begin, after a pause if the network has used much time and others wait."""
         if self.is_over:
             return
         self.is_over = True
@@ -157,7 +158,7 @@ class PageTurns:
 
 
 class PageLine:
-    """What goes to and fro between one page and the server."""
+    """The messages between one page and the server."""
 
     def __init__(self, networks: Networks, network: Network, receive: Receive, send: Send) -> None:
         self._networks, self._network, self._receive, self._send = networks, network, receive, send
@@ -237,7 +238,7 @@ def is_long(run: ClientState) -> bool:
 
 
 def status_in(sent: bytes) -> int | None:
-    """Return how a run is over, where a message of the server says so; None for any other message."""
+    """Return how a run has ended, if a message of the server reports that; None for any other message."""
     if len(sent) > SHORT:
         return None
     try:

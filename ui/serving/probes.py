@@ -62,7 +62,7 @@ def _registry() -> CollectorRegistry:
 
 
 class _Now:
-    """Collects the current numbers of models, jobs, trainings and visitors for Prometheus."""
+    """A collector of the current numbers of models, jobs, trainings and visitors for Prometheus."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         from prometheus_client.core import GaugeMetricFamily

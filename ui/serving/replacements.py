@@ -1,7 +1,7 @@
-"""The functions of Streamlit and its server that Headlight replaces, and the switch that leaves them as they are.
+"""The functions of Streamlit and its server that Headlight replaces, and the switch that leaves them unchanged.
 
-With HEADLIGHT_PLAIN_STREAMLIT=1 none is replaced; with names of them, separated by commas, these are not. The docstring of each
-module says which problem it solves, what it gains, and which change of Streamlit would make it needless.
+With HEADLIGHT_PLAIN_STREAMLIT=1 none is replaced; with a comma-separated list of names, all but these are. Each module's
+docstring names the problem, the gain, and the change of Streamlit that would make it needless.
 `python -m benchmarks.replacements` measures each. `ui.state` reads the session and the address past Streamlit's public functions;
 its name here is "session".
 """
@@ -33,7 +33,7 @@ REPLACEMENTS: dict[str, Callable[[asyncio.AbstractEventLoop], None]] = {
 
 
 def is_left_out(name: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a function is left as it is. Errors: ValueError, a sentence, for a name that does not exist."""
+    """Return whether a function is left unchanged. Errors: ValueError, a sentence, for a name that does not exist."""
     asked = {word.strip() for word in environment.get(SWITCH, "").split(",")} - {"", "0"}
     if unknown := sorted(asked - REPLACEMENTS.keys() - {ALL, SESSION}):
         known = ", ".join([*REPLACEMENTS, SESSION])
@@ -42,7 +42,7 @@ def is_left_out(name: str, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def install(loop: asyncio.AbstractEventLoop) -> None:
-    """Replace all that is not left out. loop: the one that sends to all browsers."""
+    """Replace all functions that are not left out. loop: the event loop that sends to all browsers."""
     for name, replace in REPLACEMENTS.items():
         if not is_left_out(name):
             replace(loop)

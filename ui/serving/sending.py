@@ -35,10 +35,10 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
 
 
 def wait_until_sent() -> None:
-    """Wait a moment of the sender's own time, at the end of a run.
+    """Wait a moment on the sender's event loop, at the end of a run.
 
-    A visitor's next run clears what still waits to be sent to them: without this, a room that types fast has nearly all that is
-    drawn thrown away. The moment passes on the sender's event loop, so that it is longer while that is busy.
+    A visitor's next run clears their unsent messages: without this pause, nearly everything that is drawn for a fast-typing room
+    would be thrown away. The pause runs on the sender's event loop, so it is longer while that is busy.
     """
     if _loop is not None:
         try:

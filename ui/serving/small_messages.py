@@ -1,10 +1,10 @@
-"""Small messages go to the browser as they are.
+"""Sends small messages to the browser without compression.
 
-Two thirds of what a run sends is shorter than 200 bytes. To compress those saves a few bytes of each, and costs the one thread
-that sends to all a good part of what it does for them: twice each it lets go of Python’s lock, for which forty runs wait.
+Two thirds of a run's messages are shorter than 200 bytes. Compressing them saves a few bytes each, and costs the one thread that
+sends to everybody a good part of its time: it releases Python’s lock, for which forty runs wait, twice for each message.
 
-Gain: less processor time for each answer, for a few more bytes; `benchmarks.replacements`, "small_messages".
-Needless when uvicorn, which has compression on or off for all, has a least size. No upstream issue is known.
+Gain: less processor time for each answer, at the price of a few more bytes; `benchmarks.replacements`, "small_messages". Needless
+when uvicorn, which compresses all messages or none, has a minimum size. No upstream issue is known.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ compress = PerMessageDeflate.encode
 
 
 def encode(deflate: PerMessageDeflate, frame: Frame) -> Frame:
-    """What websockets' own function of these arguments gives, or the frame itself, as the protocol has it for any message."""
+    """Return the result of websockets' own function of these arguments, or the uncompressed frame, which the protocol allows."""
     return frame if len(frame.data) < SMALL and frame.fin and frame.opcode is not Opcode.CONT else compress(deflate, frame)
 
 
 def leave_as_they_are() -> None:
-    """Let all lines of a server send small messages so."""
+    """Let all lines of a server send small messages uncompressed."""
     PerMessageDeflate.encode = encode  # type: ignore[method-assign, assignment]

@@ -1,4 +1,4 @@
-"""The theme, which the first message of every run carries, is put together once a server.
+"""Builds the theme, which the first message of every run contains, once a server.
 
 Problem: Streamlit reads six sections of its settings for each run, on the one thread that sends to all visitors.
 Gain: that thread has more time to send; `benchmarks.replacements`, "theme".
@@ -23,7 +23,7 @@ def _section(name: str) -> CustomThemeConfig:
 
 
 def write(msg: CustomThemeConfig, section: str = "theme") -> None:
-    """What Streamlit's own function of these arguments does, from memory."""
+    """Do the work of Streamlit's own function of these arguments, from memory."""
     if _section(section).ListFields():
         msg.MergeFrom(_section(section))
 

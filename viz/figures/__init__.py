@@ -1,1 +1,1 @@
-"""Pictures that Plotly draws, a file a subject; style.py has what they look like in common."""
+"""Pictures that Plotly draws, one file for each subject; style.py has their common style."""

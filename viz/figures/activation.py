@@ -1,4 +1,4 @@
-"""An activation, drawn by calling it, with the number that it is given here and what it makes of that."""
+"""The curve of an activation function, with one input and its output marked on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST, _POINTS = 4.0, 241  # the curve runs at least so far to both sides, in s
 def activation_curve(
     function: Callable[[np.ndarray], np.ndarray], name: str, point: float, across: str = "", up: str = ""
 ) -> go.Figure:
-    """The curve of a function of arrays, and the point above `point`. across, up: what the two axes are."""
+    """Draw the curve of a function of arrays, and the point above `point`. across, up: names of the two axes."""
     span = max(_LEAST, 1.25 * abs(point))
     x = np.linspace(-span, span, _POINTS).astype(np.float32)
     y = function(np.array([point], np.float32))

@@ -1,4 +1,4 @@
-"""Agreement of several rankings of the same things: a square of rank correlations."""
+"""Agreement of several rankings of the same items: a square of rank correlations."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from viz.palette import DIVERGING
 
 
 def agreeing(names: Sequence[str], ranks: np.ndarray) -> go.Figure:
-    """Rank correlations [name, name] from −1 to 1, written and coloured: red where two agree, blue where they are opposed.
+    """Draw rank correlations [name, name] from −1 to 1, as numbers and colours: red where two agree, blue where they are opposed.
 
-    NaN, where there is none, is left empty. Raises ValueError where the numbers do not fit the names.
+    NaN cells (no correlation) stay empty. Raises ValueError where the numbers do not fit the names.
     """
     count = len(names)
     if ranks.shape != (count, count):

@@ -32,9 +32,9 @@ class Way:
 
 
 def beam_tree(ways: Sequence[Way], window: int = WINDOW, looked_at: Collection[int] = ()) -> go.Figure:
-    """The last `window` tokens of a search, each with its score. looked_at: numbers of the ways on that stand out.
+    """Draw the last `window` tokens of a search, each with its score. looked_at: numbers of the candidates that are highlighted.
 
-    Errors: ValueError for a fate that there is not.
+    Errors: ValueError for an unknown fate.
     """
     if wrong := [way.fate for way in ways if way.fate not in MARKS]:
         raise ValueError(f"A way on is {', '.join(MARKS)}, not {wrong[0]!r}.")
@@ -97,7 +97,7 @@ def _rows(ways: Sequence[Way]) -> dict[int, int]:
 
 
 def _edges(ways: Sequence[Way], at: dict[int, tuple[int, int]]) -> tuple[list, list]:
-    """Lines from each way's parent to it; those of the first column come from the left."""
+    """Draw a line from each candidate's parent to it; those of the first column come from the left."""
     x, y = [], []
     for way in ways:
         here = at[way.number]

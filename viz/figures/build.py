@@ -36,7 +36,7 @@ def encoding_heatmap(values: np.ndarray, title: str, across: str = "dimension", 
 def lines(
     x: np.ndarray, series: Mapping[str, np.ndarray], title: str, across: str, up: str, log_x: bool = False, log_y: bool = False
 ) -> go.Figure:
-    """Curves over a common x."""
+    """Draw curves over a common x."""
     figure = go.Figure()
     for number, (name, y) in enumerate(series.items()):
         line = {"color": LINES[number % len(LINES)], "dash": DASHES[number % len(DASHES)]}
@@ -55,7 +55,7 @@ def lines(
 
 
 def _powers(values: np.ndarray) -> dict[str, Any]:
-    """A logarithmic axis whose numbers have room: 1, 2 and 5 times each power of ten, or on a long one the powers alone."""
+    """Return a logarithmic axis with uncrowded numbers: 1, 2 and 5 times each power of ten, or only the powers on a long axis."""
     known = values[np.isfinite(values) & (values > 0)]
     if known.size == 0 or known.max() / known.min() > _WIDE:
         return {"type": "log", "dtick": 1}

@@ -18,7 +18,7 @@ def cache_boxes(
     tokens: Sequence[Any], layers: int, each: int, dtype: str = "float32", fresh: int = 1, numbers: Sequence[int] = ()
 ) -> go.Figure:
     """Draw the key-value cache of the tokens read so far. each: numbers of one token in one layer, keys and values together;
-    fresh: how many tokens, at the end, were read last; numbers: of the layers, where they are not 0, 1, …"""
+    fresh: how many tokens, at the end, were read last; numbers: the layers' numbers, if they are not 0, 1, …"""
     count = len(tokens)
     values = np.full((layers, count), 0.5)
     values[:, max(0, count - fresh) :] = 1.0

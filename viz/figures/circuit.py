@@ -22,8 +22,8 @@ NEAR = 0.03  # of the width: a line that comes as near to another part seems to 
 
 @dataclass(frozen=True)
 class Spot:
-    """A part and its place. height: 0 is lowest, numbers may be left out; across: from 0 to 1; row: the name of its row;
-    label: the text beside it; lost: the share of the behaviour that goes with it."""
+    """A part and its place. height: of its row, 0 the lowest, with gaps allowed; across: from 0 to 1; row: the name of its row;
+    label: the text beside it; lost: the share of the behaviour that is lost without it."""
 
     name: str
     height: int
@@ -34,11 +34,11 @@ class Spot:
 
 
 def circuit(spots: Sequence[Spot], target: str, edges: np.ndarray | None = None, direct: np.ndarray | None = None) -> go.Figure:
-    """The parts of a circuit, drawn with Plotly; those without a label are squares.
+    """Draw the parts of a circuit with Plotly; those without a label are squares.
 
-    target: what the parts lead to, at the top. edges [from, to], direct [from]: the share of the behaviour that goes from one to
-    another, or straight to the target: orange is for it, blue against, as wide as it is large; NaN is none.
-    Raises ValueError where edges are no square of the spots.
+    target: the name of the target at the top. edges [from, to], direct [from]: the share of the behaviour that goes from one part
+    to another, or straight to the target: orange for it, blue against it, the line as wide as the share; NaN: no line. Raises
+    ValueError where edges is not square in the spots.
     """
     count = len(spots)
     if edges is not None and edges.shape != (count, count):
@@ -120,7 +120,7 @@ def _draw_lines(
 
 
 def middle(places: Sequence[tuple[float, int]], start: int, to: int) -> tuple[float, float]:
-    """The middle of a line: aside where it would run through another part, so that nobody takes it for a line of that one."""
+    """Return the middle of a line, moved aside where the line would run through another part and seem to belong to it."""
     (a, b), (c, d) = places[start], places[to]
     meets = any(abs(a + (c - a) * (y - b) / (d - b) - x) < NEAR for x, y in places if b < y < d)
     return (a + c) / 2 - 2 * NEAR * meets, (b + d) / 2  # labels stand at the right

@@ -1,4 +1,4 @@
-"""Two attentions side by side, small, and below them their difference."""
+"""Two small attention maps side by side, and their difference below them."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def comparison(
     starts: tuple[int, int] = (0, 0),
     narrow: bool = False,
 ) -> go.Figure:
-    """The weights a and b [query, key], each in [0, 1], drawn in per cent on one scale, and a − b in percentage points.
+    """Draw weights a and b [query, key], each in [0, 1], in per cent on one scale, and a − b in percentage points.
 
     The two are small (from 0 to 100 %; above 64 tokens a cell is the maximum of those that it covers), and the difference
-    below is `heatmap.difference`: red where `a` gives more, blue where `b` does. NaN is masked: where both are, nothing is
-    drawn; where one is, it counts as 0 in the difference. The first trace is the difference, then come a and b; `starts` as in
-    `heatmap`; narrow: for a telephone. Raises ValueError where the weights do not fit the tokens.
+    below is `heatmap.difference`: red where `a` gives more, blue where `b` does. NaN means masked: where both are masked, nothing
+    is drawn; where one is, it counts as 0 in the difference. The first trace is the difference, then come a and b; `starts` as in
+    `heatmap`; narrow: for a phone. Raises ValueError where the weights do not fit the tokens.
     """
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or a.shape != (len(queries), len(keys)) or a.size == 0:
@@ -66,9 +66,9 @@ def comparison(
 
 
 def _room_above(figure: go.Figure, title: str, small: int) -> tuple[float, float]:
-    """Make room for the two above their difference, with a colour bar of their own; gives the part of the height that they have.
+    """Make room for the two maps, with their own colour bar, above their difference; return their share of the height.
 
-    small: pixels that they are high.
+    small: their height in pixels.
     """
     layout, unit = figure.layout, figure.data[0].colorbar.title.text
     own = layout.height - layout.margin.t - style.TICK_ROOM  # pixels of the difference

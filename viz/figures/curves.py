@@ -23,12 +23,11 @@ def curves(
     title: str = "",
     across: str = "tokens taken away",
 ) -> go.Figure:
-    """Probabilities in 0..1, drawn in per cent, over how many tokens have gone or come, as a share of all.
+    """Draw probabilities in 0..1, in per cent, over the share of tokens that have been removed or added.
 
-    counts: [point], from 0 to all. chosen: a name and its probabilities [point]; others: more of them, thin. random: of random
-    orders [order, point], drawn as their median and their range, from the lowest to the highest, point by point. steps: [point],
-    what the hover says that went or came last in the chosen order. Errors: ValueError where something has another length than
-    `counts`.
+    counts: [point], from 0 to all. chosen: a name and its probabilities [point]; others: more of them, drawn thin. random: of
+    random orders [order, point], drawn as their median and their range, point by point. steps: [point], the token that was last
+    removed or added in the chosen order, for the hover. Errors: ValueError where an argument has another length than `counts`.
     """
     name, values = chosen
     lines = {name: values, **(others or {})}

@@ -31,11 +31,12 @@ _AROUND = {  # where a name can stand, in Plotly's words, and as steps to the ri
 def head_scatter(
     points: np.ndarray, layers: int, chosen: tuple[int, int] | None = None, height: int = 420, numbers: Sequence[int] = ()
 ) -> go.Figure:
-    """Heads of all layers as points [layers · heads, 2], a colour a layer; point i is head i % heads of layer i // heads.
+    """Draw the heads of all layers as points [layers · heads, 2], one colour for each layer; point i is head i % heads of layer i
+    // heads.
 
-    numbers: of the layers, where they are not 0, 1, …
+    numbers: the layers' numbers, if they are not 0, 1, …
 
-    Raises ValueError where the points are not as many as whole layers of heads.
+    Raises ValueError where the number of points is no multiple of the heads.
     """
     points = np.asarray(points)
     if points.ndim != 2 or points.shape[1] != 2 or layers < 1 or len(points) % layers or not len(points):
@@ -96,14 +97,14 @@ def head_scatter(
 
 
 def _ticks(numbers: Sequence[int]) -> dict[str, list]:
-    """The marks beside a scale of layers, about six."""
+    """Return about six tick marks for a scale of layers."""
     every = max(1, len(numbers) // 6)
     return {"tickvals": list(range(0, len(numbers), every)), "ticktext": [str(number) for number in numbers[::every]]}
 
 
 def _label_places(points: np.ndarray, names: Sequence[str], height: int) -> list[str]:
-    """Return where the name of each point stands, in Plotly's words; "" where it would touch a point or another name in a picture
-    of any width that a page has. The loneliest points are served first."""
+    """Return Plotly's position for the name of each point; "" where the name would touch a point or another name at some width of
+    the page. The most isolated points are placed first."""
     spread = np.ptp(points, axis=0)
     room = _ROOM * (spread.max() or 1.0)
     scales = [min(width / (spread[0] + 2 * room), (height - _TOP - _SIDE) / (spread[1] + 2 * room)) for width in _WIDTHS]

@@ -26,14 +26,14 @@ def heatmap(
     scale: Literal["fixed", "own"] = "fixed",
     starts: tuple[int, int] = (0, 0),
 ) -> go.Figure:
-    """The weights [query, key] of one head, each in [0, 1], drawn in per cent, rounded to 0.0001 %.
+    """Draw the weights [query, key] of one head, each in [0, 1], in per cent, rounded to 0.0001 %.
 
-    A row is what the query looks from, downwards; a column is the key that it looks to. The colours run from 0 to 100
-    %, so that heads can be compared, or with `scale="own"` to the largest weight here. Pointing at a cell says `from “ dog” (5)
-    to “ the” (3): 12.3 %`, or in cross-attention `after “le”, choosing “chat” (row 2), to “cat” (1): 88 %`. Queries and keys
-    are tokens (anything with a `.text`) or strings, shown as text whatever they hold; `starts` are the positions of the first
-    query and key, where they are a part of a text. Above 256 tokens a side a cell is the maximum of those that it covers; the
-    colour bar says so, and pointing at a cell says which they are. Raises ValueError where the weights do not fit the tokens.
+    Each row is a query, each column a key that it looks at. The colours run from 0 to 100 %, so that heads can be compared, or
+    with `scale="own"` up to the largest weight of this head. Pointing at a cell says `from “ dog” (5) to “ the” (3): 12.3 %`, or
+    in cross-attention `after “le”, choosing “chat” (row 2), to “cat” (1): 88 %`. Queries and keys
+    are tokens (anything with a `.text`) or strings, always shown as plain text; `starts` are the positions of the first query and
+    key, if they are a part of a longer text. Above 256 tokens a side a cell is the maximum of the weights that it covers; the
+    colour bar says so, and pointing at a cell names them. Raises ValueError where the weights do not fit the tokens.
     """
     percent = style.in_percent(shrink(_fitting(weights, queries, keys), style.SIDE))
     top = _top(percent, scale)
@@ -51,11 +51,11 @@ def difference(
     title: str = "",
     starts: tuple[int, int] = (0, 0),
 ) -> go.Figure:
-    """a − b, two heads' weights [query, key] on the same tokens, in percentage points, rounded to 0.0001.
+    """Draw a − b, the difference of two heads' weights [query, key] on the same tokens, in percentage points, rounded to 0.0001.
 
-    Red is where `a` gives more, blue where `b` does, white where they agree; the scale goes as far to either side as the largest
-    difference. `names` are what the two are called. Axes, hover and starts as in `heatmap`; above 256 tokens a side a cell is
-    the one of those that it covers that is furthest from zero. Where either is NaN (masked), nothing is drawn. Raises
+    Cells are red where `a` gives more, blue where `b` does, white where they agree; the scale reaches the largest difference on
+    both sides. `names` are those of the two heads. Axes, hover and starts as in `heatmap`; above 256 tokens a side a cell shows
+    the difference that is furthest from zero among those that it covers. Where either is NaN (masked), nothing is drawn. Raises
     ValueError where the weights do not fit the tokens.
     """
     points = _fitting(a, queries, keys).astype(np.float64) - _fitting(b, queries, keys)
@@ -82,11 +82,11 @@ def heatmap_grid(
     names: Sequence[str] | None = None,
     starts: tuple[int, int] = (0, 0),
 ) -> go.Figure:
-    """All heads of a layer, weights [heads, query, key] in [0, 1], drawn in per cent with one colour scale and one colour bar.
+    """Draw all heads of a layer, weights [heads, query, key] in [0, 1], in per cent with one colour scale and one colour bar.
 
-    The scale runs from 0 to 100 %, or with `scale="own"` to the largest weight of all heads. Above 64 tokens a cell is
-    the maximum of those that it covers; the picture says so, and pointing at it says which they are. `names` are what the heads
-    are called (H0, H1, … otherwise); `starts` as in `heatmap`. Raises ValueError where weights or names do not fit.
+    The scale runs from 0 to 100 %, or with `scale="own"` to the largest weight of all heads. Above 64 tokens a cell is the
+    maximum of the weights that it covers; the picture says so, and pointing at a cell names them. `names` are those of the heads
+    (by default H0, H1, …); `starts` as in `heatmap`. Raises ValueError where weights or names do not fit.
     """
     weights = np.asarray(weights)
     if weights.ndim != 3 or weights.shape[1:] != (len(queries), len(keys)) or weights.size == 0 or columns < 1:
@@ -143,7 +143,7 @@ def _heatmap(
     scale: dict[str, Any],
     starts: tuple[int, int] = (0, 0),
 ) -> go.Figure:
-    """One heatmap with its axes, and its colour bar above it."""
+    """Return one heatmap with its axes, and its colour bar above it."""
     rows, columns = percent.shape
     above = style.BAR_ROOM + (style.TITLE_ROOM if title else 0)
     side = min(max(240, 120 + 34 * max(rows, columns)), 420) if max(rows, columns) <= 40 else 560
@@ -179,7 +179,7 @@ def _top(percent: np.ndarray, scale: str) -> float:
 
 
 def _coarse(queries: int, keys: int, which: str) -> str:
-    """Say what a cell is where it covers several weights; "" where each has its own."""
+    """Return a sentence on cells that cover several weights; "" if each weight has its own cell."""
     return (
         f", {which} of {style.span(queries, style.SIDE)} × {style.span(keys, style.SIDE)} a cell"
         if max(queries, keys) > style.SIDE

@@ -26,8 +26,8 @@ def importance_scatter(
 ) -> go.Figure:
     """Plot each head as a point: the estimate from its gradient across, the measured effect up, both in nats a token.
 
-    measured, slopes: [head]; ends: [2, head], the range of what was measured, NaN where there is none; layers: of each, its
-    colour; notes: what the hover adds. chosen: the head that has a ring. Raises ValueError where the numbers do not fit.
+    measured, slopes: [head]; ends: [2, head], the range of the measurements, NaN where there is none; layers: of each head, for
+    its colour; notes: added to the hover. chosen: the head with a ring around it. Raises ValueError where the numbers do not fit.
     """
     count = len(names)
     if measured.shape != (count,) or slopes.shape != (count,) or ends.shape != (2, count):
@@ -88,10 +88,10 @@ def _marker(layers: Sequence[int]) -> dict[str, Any]:
 def pruning_curves(
     counts: Sequence[int] | np.ndarray, orders: Mapping[str, np.ndarray], random: np.ndarray, saved: Mapping[str, Sequence[str]]
 ) -> go.Figure:
-    """The loss over how many heads are off, in each order; of random orders their median and their range.
+    """Draw the loss over the number of heads that are off, in each order; for random orders, their median and range.
 
-    counts: [point]; orders: [point] each, nats a token; random: [order, point]; saved: what the hover says is saved, [point].
-    Raises ValueError where something has another length than `counts`.
+    counts: [point]; orders: [point] each, nats a token; random: [order, point]; saved: the savings for the hover, [point]. Raises
+    ValueError where an argument has another length than `counts`.
     """
     if any(len(each) != len(counts) for each in (*orders.values(), *random, *saved.values())):
         raise ValueError(f"There are {len(counts)} points, and something has another number of values.")

@@ -1,4 +1,4 @@
-"""The flow through the layers to one token, as a Sankey diagram: as wide as its share."""
+"""The flow through the layers to one token, as a Sankey diagram: each stream is as wide as its share."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _COLUMNS = 8  # that have their name above them, at most
 
 
 def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]) -> go.Figure:
-    """Streams between the states of tokens, from the input at the left to one state at the right, drawn with Plotly.
+    """Draw streams between the states of tokens with Plotly, from the input on the left to one state on the right.
 
-    tokens: anything with a `.text`, or strings. streams: each has `share`, of all that arrives, `from_column` and `from_token`,
-    `to_column` and `to_token`. columns: what the states of tokens are called in each of them, the inputs first. Grey stays with
-    its token; orange is carried from another by attention. A state is as high as what is drawn of it.
-    Raises ValueError where there is no stream, or one names a token or column that is not there.
+    tokens: anything with a `.text`, or strings. streams: each has `share` (of the total that arrives), `from_column`,
+    `from_token`, `to_column` and `to_token`. columns: the names of the columns of states, the inputs first. Grey streams stay
+    with their token; orange ones come from another token by attention. A state is as high as its drawn streams. Raises ValueError
+    where there is no stream, or where a stream names a token or column that does not exist.
     """
     if not streams:
         raise ValueError("There is nothing to draw: no stream is as large as asked for. Ask for smaller ones.")
@@ -88,7 +88,7 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
 
 
 def _sizes(ends: list, shares: list[float]) -> dict[tuple[int, int], float]:
-    """Return the drawn flow through each state: the larger of what comes in and what goes out."""
+    """Return the drawn flow through each state: the larger of its inflow and its outflow."""
     comes: dict[tuple[int, int], float] = {}
     goes: dict[tuple[int, int], float] = {}
     for (start, end), share in zip(ends, shares, strict=True):
@@ -98,10 +98,10 @@ def _sizes(ends: list, shares: list[float]) -> dict[tuple[int, int], float]:
 
 
 def _places(size: dict[tuple[int, int], float], ends: list) -> tuple[dict[tuple[int, int], float], int, float]:
-    """The middle of each state in pixels from the top, the height of all, and the gap that makes Plotly draw to this scale.
+    """Return the middle of each state in pixels from the top, the total height, and the gap that makes Plotly draw to this scale.
 
-    A token stays at its height from column to column where there is room, and keeps its place in the order everywhere. Plotly
-    makes the scale as large as its own columns allow, which count from where streams begin.
+    A token keeps its height from column to column where there is room, and always its place in the order. Plotly makes the scale
+    as large as its own columns allow, which it counts from the beginning of the streams.
     """
     by_column: dict[int, list[int]] = {}
     for column, token in sorted(size):

@@ -1,4 +1,4 @@
-"""The common style of all Plotly figures: clear backgrounds, the colour bar above, and how tokens are written."""
+"""The common style of all Plotly figures: transparent backgrounds, the colour bar above, and the spelling of tokens."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ BARE = {"type": "category", "showticklabels": False, "showgrid": False, "zerolin
 
 
 def on_page(figure: go.Figure, dark: bool, touched: bool = False, narrow: bool = False) -> go.Figure:
-    """Return the figure for a page: scales and words in the colours of the light or the dark page; on a touch screen a finger on
-    it scrolls the page; and on a page as narrow as a telephone no room is left below squares."""
+    """Return the figure for a page: scales and words in the colours of the light or dark page; on a touch screen, a finger on it
+    scrolls the page; on a page as narrow as a phone, squares have no empty space below."""
     light, night = (sequential(theme["accent"]) for theme in (LIGHT, DARK))
     for place in (figure.layout.coloraxis, *figure.select_traces({"type": "heatmap"})):
         if place.colorscale in (SEQUENTIAL, light, night):
@@ -66,7 +66,7 @@ def on_page(figure: go.Figure, dark: bool, touched: bool = False, narrow: bool =
 
 
 def narrowed(figure: go.Figure) -> go.Figure:
-    """Return a heatmap as high as its squares are on a telephone; any other figure unchanged."""
+    """Return a heatmap as high as its squares are on a phone; any other figure unchanged."""
     if figure.layout.yaxis.scaleanchor == "x" and figure.data[0].type == "heatmap":
         rows, columns = np.shape(figure.data[0].z)
         before, above = figure.layout.height, figure.layout.margin.t + TICK_ROOM
@@ -80,12 +80,12 @@ def narrowed(figure: go.Figure) -> go.Figure:
 
 
 def bar(unit: str, title: str, height: int) -> dict[str, Any]:
-    """The colour bar at the top of a picture, below its title."""
+    """Return the colour bar at the top of a picture, below its title."""
     return _BAR | {"title": {"text": escape_plotly(unit), "side": "top"}, "y": 1 - (TITLE_ROOM if title else 0) / height}
 
 
 def look(title: str, height: int) -> dict[str, Any]:
-    """The layout of a picture of this height, with its title at the left of the top."""
+    """Return the layout of a picture of this height, with its title at the top left."""
     return {
         "title": {"text": escape_plotly(title), "x": 0, "y": 1, "yref": "container", "yanchor": "top"} if title else None,
         "height": height,
@@ -94,7 +94,7 @@ def look(title: str, height: int) -> dict[str, Any]:
 
 
 def in_percent(weights: np.ndarray) -> np.ndarray:
-    """Weights in [0, 1] as per cent, float32, rounded to 0.0001."""
+    """Convert weights in [0, 1] to per cent: float32, rounded to 0.0001."""
     return (100 * weights.astype(np.float64)).round(4).astype(np.float32)
 
 
@@ -136,12 +136,12 @@ def _visible(text: str) -> str:
 
 
 def short(text: str) -> str:
-    """A text as a label has room for it."""
+    """Shorten a text to fit a label."""
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def axis(tokens: Sequence[Any]) -> dict[str, Any]:
-    """Tick text for every token, or for every so many where they would run into one another; of a cell, its first token."""
+    """Return an axis with a tick for every token, or for every few where labels would overlap; a cell has its first token's."""
     first = edges(len(tokens), SIDE)[:-1].tolist()
     ticks = range(0, len(first), -(-len(first) // MOST_TICKS))
     firsts = [first[tick] for tick in ticks]

@@ -14,8 +14,8 @@ _LINE, _REST = 46, 76  # pixels of a text, and of legend and axis
 
 
 def token_counts(texts: Sequence[str], counts: Mapping[str, Sequence[int]]) -> go.Figure:
-    """Bars of the number of tokens [text] of each tokenizer, by its name, the texts from top to bottom. Errors: ValueError where
-    a tokenizer has not a number for each text."""
+    """Draw bars of each tokenizer's number of tokens [text], by its name, the texts from top to bottom. Errors: ValueError where
+    a tokenizer does not have a number for each text."""
     if wrong := [name for name, each in counts.items() if len(each) != len(texts)]:
         raise ValueError(f"There are {len(texts)} texts, and {wrong[0]} has another number of counts.")
     figure = go.Figure()

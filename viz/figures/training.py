@@ -1,4 +1,4 @@
-"""Pictures of a training: what is noted over its steps, and the step that is looked at."""
+"""Pictures of a training: curves over its steps, and the step that is shown."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def over_steps(
     log: bool = False,
     height: int = 240,
 ) -> go.Figure:
-    """Lines over the steps of a training, each a name and its (steps, values); at: the step that a thin line marks.
+    """Draw lines over the steps of a training, each a name and its (steps, values); at: the step that a thin line marks.
 
-    steps: of the whole training, so that the picture does not grow under one's eyes. shares: values are shares of one and drawn
-    in per cent; log: on a scale on which each line is ten times the one below. NaN is left out.
+    steps: of the whole training, so that the axis does not grow while it runs. shares: whether values are shares of one, drawn in
+    per cent; log: whether the scale is logarithmic, by powers of ten. NaN is left out.
     """
     figure = go.Figure()
     colours = LINES if len(series) <= len(LINES) else HEADS

@@ -1,4 +1,4 @@
-"""Board "Two texts": what each piece of one text does to the answer of the other."""
+"""Board "Two texts": the effect of each piece of one text on the answer of the other."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def title_of(draft: Draft, reading: Written, names: dict[str, str], cell: tuple[
 
 
 def source_part(draft: Draft, reading: Written, names: dict[str, str], cell: tuple[int, int]) -> Part:
-    """Return what a head wrote, by the tokens that it looked at; for another part, why there is no such picture."""
+    """Return a head's contribution, by the tokens that it looked at; for another part, the reason why there is none."""
     question, (kind_of_part, head) = reading.question, recipes.columns_of(reading.rows)[cell[1]]
     value = recipes.board_of(reading.rows)[cell]
     if head is None:

@@ -64,7 +64,7 @@ def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Pic
 
 
 def place(board: Board, *keys: str) -> None:
-    """Place what the board has of these keys."""
+    """Place the board's contents under these keys."""
     for key in keys:
         if key in board.contents:
             mount(board, key)

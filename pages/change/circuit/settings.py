@@ -1,4 +1,4 @@
-"""The settings of a circuit: its prediction, how much of it is to be kept, and what takes the place of other parts."""
+"""The settings of a circuit: its prediction, how much of it to keep, and the replacement of other parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MORE = 150  # readings besides, for random sets and edges
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a circuit. keep: the share of the prediction that is to be kept; fill: as in `analysis.Behaviour`."""
+    """The settings of a circuit. keep: the share of the prediction to keep; fill: as in `analysis.Behaviour`."""
 
     question: Question
     keep: float

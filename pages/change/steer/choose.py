@@ -1,4 +1,4 @@
-"""The choices of “Steer”: a direction, its strength, its layer, and how the text goes on."""
+"""The choices of “Steer”: a direction, its strength, its layer, and how the text is continued."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS = {"Always the likeliest": "greedy", "Draw by dice": "sampling"}
 
 
 def ask_push(folder: Path, look: Look) -> Push:
-    """Place the controls, and return the push that they describe. Errors: ValueError, a sentence, for typed texts that are no
+    """Place the controls, and return the push that they describe. Errors: ValueError, a sentence, if the typed texts are no
     pairs."""
     ready = ready_for(look.model.info.kind)
     names = (*ready, OWN) if not look.beginner else tuple(ready)
@@ -69,7 +69,7 @@ def ask_method(look: Look) -> tuple[str, int]:
 
 
 def number(key: Key, least: float, most: float, default: float, meaning: str) -> float:
-    """Return the number of a slider of the board, within the limits of this model. A notice tells of nonsense in a link."""
+    """Return the number of a slider of the board, within the limits of this model. A notice reports an invalid one in a link."""
     if (link_text := state.take_linked_value(key)) is not None:
         try:
             value = float(link_text)

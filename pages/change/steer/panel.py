@@ -62,7 +62,7 @@ def direction_of(look: Look, push: Push) -> np.ndarray:
 
 
 def without_own_answer(look: Look) -> Look:
-    """Return the look without an answer that the model gave by itself: here it answers again."""
+    """Return the look without the model's own answer, because the model answers again here."""
     if not look.second or look.second != state.SAID.get():
         return look
     return replace(look, trace=loaded.read(look.model.info.name, look.trace.text), second="")

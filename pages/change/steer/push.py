@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Push:
-    """A push along a direction. name: of the direction; pairs: the texts that it is calculated from; layer: as for a stream;
-    method, seed: how the text goes on."""
+    """A push along a direction. name: of the direction; pairs: the texts from which it is calculated; layer: as for a stream;
+    method, seed: how the text is continued."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Ready pairs of texts to steer with; tests hold them to their effect on the models that ship."""
+"""Ready pairs of texts to steer with; tests check their effect on the models that ship."""
 
 from __future__ import annotations
 

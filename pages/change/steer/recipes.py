@@ -1,6 +1,6 @@
 """The recipes of “Steer”: functions of a model, what it read, pairs of texts, and the strength of the push.
 
-A notebook that is downloaded carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def stack(model: LanguageModel) -> str:
 
 
 def pushes(model: LanguageModel, pairs: Sequence[Sequence[str]], layer: int, strength: float) -> np.ndarray:
-    """Return what is added to the stream, float32 [2 + DIRECTIONS, d_model]: zeros, the direction, random ones of its length."""
+    """Return the vectors to add to the stream, float32 [2 + DIRECTIONS, d_model]: zeros, the direction, random ones of its
+    length.
+    """
     return with_random(strength * direction(model, [(with_it, without) for with_it, without in pairs], layer))
 
 
@@ -81,7 +83,9 @@ def texts(
     most: int,
     pieces: list[list[str]] | None = None,
 ) -> View:
-    """Return what the model writes, or puts in place of masks, without the direction, with it, and with a random one."""
+    """Return a view of the texts that the model writes, or fills into masks, without the direction, with it, and with a random
+    one.
+    """
     if pieces is None:
         added = pushes(model, pairs, layer, strength)[:3]
         pieces = write(model, trace, added, layer, second, strategy_of(method, seed), most)
@@ -102,7 +106,7 @@ def write(
     most: int,
     report: Callable[[float, str], None] = lambda share, words: None,
 ) -> list[list[str]]:
-    """Return for each vector that is added the text in pieces: the text itself and what the model wrote, in turns."""
+    """Return the text in pieces for each added vector: the text itself and the model's words alternate."""
     versions_written = []
     for number, addition in enumerate(added):
         edits = [Stream(layer, None, add=addition, kind=stack(model))] if np.any(addition) else []

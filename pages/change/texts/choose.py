@@ -121,7 +121,7 @@ def place(look: Look, other: Look) -> int:
 
 
 def both_answers(model: LanguageModel, patches: Patches) -> tuple[int, int]:
-    """Return the answer that may come back, and its rival: the likeliest of each text, or any other token."""
+    """Return the answer that may be restored, and its rival: the likeliest of each text, or any other token."""
     clean, corrupt = (np.argsort(-logs, kind="stable")[:OFFERED].tolist() for logs in patches.logs.values())
     token = pick(page_state.TEXTS_ANSWER, "Answer", model, patches, [*clean, *corrupt], None)
     usual = patches.answers(token)[1]
@@ -199,7 +199,7 @@ def cell(comparison: Comparison) -> tuple[int, int] | None:
 
 
 def tried_cells(comparison: Comparison, cell: tuple[int, int] | None, all_squares: bool) -> list[tuple[int, int]] | None:
-    """Return the squares whose number a beginner sees, those that were clicked; None for all."""
+    """Return the squares whose number a beginner sees, which are the clicked ones; None for all."""
     if all_squares or not comparison.look.beginner:
         return None
     before = page_state.TEXTS_TRIED.get()

@@ -1,4 +1,4 @@
-"""The comparison of two texts: what a piece of one text does to the answer of the other."""
+"""The comparison of two texts: the effect of a piece of one text on the answer of the other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Comparison:
 
     @property
     def key(self) -> tuple:
-        """All that the effects depend on."""
+        """Everything that the effects depend on."""
         texts = [tuple(token.id for token in (*look.trace.tokens, *look.trace.target)) for look in (self.look, self.other)]
         choices = (self.part, self.measure, self.direction, self.kind, self.position, self.answers)
         return ("texts", self.look.model.info.name, *texts, len(self.look.trace.tokens), self.look.second, *choices)

@@ -1,4 +1,4 @@
-"""The jobs that measure what each piece of one text does in the other."""
+"""The jobs that measure the effect of each piece of one text in the other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def effects(comparison: Comparison) -> np.ndarray | None:
 
 
 def patched_logs(comparison: Comparison) -> np.ndarray | None:
-    """Return the base's prediction with the selected piece, ln p [vocabulary]; None without a selection, or meanwhile."""
+    """Return the base's prediction with the selected piece, ln p [vocabulary]; None without one, or while it is measured."""
     if comparison.cell is None:
         return None
     cell = comparison.cell

@@ -65,7 +65,7 @@ PAIRS = {  # by the name of a model that ships, or else by kind
 
 
 def known(info: ModelInfo) -> list[Pair]:
-    """Return the pairs for a model. Those for a model that ships work on it; those for another model may not."""
+    """Return the pairs for a model. They work for models that ship; for other models they may not."""
     if trainings.examples(info.name) or info.labels:  # trained here, on a task of its own; or its answers are no words
         return []
     mask = info.mask or "…"
@@ -95,8 +95,8 @@ def write(info: ModelInfo, text: str) -> str:
 
 
 def begin(info: ModelInfo, text: str) -> None:
-    """Fill in a second text that nobody wrote: that of the ready pair, or else the text itself, in which the user changes a word.
-    While a model loads, another one is in use, which may have no such pair."""
+    """Fill in a second text if nobody has typed one: that of the ready pair, or else the text itself, in which the user changes a
+    word. While a model loads, another one is in use, which may have no such pair."""
     key, copied = state.OTHER_TEXT, state.OTHER_TEXT.of("copied")
     last = key.of("last").get() if key.of("last").is_set else None
     current_text = key.get() if key.is_set else last if last is not None else key.in_address
@@ -112,7 +112,7 @@ def begin(info: ModelInfo, text: str) -> None:
 
 
 def take(pairs: list[Pair]) -> None:
-    """Write both texts of a pair into their boxes, and forget what was chosen of the others."""
+    """Write both texts of a pair into their boxes, and reset the choices made for other texts."""
     pair = pairs[page_state.PAIR.get()]
     text_boxes.change(state.TEXT, pair.clean)
     text_boxes.change(state.OTHER_TEXT, pair.corrupt)

@@ -1,4 +1,4 @@
-"""Experiment "Two texts": pieces of what the model made of one text are put into the other. Does the answer come back?"""
+"""Experiment "Two texts": parts of the model's state for one text are put into the other. Does the answer come back?"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The recipes of two texts: functions of a model, what it read of both, and options that are literals.
 
-A notebook that is downloaded carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def effects(
     simple: bool,
     values: np.ndarray | None = None,
 ) -> View:
-    """Return the map of how much of an answer each piece brings, or takes. tried: the only squares with a number; None for
+    """Return the map of how much of an answer each piece restores, or removes. tried: the only squares with a number; None for
     all."""
     patches = Patches(model, trace, other, direction, kind, position)
     values = patches.effects(part, measure, *answers) if values is None else values

@@ -56,7 +56,7 @@ def react() -> None:
 
 
 def take_link(written: Written) -> None:
-    """Select the cell that the link names. A notice tells of one that does not exist."""
+    """Select the cell that the link names. A notice reports a cell that does not exist."""
     if (link_text := state.take_linked_value(page_state.WROTE_CELL)) is None:
         return
     columns, values = recipes.columns_of(written.rows), recipes.board_of(written.rows)

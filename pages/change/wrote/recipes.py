@@ -31,7 +31,7 @@ def rows_of(table: pd.DataFrame) -> list[Row]:
 def contributions(
     model: LanguageModel, trace: Trace, position: int, token: int, against: int | None, changes: str, second: str, other: str
 ) -> pd.DataFrame:
-    """Return what each part wrote, with the changes."""
+    """Return the contribution of each part, with the changes."""
     return logit_attribution(model, read(model, trace, changes, second, other), token, position, against)
 
 
@@ -42,8 +42,7 @@ def columns_of(rows: list[Row]) -> list[tuple[str, int | None]]:
 
 
 def board_of(rows: list[Row]) -> np.ndarray:
-    """Return what was written, [layers + 2, column]: a row for the start, for each layer, and for the end; NaN where nothing
-    was."""
+    """Return the contributions, [layers + 2, column]: a row for the start, for each layer, and for the end; NaN for none."""
     columns, layers = columns_of(rows), 1 + max((layer for _, layer, _, _ in rows if layer is not None), default=-1)
     values = np.full((layers + 2, len(columns)), np.nan)
     for part, layer, head, value in rows:
@@ -62,7 +61,7 @@ def name_of(row: Row, names: dict[str, str], numbers: Sequence[int]) -> str:
 
 
 def short_name(row: Row, names: dict[str, str], numbers: Sequence[int]) -> str:
-    """Return the name of a part by its row and column on the board, for a list that has little room."""
+    """Return the name of a part by its row and column on the board, for a narrow list."""
     part, layer, head, _ = row
     if layer is None:
         return names["start" if part == "embedding" else "end"]
@@ -71,7 +70,7 @@ def short_name(row: Row, names: dict[str, str], numbers: Sequence[int]) -> str:
 
 
 def written(value: float) -> str:
-    """Format a value with two decimals, as the list has them."""
+    """Format a value with two decimals, as in the list."""
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 

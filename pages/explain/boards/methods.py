@@ -1,4 +1,4 @@
-"""The comparison of all methods: how far they agree, what each costs, and how much another seed changes it."""
+"""The comparison of all methods: their agreement, the cost of each, and its change with another seed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def square(request: Request, explanations: list[Explanation]) -> Picture:
 
 
 def costs(request: Request, explanations: Sequence[Explanation], spreads: Mapping[str, np.ndarray] | None) -> pd.DataFrame:
-    """Return a row for each method: what it read, how long that took, its sum, and its spread over seeds."""
+    """Return a row for each method: the texts that it read, the time for that, its sum, and its spread over seeds."""
     rows = {}
     for explanation in explanations:
         seeds = spreads.get(explanation.method) if spreads else None

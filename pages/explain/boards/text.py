@@ -18,7 +18,7 @@ KEY, TABLE = "explain-text", "explain-numbers"
 
 
 def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -> None:
-    """Add the coloured text and its numbers; `beside` says what they are, and how far to trust them."""
+    """Add the coloured text and its numbers, with words `beside` on their meaning and how far to trust them."""
     draft.add(text_picture(request, explanation, alone), KEY)
     say_method(draft, request, explanation)
     say(draft, request, "contrast" if request.against is not None else "no contrast", word=plain(request.description))
@@ -37,7 +37,7 @@ def add_doubt(draft: Draft, request: Request, explanation: Explanation, evidence
 
 
 def say(draft: Draft, request: Request, heading: str, fold: str = "", **values: object) -> None:
-    """Say what stands under a heading; what is for covered tokens where a model has them covered, and there are such words."""
+    """Say the words under a heading, in the variant for covered tokens if the model covers them and the page has that variant."""
     masked = f"{heading} masked"
     first, second = (plain(f"“{named(draft.look.outcome(id))}”") for id in (request.token, request.against or 0))
     kind = "evidence contrast" if request.against is not None else "evidence" if request.chance else "evidence number"
@@ -47,8 +47,8 @@ def say(draft: Draft, request: Request, heading: str, fold: str = "", **values: 
 
 
 def say_method(draft: Draft, request: Request, explanation: Explanation) -> None:
-    """Say what the numbers are; of Shapley values whether they were enumerated or sampled, and then how sure they are; of
-    gradient × input what the slope is taken against."""
+    """Say what the numbers are: for Shapley values whether they were enumerated or sampled, and then how certain they are; for
+    gradient × input with respect to what the slope is taken."""
     errors = explanation.errors([[unit] for unit in request.question.units])
     say(
         draft,
@@ -61,7 +61,7 @@ def say_method(draft: Draft, request: Request, explanation: Explanation) -> None
 
 
 def say_sums(draft: Draft, explanation: Explanation) -> None:
-    """Say what the numbers sum to, what they should sum to, and what they cost."""
+    """Say what the numbers add up to, what they should add up to, and what they cost."""
     cost = {"passes": f"{explanation.passes:,}", "seconds": f"{explanation.seconds:.2g}", "total": decimal(explanation.total)}
     if explanation.difference is not None:
         draft.say("sums", **cost, difference=decimal(explanation.difference))

@@ -12,7 +12,7 @@ APART, CHIPS, HEADLESS, UNCOVERED, QUESTION = "apart", "explain-chips", "headles
 
 
 def add(draft: Draft) -> None:
-    """Add the tokens, where there are several predictions, and why nothing, or not much, can be asked."""
+    """Add the tokens if there are several predictions, and the reason why little or nothing can be asked."""
     look, model = draft.look, draft.look.model
     place, labels = position(look), model.info.labels
     if look.apart:
@@ -28,7 +28,7 @@ def add(draft: Draft) -> None:
 
 
 def add_question(draft: Draft, request: Request) -> None:
-    """Add a beginner's question in words, or why there is none."""
+    """Add a beginner's question in words, or the reason why there is none."""
     look = draft.look
     if not request.question.units:
         draft.note(QUESTION, "nothing typed")

@@ -57,7 +57,7 @@ def say_answer(draft: Draft, request: Request, scores: np.ndarray | str) -> None
 
 
 def method_picture(draft: Draft, request: Request, method: str, reading: Methods) -> Picture | None:
-    """Return the text shaded by what a method gives to each token; None where it gives nothing."""
+    """Return the text shaded by a method's score of each token; None if it has no scores."""
     scores = reading.scores[method]
     if isinstance(scores, str) or (method in FOLLOWING and scores.sum() == 0):
         return None
@@ -76,7 +76,7 @@ def method_picture(draft: Draft, request: Request, method: str, reading: Methods
 
 
 def method_part(draft: Draft, request: Request, method: str, reading: Methods, facts: dict[str, str]) -> Part:
-    """Return the picture of a method with its words; a sentence where it gives nothing."""
+    """Return the picture of a method with its words; a sentence if it has no scores."""
     scores, section = reading.scores[method], f"method {method}"
     text = draft.words(section, layer=request.trace.numbers[-1])
     if request.trace.target:
@@ -90,7 +90,7 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
 
 
 def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
-    """Add the methods layer by layer, and in the column of words what a frame shows."""
+    """Add the methods layer by layer, and explain a frame in the column of words."""
     names, values = reading.methods, reading.values
     titles = [draft.words(f"layer {name}") or title(draft.words, name) for name in names]
     options = {"names": names, "titles": titles, "token": request.token, **request.text_options}

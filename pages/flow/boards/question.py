@@ -1,4 +1,4 @@
-"""Boards of what is asked: the tokens to choose from, and the prediction that is followed at the chosen one."""
+"""Boards for the question: the tokens to choose from, and the prediction that is followed at the chosen one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PREDICTIONS = 10  # that are offered
 
 
 def add_tokens(draft: Draft, position: int) -> None:
-    """Add the tokens to choose from; of a single one, that there is nothing to go back to."""
+    """Add the tokens to choose from; for a single token, say that there is nothing to follow back to."""
     look, trace = draft.look, draft.look.trace
     if look.apart:
         draft.contents["flow-apart"] = Note(APART)
@@ -47,7 +47,7 @@ def is_labelled(look: Look, position: int) -> bool:
 
 
 def add_prediction(draft: Draft, position: int, reading: Followed) -> None:
-    """Say which prediction is followed, or why there is none."""
+    """Add a sentence on which prediction is followed, or why there is none."""
     look, model, trace = draft.look, draft.look.model, draft.look.trace
     if not reading.candidates:
         if is_labelled(look, position):

@@ -17,7 +17,7 @@ STREAMS, TABLE = "streams", "streams-table"
 
 
 def add(draft: Draft, request: Request, settings: Settings, reading: Streams) -> None:
-    """Add the figure, what it shows in words, and the table."""
+    """Add the figure, its explanation in words, and the table."""
     method, least, strong = settings.streams_of, settings.least, reading.strong
     table, name = table_of(request, reading), title(draft.words, method)
     options = {"name": method, "least": least, "simple": draft.look.beginner}

@@ -1,1 +1,1 @@
-"""The boards of page "Generate": functions of a look, settings, and what was generated or calculated."""
+"""The boards of page "Generate": functions of a look, settings, and generated or calculated results."""

@@ -19,7 +19,7 @@ KEY = "branches"
 
 
 def add(draft: Draft, grown: Grown) -> None:
-    """Add a card for each branch, where there are several."""
+    """Add a card for each branch, if there are several."""
     if len(grown.lines) < 2:
         return
 
@@ -32,7 +32,7 @@ def add(draft: Draft, grown: Grown) -> None:
 
 
 def branch(draft: Draft, number: int, grown: Grown) -> Part:
-    """The text of a branch, shaded by the probability that the model itself gave to each token."""
+    """Return the text of a branch, shaded by the probability that the model itself gave to each token."""
     name, line = f"branch {number}", grown.lines[number]
     if not line:
         return Part(name, None, "–")

@@ -1,4 +1,4 @@
-"""The cache of keys and values, drawn as it fills, and what a token costs with it and without it."""
+"""The cache of keys and values, drawn as it fills, and the cost of a token with it and without it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def last_step(grown: Grown) -> Step:
 
 
 def add(draft: Draft, grown: Grown) -> None:
-    """Add the boxes, and how many bytes there are; or that there is no cache."""
+    """Add the boxes and the number of bytes, or a sentence that there is no cache."""
     model, step = draft.look.model, last_step(grown)
     read, source = len(step.tokens), len(step.source)
     if not step.read.bytes:
@@ -106,7 +106,7 @@ def in_figures(number: float) -> str:
 
 
 def add_measured(draft: Draft, reading: Measured) -> None:
-    """Say what one more token takes here, with the cache and without it."""
+    """Add the measured time of one more token, with the cache and without it."""
     if reading.timing is None:
         draft.note("times", "no times")
         return

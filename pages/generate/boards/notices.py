@@ -16,7 +16,7 @@ CANNOT, OWN, ENCODER, LOOP = "cannot grow", "own answer", "encoder rows", "loop"
 
 
 def add_cannot_grow(draft: Draft) -> None:
-    """Add why the model does not continue a text."""
+    """Add the reason why the model does not continue a text."""
     info = draft.look.model.info
     draft.contents[CANNOT] = Note(draft.words(why_not(info), name=plain(info.name), mask=plain(info.mask)), "info")
 
@@ -27,7 +27,7 @@ def why_not(info: ModelInfo) -> str:
 
 
 def add_above(draft: Draft, settings: Settings, reading: Above) -> None:
-    """Add what stands above the text."""
+    """Add the words above the text."""
     if reading.own_answer and not reading.begun:
         draft.note(OWN, "own answer")
     if draft.look.kind == "encoder" and settings.strategy.method != "beam":
@@ -35,7 +35,7 @@ def add_above(draft: Draft, settings: Settings, reading: Above) -> None:
 
 
 def end_notice(draft: Draft, grown: Grown) -> str:
-    """Return the words below the text: why it ended where it did, and how many tokens were dropped."""
+    """Return the words below the text: why it ended, and how many tokens were dropped."""
     if not grown.steps:
         return ""
     last, why = grown.steps[-1], grown.end_reason or grown.why
@@ -46,12 +46,12 @@ def end_notice(draft: Draft, grown: Grown) -> str:
 
 
 def add_loop(draft: Draft, reading: Looped) -> None:
-    """Add what the text repeats, and what leads it elsewhere."""
+    """Add words on the text's loop, and on the way out of it."""
     draft.contents[LOOP] = Note(describe_loop(draft, reading.remedy, reading.solution), "info", ":material/laps:")
 
 
 def describe_loop(draft: Draft, remedy: Escape, solution: WayOut | None) -> str:
-    """Return sentences on what a text repeats, and what leads it elsewhere. solution: the penalty, where that is known."""
+    """Return sentences on a text's loop, and on the way out of it. solution: the penalty that breaks it, if known."""
     look = draft.look
     piece = look.model.spell(remedy.loop.ids).strip("\ufffd").strip()  # a round may begin inside a character
     facts = {"piece": plain(piece), "rounds": f"{remedy.loop.rounds:.1f}", "length": len(remedy.loop.ids)}

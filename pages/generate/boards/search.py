@@ -22,12 +22,12 @@ CELL = 72  # characters of a text that a cell of the table shows
 
 
 def add_unsearched(draft: Draft, button: str) -> None:
-    """Add what a search does."""
+    """Add words on what a search does."""
     draft.note("beams", "beams", button=button, by_one=wording.step_label(draft.look.model.info))
 
 
 def add_words(draft: Draft, strategy: Strategy, searched: Searched) -> None:
-    """Add the words above the tree. strategy: that of the controls now."""
+    """Add the words above the tree. strategy: the controls' present one."""
     step = searched.step
     if step.strategy != strategy:
         draft.note("other controls", "other controls")

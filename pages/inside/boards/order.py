@@ -16,7 +16,7 @@ MOST = 400  # words of a text that can be moved
 
 
 def why_none(look: Look) -> str:
-    """Return the heading of the words on why no word can be moved; "" where words can."""
+    """Return the heading of the words on why no word can be moved; "" if words can be moved."""
     count = len(word_spans(look.trace.text))
     return "one word" if count < 2 else "cut" if look.trace.cut else "too many" if count > MOST else ""
 

@@ -1,4 +1,4 @@
-"""The board of the stage "pieces": how the tokenizer came from the text to these tokens."""
+"""The board of the stage "pieces": the tokenizer's steps from the text to these tokens."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def kind(word: Word) -> str:
 
 
 def introduction(draft: Draft, pieces: Pieces) -> str:
-    """Describe what happened to the text before it was cut into words, and what the tokenizer does not show."""
+    """Describe the text's changes before it was cut into words, and the steps that the tokenizer does not show."""
     normalized, added = "".join(pieces.sections), [f"“{label(word.text)}”" for word in pieces.words if word.added]
     facts = {
         "note": pieces.note,

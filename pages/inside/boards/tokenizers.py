@@ -1,4 +1,4 @@
-"""The board of two tokenizers: the same text through both, and what a few texts cost with each."""
+"""The board of two tokenizers: the same text through both, and the number of tokens of a few texts with each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOARD, CHART, TABLE = "inside-tokenizers", "inside-probes", "inside-probes-table
 
 
 def add(draft: Draft, reading: Tokenizer) -> None:
-    """Add the tokens of both tokenizers side by side, and what a few texts cost with each."""
+    """Add the tokens of both tokenizers side by side, and the number of tokens of a few texts with each."""
     look, name, other = draft.look, reading.name, reading.vocabulary
     mine, names = look.model.vocabulary, [display_name(look.model.info.name), display_name(name)]
     drawings = [tokens_picture(look, recipes.own, {}, mine, names[0], "own")]
@@ -67,7 +67,7 @@ def tokens_picture(look: Look, recipe: Any, options: dict[str, Any], vocabulary:
 
 
 def probes(look: Look, other: Vocabulary, name: str, names: list[str]) -> Picture:
-    """Return the picture of what a few texts cost with both tokenizers."""
+    """Return the picture of how many tokens a few texts take with both tokenizers."""
     both = dict(zip(names, (look.model.vocabulary, other), strict=True))
 
     def numbers() -> dict[str, Numbers]:

@@ -1,6 +1,6 @@
-"""Recipes for the pictures of neurons: each takes a model and what it read, a stack, a layer, and plain options.
+"""Recipes for the pictures of neurons: each takes a model, a trace, a stack, a layer, and options with literal values.
 
-A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ SEEDS = 9999
 
 
 def order_of(count: int) -> tuple[int, ...]:
-    """Return the chosen order of `count` words. What a link asks for in vain is reported; what another text no longer has is
-    dropped."""
+    """Return the chosen order of `count` words. An invalid order in a link is reported; an order for another text is dropped."""
     if (link := state.take_linked_value(page_state.WORD_ORDER)) is not None:
         page_state.WORD_ORDER.set(link)
         if link and read(link, count) is None:
@@ -31,7 +30,7 @@ def order_of(count: int) -> tuple[int, ...]:
 
 
 def read(text: str, count: int) -> tuple[int, ...] | None:
-    """Return the order that a link names; None for what is no order of `count` words, and for the order as typed."""
+    """Return the order that a link names; None for an invalid one, and for the order as typed."""
     if not re.fullmatch(r"\d{1,6}(\.\d{1,6})*", text, re.ASCII):
         return None
     order = tuple(map(int, text.split(".")))
@@ -60,7 +59,7 @@ def buttons(look: Look, order: tuple[int, ...]) -> None:
 
 
 def random_order(look: Look, count: int, seed: int) -> tuple[int, ...]:
-    """Return a random order in which the words stay the same pieces, where there is one: the first word may have to stay."""
+    """Return a random order in which the words stay the same pieces, if there is one: the first word may have to stay."""
     text = look.trace.text
     order = shuffle(count, seed)
     if count > 2 and not keeps_pieces(look.model, text, order):

@@ -1,4 +1,4 @@
-"""The pictures of this part: the words, and of both orders the predictions, the maps of a head, and how far vectors moved."""
+"""The pictures of this part: the words, and for both orders the predictions, the maps of a head, and how far vectors moved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Window:
 
 
 def window(look: Look) -> Window:
-    """Return all tokens, or of a long text those around the one that is followed."""
+    """Return all tokens, or for a long text those around the followed one."""
     queries, keys = len(look.attention.queries), len(look.attention.keys)
     return Window(near(queries, look.token), near(keys, look.token if look.kind != "cross" else 0))
 
@@ -40,8 +40,8 @@ def near(count: int, at: int) -> list[int]:
 
 
 def spots(look: Look, reading: BothOrders) -> dict[str, tuple[int, int]]:
-    """Return where predictions are compared: the position as typed and in the other order, of the end, and of the token that is
-    followed where that is another."""
+    """Return the positions at which predictions are compared, as typed and in the other order: the end, and the followed token if
+    it is another one."""
     if reading.before.unembed is None:
         return {}
     kind, end = look.model.info.kind, (len(reading.before.read) - 1, len(reading.after.read) - 1)
@@ -66,7 +66,7 @@ def chips(look: Look, order: tuple[int, ...], reading: BothOrders | None) -> Pic
 
 
 def of(look: Look, order: tuple[int, ...], reading: BothOrders, positions: bool, subject: str) -> list[Picture]:
-    """Return the pictures of one subject, with positions or without."""
+    """Return the pictures of one subject, with or without positions."""
     base = {"order": list(order), "second": look.second, "positions": positions}
     if subject == "next":
         return [prediction(look, reading, base, name, at) for name, at in spots(look, reading).items()]

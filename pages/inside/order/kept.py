@@ -1,4 +1,4 @@
-"""Store of each visitor's text as the model reads it in both orders, so that a click on a map reads nothing again."""
+"""A store of each visitor's text, read in both orders, so that a click on a map reads nothing again."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ONE, BYTES = "the orders", 128 * 2**20  # of all visitors' readings
 
 @dataclass(frozen=True)
 class Readings:
-    """A text in both orders. orders: read with positions (True) and, where the model can leave them out, without (False); note:
-    the heading of the words about a missing reading, "" for none; what: all that the readings depend on."""
+    """A text in both orders. orders: the readings with positions (True) and, if the model can leave them out, without (False);
+    note: the heading of the words about a missing reading, "" for none; what: everything that the readings depend on."""
 
     orders: dict[bool, BothOrders]
     note: str
@@ -57,7 +57,7 @@ def read(model: LanguageModel, trace: Trace, second: str, order: tuple[int, ...]
 
 
 def forget(model: LanguageModel) -> None:
-    """Drop what a model has read."""
+    """Drop a model's readings."""
     with _lock:
         for visitor in store.owners:
             if any(stored.what[0] is model for stored in store.of(visitor).values()):

@@ -1,4 +1,4 @@
-"""The part "Order": the words of the text in another order, and what the model makes of them with its positions and without."""
+"""The part "Order": the words of the text in another order, and the model's results with and without its positions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Recipes for the pictures of this part: each takes a model, what it read, an order of its words, and plain options.
+"""Recipes for the pictures of this part: each takes a model, a trace, an order of its words, and options with literal values.
 
-A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ LEAST = 1e-5  # a change that has no colour, and is rounding
 
 
 def words(trace: Trace, *, order: list[int], changed: list[int]) -> View:
-    """Draw the words in their order. changed: those that became other pieces."""
+    """Draw the words in their order. changed: words whose pieces have changed."""
     return order_view([trace.text[slice(*span)] for span in word_spans(trace.text)], order, changed)
 
 
 def read(model: LanguageModel, trace: Trace, order: list[int], second: str, positions: bool) -> BothOrders:
-    """Read the text in both orders, with the model as it is or without its positions."""
+    """Read the text in both orders, with the model's positions or without them."""
     return read_orders(model if positions else model.without_positions(), trace.text, order, second)
 
 
@@ -73,7 +73,7 @@ def attention(
     reading: BothOrders | None = None,
 ) -> View:
     """Draw the map of a head, as typed, or of the other order (`moved`) with its rows and columns put back. rows, columns:
-    positions in the text as typed; chosen: which of the rows is the token that is followed."""
+    positions in the text as typed; chosen: the row of the followed token."""
     both = (reading or read(model, trace, order, second, positions)).maps(kind, layer, head, causal)
     weights = both[moved][np.ix_(rows, columns)]
     place = (chosen, int(np.nan_to_num(weights[chosen], nan=-1).argmax())) if 0 <= chosen < len(rows) else None
@@ -110,8 +110,9 @@ def vectors(
     label: str,
     reading: BothOrders | None = None,
 ) -> View:
-    """Draw how far the vector of each token moved, after the embedding and after each block. Colours are of its logarithm: from a
-    hundred-thousandth, which is rounding, to as much as the vector is long. exact: with powers of ten beside the per cent."""
+    """Draw how far the vector of each token moved, after the embedding and after each block. Colours are logarithmic: from a
+    hundred-thousandth of the vector's length, which is rounding, to its whole length. exact: with powers of ten beside the per
+    cent."""
     changes = (reading or read(model, trace, order, second, positions)).changes(stack)[:, columns]
     size = np.log10(np.maximum(np.nan_to_num(changes), LEAST))
     return grid_view(

@@ -16,7 +16,7 @@ SAME = 1e-4  # up to here a difference is rounding
 
 
 def say_changes(draft: Draft, reading: BothOrders | None, order: tuple[int, ...], shuffled: bool) -> list[str]:
-    """Say what became of the words themselves. shuffled: whether the order was drawn at random."""
+    """Say how the words themselves have changed. shuffled: whether the order was drawn at random."""
     text = draft.look.trace.text
     spans = word_spans(text)
     if list(order) == sorted(order):
@@ -39,7 +39,7 @@ def introduce(draft: Draft, subject: str) -> str:
 
 
 def say_difference(draft: Draft, reading: BothOrders, drawing: Picture) -> str:
-    """Say what a picture shows, and how much is different."""
+    """Explain a picture, and say how much is different."""
     look = draft.look
     if drawing.recipe is recipes.attention:
         return say_gap(draft, reading) if drawing.options["moved"] else draft.words("map typed")
@@ -70,13 +70,13 @@ def say_gap(draft: Draft, reading: BothOrders) -> str:
 
 
 def say_largest(draft: Draft, reading: BothOrders) -> str:
-    """Say how far the vector moved that moved furthest."""
+    """Say how far the vector with the largest move has moved."""
     most = most_of(reading.changes(drawings.stack_of(draft.look)))
     return draft.words(f"vectors {'same' if most < SAME else 'changed'}", share=percent(most), exact=recipes.power(most) or "0")
 
 
 def explain(draft: Draft, readings: dict[bool, BothOrders]) -> str:
-    """Explain what cannot change, and why, with what was measured of it."""
+    """Explain what cannot change, and why, with the measurements."""
     look = draft.look
     if False not in readings:
         return draft.words("why hub")
@@ -92,7 +92,7 @@ def explain(draft: Draft, readings: dict[bool, BothOrders]) -> str:
 
 def say_example(draft: Draft, bare: BothOrders) -> str:
     """Say how far the vector of a token moved in the first block, and up to the last. The token has the same tokens before it in
-    both orders; it is the one that is followed if that is such a token."""
+    both orders; it is the followed one if that is such a token."""
     look, same = draft.look, bare.same_before()
     if not len(same):
         return draft.words("why decoder none")

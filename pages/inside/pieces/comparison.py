@@ -25,7 +25,7 @@ WHICH = {"translator": "writer"}  # that a tokenizer is held against at first
 
 
 def draw(look: Look) -> Sequence[Picture]:
-    """Draw the tokens of both tokenizers side by side, and what a few texts cost with each."""
+    """Draw the tokens of both tokenizers side by side, and the number of tokens of a few texts with each."""
     st.markdown(f"##### {words(PIECES, 'title beside')}")
     say(PIECES, "beside")
     mine = look.model.info.name

@@ -1,4 +1,4 @@
-"""The stage "pieces": how the tokenizer came from the text to these tokens, and the same text through another tokenizer."""
+"""The stage "pieces": the tokenizer's steps from the text to these tokens, and the same text through another tokenizer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Recipes for the pictures of this part: each takes a model, what it read, and options that can be written down.
+"""Recipes for the pictures of this part: each takes a model, a trace, and options with literal values.
 
-A downloaded notebook carries these functions, so they use nothing that a notebook does not have.
+A downloaded notebook contains these functions, so they use nothing that a notebook does not have.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def typed_tokens(vocabulary: Vocabulary, text: str) -> list[Token]:
 
 
 def counts(model: LanguageModel, *, other: str, names: list[str], vocabulary: Vocabulary | None = None) -> go.Figure:
-    """Draw how many tokens each of a few texts costs with both tokenizers. names: of the tokenizers."""
+    """Draw how many tokens each of a few texts takes with both tokenizers. names: of the tokenizers."""
     both = (model.vocabulary, vocabulary or models.load_tokenizer(other))
     totals = {
         name: [len(typed_tokens(tokenizer, text)) for text in PROBES.values()]

@@ -21,7 +21,7 @@ KEY = "evolution"
 
 
 def add(draft: Draft, settings: Settings, reading: Evolution) -> None:
-    """Add the board, and above it what a beginner reads of the head that was clicked."""
+    """Add the board, and above it, for beginners, words on the clicked head."""
     look, mean, in_heads, film = draft.look, reading.mean, reading.in_heads, reading.film
     attention, over = look.attention, recipes.over(mean)
     query, key = look.token, chosen_key(look, settings, over)
@@ -44,8 +44,8 @@ def add(draft: Draft, settings: Settings, reading: Evolution) -> None:
 
 
 def chosen_key(look: Look, settings: Settings, over: np.ndarray) -> int:
-    """Return the key that was clicked; where the text has changed there, the one that the query looks at most. over: as of
-    `recipes.over`."""
+    """Return the clicked key; if the text has changed there, the key that the query looks at most. over: as `recipes.over`
+    returns it."""
     keys, (key, id) = look.attention.keys, settings.pair_key
     if key is None or key >= len(keys) or keys[key].id != id:
         return strongest_key(over, look.token, itself=look.kind != "cross")
@@ -53,7 +53,7 @@ def chosen_key(look: Look, settings: Settings, over: np.ndarray) -> int:
 
 
 def plays_one_head(look: Look, settings: Settings) -> bool:
-    """Return whether the maps of the chosen head are played, and not those of all heads together."""
+    """Return whether the maps of the chosen head are played, instead of those of all heads together."""
     return settings.film and not look.beginner
 
 

@@ -1,4 +1,4 @@
-"""Boards "Statistics": what every head is like in this text, in numbers, and which heads look alike."""
+"""Boards "Statistics": numbers for every head in this text, and which heads look at the same tokens."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAIRS = 400  # heads; the matrix of more is too fine to be looked at
 
 
 def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
-    """Add the board of numbers, and in its first card what they are and the numbers of the head that was clicked."""
+    """Add the board of numbers; its first card explains them and has the numbers of the clicked head."""
     look, table, attention = draft.look, reading.table, draft.look.attention
     size = (attention.layers, attention.heads)
     beginner, clicked = look.beginner, settings.clicked_of(*size, look.level)
@@ -75,7 +75,7 @@ def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
 
 
 def add_likeness(draft: Draft, settings: Settings, reading: Likeness) -> None:
-    """Add the map of heads, how far every two of them are from each other, and sentences beside them."""
+    """Add the map of heads, the distances between them, and sentences on both."""
     look, attention, divergence = draft.look, draft.look.attention, reading.divergence
     plane, queries = head_map(divergence), compared_queries(attention)
     ordered = divergence + np.where(np.eye(len(divergence)), np.nan, 0)

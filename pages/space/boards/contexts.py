@@ -19,7 +19,7 @@ KEY = "context-view"
 
 
 def add_missing(draft: Draft, word: str) -> None:
-    """Say why there are no points."""
+    """Add the reason why there are no points."""
     sentence = "Type a word to follow through the texts."
     if word.strip():
         sentence = f"“{plain(word)}” is in none of these texts. Write it into one, or choose another word."
@@ -27,7 +27,7 @@ def add_missing(draft: Draft, word: str) -> None:
 
 
 def add(draft: Draft, settings: Settings, reading: Word) -> None:
-    """Add the points, and how alike the places of the word are in the column of words."""
+    """Add the points, and, in the column of words, how similar the occurrences of the word are."""
     word, traces, stack, others, chosen = reading.word, reading.traces, reading.stack, reading.others, settings.chosen
     names, texts, states = recipes.word_points(traces, stack, word, others)
     count = len(names) - len(others)
@@ -52,8 +52,8 @@ def add(draft: Draft, settings: Settings, reading: Word) -> None:
 
 
 def compare(draft: Draft, word: str, names: list[str], states: np.ndarray, measure: str, last: int) -> None:
-    """Say which two places of the word are most alike in all dimensions, and which least, by the measure of the picture. The
-    places of the word are the first of the states. last: the number of the last layer."""
+    """Return sentences on the most and the least similar occurrences of the word in all dimensions, by the measure of the
+    picture. The word's occurrences are the first of the states. last: the number of the last layer."""
     if len(names) < 2:
         draft.say("context single", word=plain(word))
         return

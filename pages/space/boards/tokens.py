@@ -13,7 +13,7 @@ SINGLE = "One token has no place among others: the picture shows how tokens lie 
 
 
 def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
-    """Add the points, and what they are in the column of words."""
+    """Add the points, and explain them in the column of words."""
     look, trace, stack, places = draft.look, draft.look.trace, reading.stack, reading.places
     if len(places) < 2:
         draft.contents["space-single"] = Note(SINGLE, "info")

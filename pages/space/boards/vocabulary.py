@@ -1,4 +1,4 @@
-"""Boards "Vocabulary": a map of words, nearest words, and analogies, each beside what chance gives."""
+"""Boards "Vocabulary": a map of words, nearest words, and analogies, each compared with chance."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add_nearest(draft: Draft, settings: Settings, text: str) -> None:
 
 
 def add_nearest_chance(draft: Draft, settings: Settings, reading: NearestByChance) -> None:
-    """Say what chance gives for the nearest words."""
+    """Add the results of chance for the nearest words."""
     facts = {"word": plain(reading.word), "typical": written(draft.look, reading.chance.typical)}
     add_chance(draft, settings, NEAREST, reading.cosines, reading.chance.highest, **facts)
 
@@ -67,12 +67,12 @@ def add_analogy(draft: Draft, settings: Settings, terms: list[str]) -> None:
 
 
 def add_analogy_chance(draft: Draft, settings: Settings, reading: AnalogyByChance) -> None:
-    """Say what chance gives for an analogy."""
+    """Add the results of chance for an analogy."""
     add_chance(draft, settings, ANALOGY, reading.cosines, reading.highest)
 
 
 def add_chance(draft: Draft, settings: Settings, key: str, cosines: np.ndarray, highest: np.ndarray, **facts: object) -> None:
-    """Say what chance gives for the cosines of a list, and how many of them are above that."""
+    """Add the cosines expected by chance, and how many of a list are above them."""
     look, above = draft.look, int((cosines > highest.max()).sum())
     heading = {NEAREST: "chance nearest", ANALOGY: "chance analogy"}[key]
     bounds = {"least": written(look, highest.min()), "most": written(look, highest.max())}
@@ -88,7 +88,7 @@ def written(look: Look, cosine: float) -> str:
 
 
 def explain(draft: Draft, key: str, texts: list[str]) -> None:
-    """Say which words are several tokens."""
+    """Explain which words consist of several tokens."""
     for number, text in enumerate(texts):
         read = word(draft.look.model, text)
         if len(read.ids) > 1:
@@ -98,7 +98,7 @@ def explain(draft: Draft, key: str, texts: list[str]) -> None:
 
 
 def add_list(draft: Draft, key: str, title: str, recipe: Callable, options: dict[str, Any]) -> None:
-    """Add words and their cosine (for a beginner: how alike they are) as a small table with bars."""
+    """Add words and their cosines (for beginners: their similarity) as a small table with bars."""
     look = draft.look
 
     def numbers() -> dict[str, Numbers]:

@@ -76,7 +76,7 @@ def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
         ("text=The+cat+sat&circuit-fill=another+text&circuit-other=The", "must have as many"),
         ("text=The+cat+sat+on+the&circuit-fill=another+text&circuit-other=The+dog+ran+on+the", "parts** are left"),
         ("model=translator&text=The+cat+sat&target=Le", "The encoder stays whole"),
-        ("text=The+cat+sat+on+the&changes=h2.3", "is left out here"),
+        ("text=The+cat+sat+on+the&changes=h2.3", "are left out here"),
     ],
 )
 def test_what_cannot_be_asked_is_said_and_what_is_left_out(link, expected):

@@ -118,7 +118,7 @@ def test_every_page_opens_with_a_classifier(folders, page, kind, level):
 
 def test_type_says_what_the_chances_are():
     """Probabilities of one label sum to 1, those of any labels need not, and a number is no probability."""
-    for kind, words in (("text", "one of 3 labels"), ("any", "need not make 100"), ("number", "It is no chance")):
+    for kind, words in (("text", "one of 3 labels"), ("any", "need not add up to 100"), ("number", "It is not a chance")):
         classifier = model(KINDS[kind])
         draft = Draft(HERE, Look(classifier, classifier.trace(TEXT)))
         part = what_it_says(draft, 1.0, 5)

@@ -1,4 +1,4 @@
-"""A transformer drawn as a diagram: what each part takes and gives, with the shapes for a text."""
+"""A diagram of a transformer: the input and output of each part, with their shapes for a text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from viz.view import View, pack
 
 @dataclass(frozen=True)
 class Box:
-    """A part of the model. shape: of what it gives; note: in a few words what it does, or its formula. parts: boxes inside it,
-    in order, which are repeated `times`. added: whether what it gives is added to the stream. beside: the name
-    of what it looks at in the column before."""
+    """A part of the model. shape: of its output; note: its work in a few words, or its formula. parts: boxes inside it, in order,
+    which are repeated `times`. added: whether its output is added to the stream. beside: the name of the box in the previous
+    column that it looks at."""
 
     name: str
     shape: str = ""
@@ -24,7 +24,7 @@ class Box:
 
 
 def architecture(columns: Sequence[tuple[str, Sequence[Box]]]) -> View:
-    """A diagram that reads from top to bottom: a column for each stack, (its name, its boxes).
+    """Draw a diagram that reads from top to bottom: a column for each stack, (its name, its boxes).
 
     Raises ValueError where there is no column.
     """

@@ -1,7 +1,7 @@
 """Several views as one: cards with a heading, words and pictures, sent and drawn together.
 
-A page of many small elements costs a browser more than their pictures do: each is a message, and a part of the page that React
-looks at. One board is one message.
+A page of many small elements costs a browser more than drawing them: each is a message, and a part of the page that React checks.
+One board is one message.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from viz.view import View, pack
 
 @dataclass(frozen=True)
 class Part:
-    """A view with words above and below it; `name` tells a choice in it from a choice in another.
+    """A view with words above and below it; `name` identifies the choices made in it.
 
     Words are plain text, in which `**bold**`, `*italic*`, code between backticks and `[word](#w-name)` are the only marks (`\\*`
     is a star, `\\[` a bracket); a blank line starts a paragraph, and lines that all begin with a hyphen are a list. The page
-    around a board says what a word with a name means.
+    around a board explains a word with a name.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Card:
-    """Parts below each other under a heading. width: its share of a row; 0 for a row of its own, unframed."""
+    """Parts one below the other under a heading. width: its share of a row; 0 for a row of its own, unframed."""
 
     parts: Sequence[Part]
     title: str = ""
@@ -40,12 +40,12 @@ class Card:
 
 
 def board(cards: Sequence[Card], label: str = "", later: Sequence[str] = (), answers: str = "") -> View:
-    """The cards in rows: neighbours with a width share one, and stand below each other where there is no room.
+    """Draw the cards in rows: neighbours with a width share a row, or are stacked where there is no room.
 
-    answers: the part that answers a press in another one: where it stands below what is in sight, it comes into sight.
-    later: kinds of view that a part may hold when the board is drawn again; without them it would be another board then.
+    answers: the part that responds to a click in another one; if it is out of sight, it scrolls into sight. later: further kinds
+    of view that a part may contain when the board is drawn again; without them it would be a new board.
 
-    A choice in a part tells `chosen`: `{"part": its name, "value": what the view told, "n"}`, where `n` grows.
+    A choice in a part sends `chosen`: `{"part": its name, "value": the view's value, "n"}`, where `n` grows.
     """
     header, blocks, offset = [], [], 0
     for card in cards:

@@ -10,7 +10,7 @@ from viz.view import View, pack
 def change_list(names: Sequence[str], back: bool = False, more: str = "") -> View:
     """Draw two buttons, “Undo” and “As it was”, and a button for each of `names`.
 
-    back: whether there is a step back; more: a few words behind the names. A press tells `chosen`: "undo", "reset", or the place
-    of a name.
+    back: whether there is a step to undo; more: a few words behind the names. A click sends `chosen`: "undo", "reset", or the
+    index of a name.
     """
     return View("change_list", pack({"names": list(names), "back": back, "more": more}), "What is changed")

@@ -1,4 +1,4 @@
-"""Several numbers of each token beside each other, as a shaded table, and how they change from frame to frame."""
+"""Several numbers for each token side by side, as a shaded table that changes from frame to frame."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ def compare_view(
     chosen: int | None = None,
     label: str = "Shares of each token",
 ) -> View:
-    """A table: a row for each token, a column for each name, each share written and shaded; a slider and "Play" over the frames.
+    """Draw a table: a row for each token, a column for each name, each share as a number and a shade; a slider and "Play" for the
+    frames.
 
-    `tokens` have `text`, `special` and `fragment`. `values` is [frame, name, token], shares in 0..1 (NaN: none), sent as
-    float16; a column is shaded from 0 to its largest share in any frame. `frames` are what the frames are called. `chosen` is
-    the token that all is about, which is marked. The last frame is shown first. It is keyboard operable and a table to a screen
-    reader. Raises ValueError if the shapes do not agree.
+    `tokens` have `text`, `special` and `fragment`. `values` is [frame, name, token], shares in 0..1 (NaN: none), sent as float16;
+    a column is shaded from 0 to its largest share in any frame. `frames` are the names of the frames. `chosen` is the token that
+    the table is about, which is marked. The last frame is shown first. It works with the keyboard, and is a table for screen
+    readers. Raises ValueError if the shapes do not agree.
     """
     values = np.asarray(values)
     if values.shape != (len(frames), len(names), len(tokens)) or not len(frames):

@@ -1,4 +1,4 @@
-"""Sliders, each with a name and its number: they cost a page less than ones of Streamlit, which are laid out at every run."""
+"""Sliders, each with a name and its number. They cost a page less than Streamlit's, which are laid out at every run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viz.view import View, pack
 
 @dataclass(frozen=True)
 class Dial:
-    """A number on a slider. label: what it is called; it runs in steps from `least` to `most`."""
+    """A number on a slider. label: its name; it runs in steps from `least` to `most`."""
 
     label: str
     value: float
@@ -20,7 +20,7 @@ class Dial:
 
 
 def dials(given: Sequence[Dial]) -> View:
-    """Draw a slider for each dial. When a slider is released, `chosen` gets `[its place, the number]`.
+    """Draw a slider for each dial. When a slider is released, it sends `chosen`: `[its index, the number]`.
 
     Raises ValueError for a number that is outside of its slider.
     """

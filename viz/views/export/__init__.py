@@ -1,4 +1,4 @@
-"""A picture as a file: what the page shows at this moment as SVG or PNG, made in the browser; figures and tables as a page."""
+"""A picture as a file: its present state on the page as SVG or PNG, made in the browser; figures and tables as a page."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def export_view(key: str, name: str, title: str, caption: str, provenance: str = "", part: str = "") -> View:
-    """Two buttons, PNG and SVG, for the picture that the page holds under that Streamlit key, and what they are to stand on:
-    the page's ground, white or none, in the colours on screen, or those of the light or the dark page.
+    """Draw two buttons, PNG and SVG, for the picture with that Streamlit key, and a choice of its background (the page's, white
+    or none) and its colours (as on screen, light or dark).
 
-    name: of the files, without an ending; title and caption: what they say inside, SVG as <title> and <desc>, PNG as text chunks;
-    provenance: where the picture comes from, as JSON, in <metadata> or a text chunk; part: of a board, the one that is meant.
+    name: of the files, without an ending; title and caption: written into the files, SVG as <title> and <desc>, PNG as text
+    chunks; provenance: of the picture, as JSON, in <metadata> or a text chunk; part: the part of a board to save.
     """
     header = {
         "key": key,
@@ -35,9 +35,9 @@ def export_view(key: str, name: str, title: str, caption: str, provenance: str =
 
 
 def figure_page(figure: go.Figure, title: str, caption: str, dark: bool = False) -> str:
-    """A Plotly figure with its caption as one self-contained page, Plotly's own script inside it: no request leaves it.
+    """Return a Plotly figure with its caption as one self-contained page that contains Plotly's script and makes no requests.
 
-    dark: in the colours of a dark page.
+    dark: whether it has the colours of a dark page.
     """
     config = {"displaylogo": False, "responsive": True, "topojsonURL": ""}
     template = "plotly_dark" if dark else "plotly_white"  # Streamlit's own template has colours for Streamlit only
@@ -47,7 +47,7 @@ def figure_page(figure: go.Figure, title: str, caption: str, dark: bool = False)
 
 
 def table_page(table: pd.DataFrame, title: str, caption: str, dark: bool = False) -> str:
-    """A table with its caption as one self-contained page."""
+    """Return a table with its caption as one self-contained page."""
     body = table.to_html(index=False, border=0)
     return _PAGE.format(title=escape(title), body=body, caption=escape(caption), **(DARK if dark else LIGHT))
 

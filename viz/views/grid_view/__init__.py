@@ -1,4 +1,4 @@
-"""A number for each row and column as a coloured cell (heads of layers, tokens by tokens, layers by tokens); a press chooses."""
+"""A number for each row and column as a coloured cell (heads of layers, tokens by tokens, layers by tokens); a click chooses."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def grid_view(
     label: str = "",
     link: str | None = None,
 ) -> View:
-    """Cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN is left blank,
-    and `blank` is said of it. covered: bool [row, column], cells whose number is not shown and not sent until somebody presses.
+    """Draw cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN cells stay blank,
+    and `blank` describes them. covered: bool [row, column], cells whose number is neither shown nor sent until somebody clicks.
 
-    rows, columns: what stands beside and above the cells; row_names, column_names: what they are called in words (the same
-    otherwise); row_notes: a few words behind each row; frames: what each frame is called. down, across: what the two axes are.
-    unit: "%" for shares of one, said in per cent; else said behind the number. The colours run over `scale`, or from a round
-    number below the smallest to one above the largest value, from near the page's ground to its accent; shades, of the shape of
-    `values` and in 0..1, takes the place of the value in this, with `ends` as what the legend says of 0 and 1. signed: they run
-    from blue over none to red.
-    texts[row][column]: words in the cell; notes[row][column]: words that are said of it beside its number.
-    cell: the least and the most CSS pixels that a column takes; where there is no room for the least, the grid scrolls. height:
-    of a row, 0 for square cells. numbered: two digits in each cell that has room for them, and a number that is no smaller than
-    `least`. link: views of the same one point together, at row · columns + column; None: those of the same label. Numbers are on
-    hover, on the keyboard and in a table. A press or Enter tells `chosen`: `[row, column]`. Raises ValueError
+    rows, columns: labels beside and above the cells; row_names, column_names: their names in words (by default the labels);
+    row_notes: a few words behind each row; frames: the name of each frame. down, across: names of the two axes. unit: "%" for
+    shares of one, shown in per cent; any other unit is written behind the number. The colours run over `scale`, or from a round
+    number below the smallest value to one above the largest, from near the page's background to its accent; shades, in the shape
+    of `values` and in 0..1, colour the cells instead, with `ends` as the legend's words for 0 and 1. signed: the colours run from
+    blue through none to red.
+    texts[row][column]: words in the cell; notes[row][column]: words about it beside its number. cell: the least and the largest
+    width of a column in CSS pixels; without room for the least, the grid scrolls. height: of a row, 0 for square cells. numbered:
+    write two digits into each cell that has room for them and a number of at least `least`. link: views with the same link
+    highlight the same item, by row · columns + column; None: views with the same label do. Numbers are shown on hover, by
+    keyboard and in a table. A click or Enter sends `chosen`: `[row, column]`. Raises ValueError
     where the shapes do not agree.
     """
     values = _as_frames(np.asarray(values, dtype=np.float64), len(rows), len(columns), frames)
@@ -93,7 +93,7 @@ def grid_view(
 
 
 def _sent(values: np.ndarray) -> np.ndarray:
-    """Return the values as they are sent, NaN for what is not finite."""
+    """Return the values for sending, with NaN for numbers that are not finite."""
     known = np.where(np.isfinite(values), values, np.nan)
     return known.astype(np.float32) if values.size <= EXACT else halved(known)
 

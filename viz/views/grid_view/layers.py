@@ -28,12 +28,13 @@ def attention_movie(
     numbers: Sequence[int] = (),
     simple: bool = False,
 ) -> View:
-    """The map [layer, query, key] of one head, or of the mean of heads, in [0, 1], to be played layer by layer; NaN is masked.
+    """Draw the map [layer, query, key] of one head, or of the mean of heads, in [0, 1], to be played layer by layer; NaN is
+    masked.
 
-    A row looks, a column is looked at; the colours run from 0 to 100 %. Queries and keys are tokens (anything with a `.text`).
-    Above 64 tokens a side a cell is the largest of those that it covers. chosen: (query, key). numbers: of the layers, where they
-    are not 0, 1, … simple: the axes are called "from" and "to", for beginners. A press tells `chosen`: `[row,
-    column]` of the cells; `pressed` says which pair that is. Raises ValueError where the maps do not fit the tokens.
+    Rows are queries, columns are keys; the colours run from 0 to 100 %. Queries and keys are tokens (anything with a `.text`).
+    Above 64 tokens a side a cell is the largest of the weights that it covers. chosen: (query, key). numbers: the layers'
+    numbers, if they are not 0, 1, … simple: the axes are called "from" and "to", for beginners. A click sends `chosen`: `[row,
+    column]` of the cells; `pair_of_cell` returns their tokens. Raises ValueError where the maps do not fit the tokens.
     """
     maps = np.asarray(maps)
     if maps.ndim != 3 or maps.shape[1:] != (len(queries), len(keys)) or maps.size == 0:
@@ -64,7 +65,7 @@ def attention_movie(
 
 
 def pair_of_cell(maps: np.ndarray, row: int, column: int) -> tuple[int, int]:
-    """Return the query and the key of a cell of `attention_movie`: of several, those of the largest weight in any layer."""
+    """Return the query and key of a cell of `attention_movie`; if it covers several, those of the largest weight in any layer."""
     down, across = edges(maps.shape[1], SIDE), edges(maps.shape[2], SIDE)
     part = np.nan_to_num(maps[:, down[row] : down[row + 1], across[column] : across[column + 1]]).max(0)
     query, key = np.unravel_index(part.argmax(), part.shape)
@@ -82,10 +83,10 @@ def head_grid(
     label: str = "",
     numbers: Sequence[int] = (),
 ) -> View:
-    """A number for each head, [layer, head]; NaN is left blank. unit, scale, notes, row_notes: as `grid_view` has them. numbers:
-    of the layers, where they are not 0, 1, …
+    """Draw a number for each head, [layer, head]; NaN cells stay blank. unit, scale, notes, row_notes: as in `grid_view`.
+    numbers: the layers' numbers, if they are not 0, 1, …
 
-    A press tells `chosen`: `[layer, head]`. Raises ValueError where the shapes do not agree.
+    A click sends `chosen`: `[layer, head]`. Raises ValueError where the shapes do not agree.
     """
     values = np.asarray(values)
     if values.ndim != 2:
@@ -111,8 +112,8 @@ def head_grid(
 def rank_grid(
     ranks: np.ndarray, keys: Sequence[int], chosen: tuple[int, int] | None = None, label: str = "", numbers: Sequence[int] = ()
 ) -> View:
-    """The rank of a key in every head, [layer, head], 1 in the strongest colour; 0 (out of sight) is left blank. keys[layer]: how
-    many there are to choose from. Colours follow the logarithm of the rank. numbers: as `head_grid` has them."""
+    """Draw the rank of a key in every head, [layer, head], 1 in the strongest colour; 0 (not visible to the query) stays blank.
+    keys[layer]: how many keys there are to rank. Colours follow the logarithm of the rank. numbers: as in `head_grid`."""
     ranks = np.asarray(ranks, dtype=np.float64)
     most = max(2, *keys)
     seen = np.where(ranks > 0, ranks, np.nan)
@@ -135,7 +136,7 @@ def rank_grid(
 
 
 def log_shades(ranks: np.ndarray, most: float) -> np.ndarray:
-    """Return how strong in colour a rank is: 1 for the first, 0 for the rank `most`, even in the logarithm."""
+    """Return the strength of a rank's colour: 1 for the first, 0 for the rank `most`, linear in the logarithm."""
     return 1 - np.log(np.clip(ranks, 1, most)) / np.log(max(2, most))
 
 
@@ -154,12 +155,12 @@ def lens_grid(
     notes: Sequence[Sequence[str]] | None = None,
     numbers: Sequence[int] = (),
 ) -> View:
-    """Draw what each layer would predict at each position: the likeliest token in the cell, [layer, position] of all.
+    """Draw each layer's prediction at each position. best (the likeliest token), probability, rank, kl: [layer, position].
 
-    tokens: what was read at each position; across: what the columns are. colour: "probability" (of the token in the cell), "rank"
-    (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest). numbers: of the
-    layers, where they are not 0, 1, … A press tells `chosen`: `[layer, position]`. Raises ValueError for another colour, and
-    where the shapes do not agree.
+    tokens: the token that was read at each position; across: the name of the column axis. colour: "probability" (of the token in
+    the cell), "rank" (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest).
+    numbers: the layers' numbers, if they are not 0, 1, … A click sends `chosen`: `[layer, position]`. Raises ValueError for
+    another colour, and where the shapes do not agree.
     """
     if colour not in LENS:
         raise ValueError(f"colour is one of {', '.join(LENS)}, not {colour!r}.")
@@ -194,8 +195,8 @@ def lens_grid(
 def likeliest(
     best: Sequence[Sequence[str]], probabilities: np.ndarray, chosen: int | None = None, numbers: Sequence[int] = ()
 ) -> View:
-    """The likeliest tokens of every layer at one position, [layer, place], with their probabilities; `chosen` is a layer;
-    numbers: as `lens_grid` has them."""
+    """Draw the likeliest tokens of every layer at one position, [layer, rank], with their probabilities; `chosen` is a layer;
+    numbers: as in `lens_grid`."""
     layers, top = np.asarray(probabilities).shape
     numbers = numbers or range(layers - 1)
     return grid_view(
@@ -222,7 +223,7 @@ def answer_grid(
 ) -> View:
     """Draw how the last layer's answer rises through the layers at one position: its probability [layer], and a note for each.
 
-    numbers: as `lens_grid` has them. A press tells `chosen`: `[layer, 0]`.
+    numbers: as in `lens_grid`. A click sends `chosen`: `[layer, 0]`.
     """
     numbers = numbers or range(len(probability) - 1)
     return grid_view(

@@ -32,22 +32,23 @@ def head_view(
     link: str = "",
     cuts: Sequence[tuple[int, int, int]] | None = None,
 ) -> View:
-    """Queries on the left ("from"), keys on the right ("to"); each weight is a line: its colour the head, its opacity the weight.
+    """Draw queries on the left ("from") and keys on the right ("to"); each weight is a line whose colour is the head, whose
+    opacity the weight.
 
     `queries` and `keys` are tokens with `text`, `special` and `fragment`, and `segment` (0 or 1) where they are a pair of
     texts, and `after` where they name the rows of cross-attention (see `viz.tokens.row_names`); `weights` is [heads, query,
-    key] of one layer, attention in [0, 1], sent as uint8, so exact to 1/510. A weight that is not a number (NaN, infinite) is
-    drawn as nothing, and the view says how many there are. `layer` is its number, for the label. `heads` are those that are on
-    at first (None: all), `chosen` a token whose lines are shown while none is pointed at. `causal` says that no token looks at
-    a later one: what it cannot see is faint, and is not sent (None: as the weights tell). `starts` are the positions of the
-    first query and key in their text, where they are a part of it. `simple` leaves only which heads are on
-    and from what weight on a line is drawn, for beginners. Views of the same `link` point together, by the position of a query.
+    key] of one layer, attention in [0, 1], sent as uint8, so exact to 1/510. Weights that are not finite numbers are not drawn,
+    and the view says how many there are. `layer` is its number, for the label. `heads` are on at first (None: all); `chosen` is a
+    token whose lines are shown while none is pointed at. `causal` says that no token looks at a later one: tokens that it cannot
+    see are faint, and their weights are not sent (None: found from the weights). `starts` are the positions of the first query
+    and key, if they are a part of a longer text. `simple` offers beginners only the choice of heads and of the smallest weight
+    drawn. Views with the same `link` highlight the same query.
 
-    Pointing at a token, or stepping to it, shows only its lines, with numbers: the mean of the heads that are on (or their
-    maximum, where the reader chose it). The reader's choices (heads, threshold, layout and so on) last when new data comes.
-    What the reader changes is told as `chosen`: `{"heads": [...]}`, or `{"token": [side, position]}` (None: no longer).
-    `cuts`: a press on a line, or on a token of one side and then one of the other, tells `{"cut": [query, key], "heads": [...]}`,
-    with positions in the text; those that are cut already, as head, query and key here, are broken lines. None: no line is cut.
+    Pointing at a token, or stepping to it by keyboard, shows only its lines, with numbers: the mean of the heads that are on (or
+    their maximum, if the reader chose that). The reader's choices (heads, threshold, layout and so on) stay when new data
+    arrives. Changes are sent as `chosen`: `{"heads": [...]}`, or `{"token": [side, position]}` (None: deselected). `cuts`: a
+    click on a line, or on a token of one side and then one of the other, sends `{"cut": [query, key], "heads": [...]}`, with
+    positions in the text; lines that are already cut, given as head, query and key, are drawn broken. None: lines cannot be cut.
     Raises ValueError where shapes, heads or the chosen token do not fit, or weights lie outside of [0, 1].
     """
     weights = np.asarray(weights)
@@ -90,7 +91,7 @@ def head_view(
 
 
 def _steps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """The weights in steps of 1/255, not yet rounded, and which are not numbers (None: all are)."""
+    """Return the weights in steps of 1/255, not yet rounded, and which are not numbers (None: all are)."""
     steps = np.multiply(weights, 255, dtype=np.float32)
     missing = None
     with np.errstate(invalid="ignore"):

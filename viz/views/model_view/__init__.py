@@ -1,4 +1,4 @@
-"""Every head of a model as a thumbnail, of any size: in another order, coloured by a quantity, filtered; a press chooses one."""
+"""Every head of a model of any size as a thumbnail, perhaps sorted, coloured by a quantity, or filtered; a click chooses one."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ def model_view(
     numbers: Sequence[int] = (),
     link: str = "",
 ) -> View:
-    """Thumbnails of `maps` [layers, heads, query, key], attention in [0, 1]; down is from (query), across is to (key).
+    """Draw thumbnails of `maps` [layers, heads, query, key], attention in [0, 1]; rows are queries (from), columns keys (to).
 
-    Layers are taken one after the other, so an iterator needs to hold only one at a time; heads that a layer has not are blank.
-    Sent as uint8, exact to 1/510; above `side` positions each cell is the maximum of those that it covers, so that no spike is
-    lost. `largest` is the most CSS pixels that a thumbnail takes a side; they shrink with the width there is.
+    Layers are read one after the other, so an iterator needs to hold only one at a time; heads that a layer does not have are
+    blank. Weights are sent as uint8, exact to 1/510; above `side` positions each cell is the maximum of the weights that it
+    covers, so that no spike is lost. `largest` is the greatest side of a thumbnail in CSS pixels; thumbnails shrink to fit the
+    width.
 
     chosen: (layer, head). notes[layer][head]: a few words for the tooltip and the screen reader.
-    order: the heads as they are drawn, a permutation of layer · heads + head; each then carries its name, L5 H1. None: a row a
+    order: the order of the heads, a permutation of layer · heads + head; each then has its name, L5 H1. None: a row for each
     layer.
-    values [layers, heads]: a frame around each head, coloured by it. Numbers, in `unit`, take an even scale from the smallest to
-    the largest; NaN has no frame. Names (strings, 16 different ones at most) take a colour each; "" has no frame. colours: that
-    of a name, "#rrggbb"; those that are not among them take one that is free.
-    faint [layers, heads]: true where a filter leaves a head out; where all are, a sentence says so.
-    numbers: of the layers, where they are not 0, 1, … link: views of the same one point together, at layer · heads + head.
-    legend: lines that name the axes and the scales; chooses: in cross-attention a row is named by what it serves to choose;
-    simple: the axes are called "from" and "to", for beginners.
-    Pointing at a head shows it larger. A press or Enter tells `chosen`: `[layer, head]`. Raises ValueError if the shapes do not
-    agree, and for an order that does not have every head once.
+    values [layers, heads]: each colours a frame around its head. Numbers, in `unit`, have an even scale from the smallest to the
+    largest; NaN has no frame. Names (strings, at most 16 different ones) have a colour each; "" has no frame. colours: of names,
+    "#rrggbb"; other names get a free one.
+    faint [layers, heads]: true where a filter leaves a head out; if it leaves out all, a sentence says so.
+    numbers: the layers' numbers, if they are not 0, 1, … link: views with the same link highlight the same head, by layer · heads
+    + head. legend: lines that name the axes and the scales; chooses: whether rows are those of cross-attention, named by the
+    token that they serve to choose; simple: the axes are called "from" and "to", for beginners. Pointing at a head shows it
+    larger. A click or Enter sends `chosen`: `[layer, head]`. Raises ValueError if the shapes do not agree, and for an order that
+    does not have every head once.
     """
     maps = _thumbnails(maps, side)
     layers, heads = maps.shape[:2]
@@ -83,7 +84,9 @@ def model_view(
 
 
 def _thumbnails(maps: Iterable[np.ndarray], side: int) -> np.ndarray:
-    """Return the maps as uint8 [layers, heads, query, key], `side` positions a side at most; heads that a layer has not are 0."""
+    """Return the maps as uint8 [layers, heads, query, key], `side` positions a side at most; heads that a layer does not have are
+    0.
+    """
     small, shapes = [], set()
     for layer in maps:
         layer = np.asarray(layer)
@@ -129,6 +132,6 @@ def _quantity(values: np.ndarray, unit: str, colours: Mapping[str, str]) -> tupl
 
 
 def _number(value: float) -> str:
-    """Three significant digits, never scientific notation."""
+    """Format a number with three significant digits, never in scientific notation."""
     digits = f"{value:.3g}"
     return np.format_float_positional(float(digits), trim="-").replace("-", "−") if float(digits) else "0"

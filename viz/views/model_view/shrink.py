@@ -6,7 +6,7 @@ import numpy as np
 
 
 def shrink(maps: np.ndarray, side: int) -> np.ndarray:
-    """Maps [..., query, key] with at most `side` cells a side: each the maximum over spans as equal as can be, NaN left aside."""
+    """Shrink maps [..., query, key] to at most `side` cells a side: each is the maximum over nearly equal spans, NaN ignored."""
     for axis in (-2, -1):
         size = maps.shape[axis]
         if size <= side:

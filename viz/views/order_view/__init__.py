@@ -1,4 +1,4 @@
-"""The words of a text as chips that can be put into another order: by dragging, by pressing, and with the keyboard."""
+"""The words of a text as chips that can be reordered by dragging, by clicking, and with the keyboard."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from viz.view import View, pack
 
 
 def order_view(words: Sequence[str], order: Sequence[int], changed: Sequence[int] = (), label: str = "") -> View:
-    """The words in an order; below each that has moved stands the place that it was typed at, counted from 1.
+    """Draw the words in an order; below each moved word is its original place, counted from 1.
 
-    words: as they were typed; order: for each place the number of the word that stands there; changed: words that are marked,
-    because they became other pieces. A word that was moved tells `chosen`: `{"order", "n"}`, where `n` grows. Raises ValueError
-    for what is no order of these words.
+    words: as they were typed; order: for each place, the number of its word; changed: words that are marked because their tokens
+    have changed. Moving a word sends `chosen`: `{"order", "n"}`, where `n` grows. Raises ValueError for an invalid order.
     """
     if sorted(order) != list(range(len(words))):
         raise ValueError(f"An order of {len(words)} words names each of 0 to {len(words) - 1} once.")

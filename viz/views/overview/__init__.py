@@ -1,4 +1,4 @@
-"""The whole map of one head, however long the text, and the window on it that other pictures look through."""
+"""The whole map of one head, for a text of any length, with the window on it that other pictures show."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ def overview(
     note: str = "",
     boxes: bool = True,
 ) -> View:
-    """Draw one head's weights [query, key], attention in [0, 1]: down is from (query), across is to (key), with a window on them.
+    """Draw one head's weights [query, key], attention in [0, 1], with a window on them: rows are queries (from), columns keys
+    (to).
 
-    Above 256 positions a side each cell is the maximum of those that it covers, so that no spike is lost; sent as uint8, exact
-    to 1/510, NaN as nothing. `queries` and `keys` are tokens with a `text`, or strings. `window` is the first and last query
-    and the first and last key that are looked at, of at most `most` a side; `note` stands beside the map.
+    Above 256 positions a side each cell is the maximum of the weights that it covers, so that no spike is lost; weights are sent
+    as uint8, exact to 1/510; NaN is not drawn. `queries` and `keys` are tokens with a `text`, or strings. `window` is the first
+    and last query and the first and last key in it, at most `most` a side; `note` is written beside the map.
 
-    The window is dragged, by its edges or as a whole; pinched, or turned by the wheel once it has the focus; moved by the
-    arrows, resized by Shift and the arrows; or written, where there are `boxes`. A double press is for all, as far as `most`
-    goes. What it becomes is told as `chosen`: `[first query, last query, first key, last key]`. Raises ValueError where shapes
+    The window can be dragged, by its edges or as a whole; resized by pinching, or by the wheel once it has the focus; moved by
+    the arrow keys and resized by Shift with them; or typed, if there are `boxes`. A double click selects everything, up to
+    `most`. The new window is sent as `chosen`: `[first query, last query, first key, last key]`. Raises ValueError where shapes
     or window do not fit.
     """
     weights = np.asarray(weights)

@@ -1,4 +1,4 @@
-"""The steps by which a word became pieces: rows of boxes over its letters, which come step by step."""
+"""The steps by which a word became pieces: rows of boxes over its letters, which appear step by step."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MARKS = ("", "new", "missing", "taken")
 class Box:
     """A stretch of letters, from `start` to before `end`.
 
-    mark: "" | "new", it was made in this step | "missing", it was looked for in vain | "taken", it is of the result. fragment: it
-    is a part of a character only; note: a few words below it; step: the one from which on it is there, if not the row's.
+    mark: "" | "new": made in this step | "missing": looked up in vain | "taken": a part of the result. fragment: whether it is
+    only a part of a character; note: a few words below it; step: the step at which it appears, if not the row's.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Row:
-    """Boxes beside each other. step: the one from which on the row is there; note: a few words before it."""
+    """Boxes side by side. step: the step at which the row appears; note: a few words before it."""
 
     boxes: Sequence[Box]
     step: int = 0
@@ -38,10 +38,10 @@ class Row:
 
 
 def pieces_view(letters: int, rows: Sequence[Row], names: Sequence[str], sentences: Sequence[str], label: str = "") -> View:
-    """Rows over so many letters, played from the first step to the last; at first all are there.
+    """Draw rows over so many letters, to be played from the first step to the last; at first all rows are visible.
 
-    names: what each step is called; sentences: one of each. Rows without any step stay as they are. Errors: ValueError for
-    boxes that lie beyond the letters or over each other, for a mark that is none, and where steps and sentences differ in number.
+    names: the name of each step; sentences: one for each step. Rows without a step are always visible. Errors: ValueError for
+    boxes beyond the letters or over each other, for an unknown mark, and where steps and sentences differ in number.
     """
     if len(names) != len(sentences) or not names:
         raise ValueError(f"{len(names)} steps with {len(sentences)} sentences: give one for each, and one step at the least.")

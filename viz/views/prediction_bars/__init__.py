@@ -23,17 +23,15 @@ def prediction_bars(
     what: str = "Next token",
     full: float = 0.0,
 ) -> View:
-    """Rows of token, bar and per cent, in the order given; the bars are scaled to the largest, or to `full` where that is larger,
-    so that two pictures beside each other have one scale.
+    """Draw rows of token, bar and per cent, in the given order; the bars are scaled to the largest, or to `full` if that is
+    larger, so that two pictures side by side can share a scale.
 
-    `labels` are the tokens' texts (`" forest"`, drawn as "·forest"); `probabilities` are of the full softmax, in [0, 1];
-    `logits` adds a column with the number that the softmax starts from; `percent=False` says "8 in 100" for beginners. A
-    press tells `chosen`: `{"index", "id", "n"}`, where `id` is None without `ids` and `n` grows, so that no two presses are
-    alike.
+    `labels` are the tokens' texts (`" forest"`, drawn as "·forest"); `probabilities` are of the full softmax, in [0, 1]; `logits`
+    adds a column with the number that the softmax starts from; `percent=False` says "8 in 100" for beginners. A click sends
+    `chosen`: `{"index", "id", "n"}`, where `id` is None without `ids` and `n` grows, so that no two clicks are alike.
 
-    `before`: probabilities that controls changed into `probabilities`, drawn as an outline and as a column; `struck`: which
-    tokens the controls struck out; `marked`: the row of the token that is chosen; `what`: what is predicted. Raises ValueError
-    if the lengths differ.
+    `before`: probabilities before the controls, drawn as an outline and as a column; `struck`: which tokens the controls struck
+    out; `marked`: the row of the chosen token; `what`: the name of what is predicted. Raises ValueError if the lengths differ.
     """
     count = len(labels)
     columns = (("probabilities", probabilities), ("ids", ids), ("logits", logits), ("before", before), ("struck", struck))
@@ -83,10 +81,10 @@ def value_bars(
     label: str = "",
     still: bool = False,
 ) -> View:
-    """Rows as in `prediction_bars`, of numbers that may be below zero: then the bar has the other colour.
+    """Draw rows as in `prediction_bars` for numbers that may be negative: then the bar has the other colour.
 
-    heads: what stands above the labels and above the numbers; marked: the row that is chosen; still: a press does nothing. Raises
-    ValueError if the lengths differ.
+    heads: headings of the labels and the numbers; marked: the chosen row; still: whether a click does nothing. Raises ValueError
+    if the lengths differ.
     """
     if len(values) != len(labels):
         raise ValueError(f"{len(values)} values for {len(labels)} labels: give one a label.")

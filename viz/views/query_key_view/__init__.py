@@ -1,4 +1,4 @@
-"""The steps from a query to its weights: q and k multiplied dimension by dimension, summed, scaled, and given to the softmax."""
+"""The steps from a query to its weights: q and k multiplied dimension by dimension, summed, scaled, and passed to the softmax."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ def query_key_view(
     chosen: int | None = None,
     link: str = "",
 ) -> View:
-    """A row a key, read like the formula: q × k as a cell a dimension, their sum, the score, the weight.
+    """Draw a row for each key, to be read like the formula: q × k with a cell for each dimension, their sum, the score, the
+    weight.
 
     `query` and `keys` are tokens (`text`, `special`, `fragment`); q is [d_head], k [key, d_head]; one number a key: raw (q·k),
     score (after scale, softcap and bias), weight, mask (added to the score; -inf where the query may not look), v_norm (‖v‖),
     bias, unturned (q·k without rotary positions). frequencies [pairs] and pairs [pairs, 2]: how rotary positions turned q
-    and k, in radians a position, and which dimensions. temperature: what the score was divided by; replaced: the weights were put
-    in and follow from no score. All are sent as float32 and shown as they are; what
-    `analysis.query_key` gives fits: `query_key_view(query, keys, **vars(parts))`. `position` is the query's, `title` says which
-    head it is, `chosen` is the key that is shown while none is pointed at (None: that of the largest weight). Views of the same
-    `link` point together at keys. A press, Enter or Space tells `chosen`: `{"key": position}`. Raises ValueError if the shapes
-    do not agree. A query with an `after` is a row of cross-attention, and is called so.
+    and k, in radians a position, and which dimensions. temperature: the divisor of the score; replaced: whether an edit replaced
+    the weights, which then follow from no score. All numbers are sent as float32 and shown unrounded. The result of
+    `analysis.query_key` fits: `query_key_view(query, keys, **vars(parts))`. `position` is the query's, `title` names the head,
+    `chosen` is the key that is shown while none is pointed at (None: that of the largest weight). Views with the same `link`
+    highlight the same key. A click, Enter or Space sends `chosen`: `{"key": position}`. Raises ValueError if the shapes do not
+    agree. A query with an `after` is named as a row of cross-attention.
     """
     count = len(keys)
     q, k = np.asarray(q, dtype=np.float32), np.asarray(k, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""A text one can read, its words shaded: by how much one word looks at them, in one head or several, or by a number of each."""
+"""A readable text with shaded words: by how much one word looks at them, in one head or several, or by a number for each."""
 
 from __future__ import annotations
 
@@ -32,24 +32,23 @@ def reading_view(
     unit: str = "",
     own_from: int | None = None,
 ) -> View:
-    """The text as a paragraph; pointing at a token shades the others by its row of `weights`.
+    """Draw the text as a paragraph; pointing at a token shades the others by its row of `weights`.
 
     `tokens` have `text`, `special` and `fragment`; `weights` is [query, key], the attention of one head (or a mean of heads),
-    rows summing to 1, sent as float16, without its future where nobody looks ahead. A weight that is not a number (NaN,
-    infinite) is drawn as nothing, and a line says how many there are. `chosen` is the token that is shown while none is pointed
-    at (None: the last). `summary` adds a sentence with the strongest. `causal` draws what a token cannot see (all after it)
-    faint. `direction` "to" shades by column instead: who looks at the token; `toggle` lets the reader change it. A token that
-    looks nowhere is always shown by column. `second` is the position at which another text begins, on a line of its own (a
-    target below its source); `own_from` the one from which on the text is a model's own, in bold; tokens with an `after` name
-    rows of cross-attention, and the sentence says so. Views of the same `link` point together. A press, Enter or Space tells
+    rows summing to 1, sent as float16, without the upper triangle if no token looks ahead. Weights that are not finite numbers
+    are not drawn, and a line says how many there are. `chosen` is the token that is shown while none is pointed at (None: the
+    last). `summary` adds a sentence on the strongest. `causal` draws tokens that the shown one cannot see (all later ones) faint.
+    `direction` "to" shades by column instead: which tokens look at this one; `toggle` lets the reader change that. A token that
+    looks nowhere is always shown by column. `second` is the position at which another text begins, on its own line (a target
+    below its source); `own_from` is the position at which a model's own text begins, in bold; tokens with an `after` name rows of
+    cross-attention, and the sentence says so. Views with the same `link` highlight the same token. A click, Enter or Space sends
     `chosen`: the position.
 
     Several heads: `weights` [heads, query, key]. The text is shaded by their mean; under each word every head has a strip in its
     colour, as opaque as `palette.shade` of its weight, in 25 steps; each head is sent as uint8, exact to 1/510. `colours` are
-    "#rrggbb" (those of the palette otherwise); `names` are what the heads are called (H0, H1, …
-    otherwise).
-    A number of each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
-    from 0 to the largest; where some are below 0, those have another colour, and both run to the largest size.
+    "#rrggbb" (by default those of the palette); `names` are those of the heads (by default H0, H1, …).
+    A number for each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
+    from 0 to the largest; negative numbers have another colour, and both colours run to the largest absolute value.
     Raises ValueError if the shapes do not agree.
     """
     count = len(tokens)
@@ -88,7 +87,7 @@ def _sound(weights: np.ndarray) -> np.ndarray:
 
 
 def _as_float16(weights: np.ndarray) -> np.ndarray:
-    """Return weights as float16; none above 0 becomes 0, so tokens that get no attention at all can be told apart."""
+    """Return weights as float16; a weight above 0 never becomes 0, so tokens without any attention stay recognizable."""
     half = halved(weights)
     half[(half == 0) & (weights > 0)] = np.finfo(np.float16).smallest_subnormal
     return half

@@ -1,4 +1,6 @@
-"""Tokens as points that move from layer to layer, in three or two dimensions: to play, to stop, to turn, to follow one token."""
+"""Tokens as points that move from layer to layer, in three or two dimensions: readers can play, pause, rotate, and follow one
+token.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,18 @@ def space_view(
     title: str = "",
     name: str = "",
 ) -> View:
-    """Points [stage, token, 2 or 3 dimensions] in one space, one stage shown at a time; between two stages they move evenly.
+    """Draw points [stage, token, 2 or 3 dimensions] in one space, one stage at a time; between two stages they move evenly.
 
-    tokens: strings, or objects with `.text`. stages: what each is called; none gives "input", "after L0", …
-    values: a colour for each token, by numbers [token] or [stage, token] in `unit` (cividis from the smallest to the largest;
-    NaN is grey) or by names (the 15 most frequent in colours of their own, the rest as "other"; "" is grey). log: colour numbers
-    above zero by their logarithm. quantity: what the colours mean. axes: what the axes are called.
-    near: int [stage, token, k], each token's nearest in all dimensions, shown for the token that is pointed at; near_by: by which
-    measure, in words.
+    tokens: strings, or objects with `.text`. stages: the name of each; by default "input", "after L0", …
+    values: a colour for each token, by numbers [token] or [stage, token] in `unit` (cividis from the smallest to the largest; NaN
+    is grey) or by names (the 15 most frequent in colours of their own, the rest as "other"; "" is grey). log: colour numbers
+    above zero by their logarithm. quantity: the meaning of the colours. axes: names of the axes.
+    near: int [stage, token, k], each token's nearest tokens in all dimensions, shown for the token that is pointed at; near_by:
+    the measure, in words.
     notes: words about each token. chosen: the token to follow.
-    name: pictures of the same name are looked at from where the one before was, also when it was gone for a while.
+    name: pictures of the same name share the viewpoint, even if the picture was away for a while.
 
-    A press on a point tells `chosen`: its number, or None when it is let go. Raises ValueError where shapes do not agree.
+    A click on a point sends `chosen`: its number, or None when it is deselected. Raises ValueError where shapes do not agree.
     """
     points = np.asarray(points, dtype=np.float32)
     count = len(tokens)
@@ -83,12 +85,12 @@ def space_view(
 
 
 def layer_names(count: int, numbers: Sequence[int] = ()) -> list[str]:
-    """Return the names of hidden states [layers + 1, …]. numbers: of the layers, where they are not 0, 1, …"""
+    """Return the names of hidden states [layers + 1, …]. numbers: the layers' numbers, if they are not 0, 1, …"""
     return ["input", *(f"after L{number}" for number in numbers or range(count - 1))]
 
 
 def short(text: str, length: int = 22) -> str:
-    """A token as a label beside its point: without the space before it."""
+    """Return a token as a label beside its point: without the space before it."""
     text = written(text.strip(" ") or text)
     return text if len(text) <= length else text[: length - 1] + "…"
 
@@ -118,7 +120,7 @@ def _colours(values: np.ndarray, stages: int, count: int, unit: str, log: bool) 
 
 
 def token_colours(values: np.ndarray | Sequence[str] | None, count: int) -> list[str]:
-    """The colours of the tokens on a light page at the last stage, as "#rrggbb": for pictures in files."""
+    """Return the colours of the tokens on a light page at the last stage, as "#rrggbb", for pictures in files."""
     if values is None:
         return [LIGHT["accent"]] * count
     values = np.asarray(values)

@@ -34,10 +34,10 @@ def gif(
     provenance: str = "",
     report: Callable[[float, str], None] = lambda share, doing: None,
 ) -> bytes:
-    """Points [stage, token, 2 or 3] as an animated GIF that runs for ever. colours: "#rrggbb" for each token; provenance: where
-    they come from, in ASCII, for the file's comment.
+    """Return points [stage, token, 2 or 3] as an endless animated GIF. colours: "#rrggbb" for each token; provenance: of the
+    points, in ASCII, for the file's comment.
 
-    report(share, what is being done) is told how far it is, and may raise to stop it.
+    report(share, words): called with the progress, and may raise to stop the work.
     """
     drawing = _Drawing(tokens, points, stages, colours, axes)
     moments = (
@@ -75,7 +75,7 @@ def pngs(
     axes: Sequence[str] | None = None,
     provenance: str = "",
 ) -> bytes:
-    """A PNG for each stage, in a zip: 00-after-the-embedding.png, 01-after-L0.png, …, with the provenance in each as text."""
+    """Return a zip with a PNG for each stage: 00-after-the-embedding.png, 01-after-L0.png, …, with its provenance as text."""
     drawing = _Drawing(tokens, points, stages, colours, axes)
     file, notes = io.BytesIO(), PngInfo()
     if provenance:
@@ -115,7 +115,7 @@ class _Drawing:
         self.font, self.large, self.small = (_font(size * FINE) for size in (13, 21, 12))
 
     def _seen(self, unit: np.ndarray) -> np.ndarray:
-        """Return where points are in the picture, and how near: [..., 3]."""
+        """Return the points' places in the picture, and how near they are: [..., 3]."""
         wide, high = (side * FINE for side in SIZE)
         if unit.shape[-1] == 2:
             x, y = wide / 2 + unit[..., 0] * (wide / 2 - 60 * FINE), high / 2 - unit[..., 1] * (high / 2 - 46 * FINE)
@@ -128,7 +128,7 @@ class _Drawing:
         return np.stack([wide / 2 + across * size, high / 2 + 8 * FINE - up * size, near], axis=-1)
 
     def at(self, at: float) -> Image.Image:
-        """The picture at a stage, or between two."""
+        """Return the picture at a stage, or between two."""
         before = min(int(at), self.stages - 1)
         after, part = min(before + 1, self.stages - 1), at - before
         here = self.places[before] + (self.places[after] - self.places[before]) * part
@@ -169,7 +169,7 @@ class _Drawing:
             draw.text((x, min(high - 12 * FINE, max(12 * FINE, stop[1]))), name, fill=LIGHT["soft"], font=self.small, anchor="mm")
 
     def _label(self, draw: ImageDraw.ImageDraw, here: np.ndarray, order: np.ndarray) -> None:
-        """Labels where there is a free place, the nearest first."""
+        """Draw labels where there is a free place, those of the nearest points first."""
         radius = 7 * FINE
         taken = [(0, 0, 190 * FINE, 40 * FINE)]
         dots = [(x - radius / 2, y - radius / 2, x + radius / 2, y + radius / 2) for x, y, _ in here]
@@ -194,7 +194,7 @@ def _ease(at: float) -> float:
 
 
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """A font with many scripts where the machine has it, else the one that comes with Pillow."""
+    """Return a font with many scripts if the machine has one, else the one that comes with Pillow."""
     for name in ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf", "Arial.ttf"):
         try:
             return ImageFont.truetype(name, size)
@@ -204,6 +204,6 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 def _mix(a: str, b: str, part: float) -> str:
-    """A colour between two, `part` of the first."""
+    """Mix two colours, with a share `part` of the first."""
     first, second = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (a, b))
     return "#" + "".join(f"{round(y + (x - y) * part):02x}" for x, y in zip(first, second, strict=True))

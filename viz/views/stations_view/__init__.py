@@ -1,4 +1,4 @@
-"""The way of a text through a model in one picture: tokens, vectors, one block, the stack of layers, and the chances."""
+"""The path of a text through a model in one picture: tokens, vectors, one block, the stack of layers, and the probabilities."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Gaze:
-    """Where the heads of some layers look from the rows of a lane, and what each brings back.
+    """The attention of some layers' heads from the rows of a lane, and the mixture of values that each head brings back.
 
-    weights: by layer, [heads, row, row that is looked at], attention in [0, 1]. mixed: by layer, [heads, row, d_head], or {}
-    where that is not known. layer, head: which is chosen. chosen: whether it is the kind of attention that is looked at.
+    weights: by layer, [heads, row, row that is looked at], attention in [0, 1]. mixed: by layer, [heads, row, d_head], or {} if
+    unknown. layer, head: the chosen ones. chosen: whether it is the chosen kind of attention.
     """
 
     weights: Mapping[int, np.ndarray]
@@ -45,8 +45,8 @@ class Gaze:
 
 @dataclass(frozen=True)
 class Lane:
-    """What one stack of layers reads. tokens: of each row, or None where a row stands for those that have no room; places: their
-    positions. vectors: float [layers + 1, row, d_model]. gaze: its attention within itself; numbers: of its layers."""
+    """The lane of one stack of layers. tokens: of each row, or None for the row of tokens without room; places: their positions.
+    vectors: float [layers + 1, row, d_model]. gaze: its self-attention; numbers: of its layers."""
 
     tokens: Sequence[Any]
     places: Sequence[int]
@@ -59,7 +59,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A token or a label with its probability; NaN where it has a score alone."""
+    """A token or a label with its probability; NaN if it only has a score."""
 
     text: str
     probability: float
@@ -69,9 +69,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Words:
-    """What is written beside the picture. titles, notes, steps: by station, its name, a few words below that, and the sentence of
-    its step, in which `{token}`, `{key}`, `{share}`, `{head}`, `{layer}`, `{guess}`, `{chance}`, `{best}` and `{best_share}`
-    stand for what is shown."""
+    """The words beside the picture. titles, notes, steps: by station, its name, a few words below that, and the sentence of its
+    step, in which `{token}`, `{key}`, `{share}`, `{head}`, `{layer}`, `{guess}`, `{chance}`, `{best}` and `{best_share}` are
+    placeholders."""
 
     titles: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -92,16 +92,16 @@ def stations_view(
     leads: bool = False,
     label: str = "",
 ) -> View:
-    """Draw a text's way through a model. lanes: one, or those of an encoder and a decoder, which `bridge` joins.
+    """Draw a text's path through a model. lanes: one, or those of an encoder and a decoder, which `bridge` joins.
 
-    row: of the last lane, the one whose way is shown while none is pointed at. guesses: what the model would predict if it
-    stopped after the embedding and after each layer, at that row; () where it predicts nothing. outcomes: what it predicts;
-    others: a few words on all others. links: by station, the page of the app that shows it, with what its address has beside
-    that of this page. leads: whether a press on a layer or head tells of it; else the picture alone turns to it.
+    row: the row of the last lane whose path is shown while none is pointed at. guesses: the predictions at that row if the model
+    stopped after the embedding and after each layer; () where it predicts nothing. outcomes: the model's predictions; others: a
+    few words on all others. links: by station, the page of the app that shows it, with the entries that its address adds to this
+    page's. leads: whether a click on a layer or head is sent to the app; else only the picture turns to it.
 
-    Vectors and mixtures are sent as uint8, 128 for 0, each layer in a scale of its own; weights as uint8, exact to 1/510. A press
-    tells `chosen`: `{"open": station}`, `{"token": [lane, position]}`, `{"layer", "head"}` or `{"outcome": id}`, each with `n`,
-    which grows. Raises ValueError for a row that is not there, and for as many guesses as there are not.
+    Vectors and mixtures are sent as uint8, 128 for 0, each layer with its own scale; weights as uint8, exact to 1/510. A click
+    sends `chosen`: `{"open": station}`, `{"token": [lane, position]}`, `{"layer", "head"}` or `{"outcome": id}`, each with `n`,
+    which grows. Raises ValueError for a row that does not exist, and for a wrong number of guesses.
     """
     words = words or Words()
     last = lanes[-1]
@@ -142,7 +142,7 @@ def stations_view(
 
 
 def shades(values: np.ndarray) -> np.ndarray:
-    """Return the cells of strips, uint8 [layer, …, CELLS], 128 for 0: of each layer, in a scale of its own."""
+    """Return the cells of strips, uint8 [layer, …, CELLS], 128 for 0, each layer with its own scale."""
     flat = np.nan_to_num(np.asarray(values, dtype=np.float32))
     if flat.shape[-1] > CELLS:
         if flat.shape[-1] % CELLS:
@@ -161,7 +161,7 @@ def shades(values: np.ndarray) -> np.ndarray:
 
 
 def _packed(name: str, gaze: Gaze) -> dict[str, np.ndarray]:
-    """Return the weights and the strips of a gaze: of layers with fewer heads than others the rest is 0."""
+    """Return the weights and the strips of a gaze; missing heads of layers with fewer heads are 0."""
     layers = sorted(gaze.weights)
     weights = np.nan_to_num(_stacked([gaze.weights[layer] for layer in layers]))
     arrays = {f"weights-{name}": np.rint(255 * np.clip(weights, 0, 1)).astype(np.uint8)}
@@ -171,7 +171,7 @@ def _packed(name: str, gaze: Gaze) -> dict[str, np.ndarray]:
 
 
 def _stacked(layers: list[np.ndarray]) -> np.ndarray:
-    """Return arrays [head, …] of layers as one; heads that a layer has not are 0."""
+    """Stack arrays [head, …] of layers; heads that a layer does not have are 0."""
     most = max(map(len, layers))
     return np.stack([np.pad(of, [(0, most - len(of)), (0, 0), (0, 0)]) if len(of) < most else of for of in layers])
 

@@ -13,8 +13,7 @@ from viz.view import View, pack
 
 @dataclass(frozen=True)
 class Product:
-    """A term of the sum, and the two factors whose product it is. open: whether a click follows each
-    of the factors to where it comes from."""
+    """A term of the sum, and the two factors whose product it is. open: whether a click on it leads to its source."""
 
     label: str
     value: float
@@ -33,12 +32,11 @@ def sum_view(
     right: str = "",
     trail: Sequence[str] = (),
 ) -> View:
-    """A row for each product, in the order given, then one for the rest (how many there are, and their sum), then the total.
+    """Draw a row for each product, in the given order, then one for the rest (their number and sum), then the total.
 
-    name: what the number is; left, right: what the two factors are. trail: the numbers that somebody came from, the first one
-    first. A press tells `chosen`: `{"term": row, "side": 0 or 1, "n"}` for a factor that is open, or `{"back": number of
-    the trail, "n"}`, where `n` grows.
-    Without rows the number alone is shown. Raises ValueError where rows and rest do not add up to the value.
+    name: of the number; left, right: names of the two factors. trail: the numbers that the reader followed to this one, in order.
+    A click sends `chosen`: `{"term": row, "side": 0 or 1, "n"}` for an open factor, or `{"back": number of the trail, "n"}`,
+    where `n` grows. Without rows only the number is shown. Raises ValueError where rows and rest do not add up to the value.
     """
     total = sum(product.value for product in products) + (rest[1] if rest else 0.0)
     size = sum(abs(product.value) for product in products) + abs(value) + (abs(rest[1]) if rest else 0.0)

@@ -1,4 +1,4 @@
-"""A slider through the steps of something that may still go on: it keeps up with the newest until somebody moves it."""
+"""A slider through the steps of a process that may still be running: it follows the newest step until somebody moves it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from viz.view import View, pack
 
 
 def time_slider(names: Sequence[str], newest: int, at: int, label: str = "Step") -> View:
-    """Positions called `names`, of which those up to `newest` can be chosen and `at` is; a button plays through them.
+    """Draw a slider over positions with these `names`: those up to `newest` can be chosen, `at` is chosen; a button plays through
+    them.
 
-    While somebody drags or it plays, data that arrive do not move it. A move tells `chosen`: the position, a whole number.
-    Raises ValueError for a position that is not there.
+    While somebody drags it or it plays, new data does not move it. A move sends `chosen`: the position, a whole number. Raises
+    ValueError for a position that does not exist.
     """
     if not 0 <= at <= newest < len(names):
         raise ValueError(f"Position {at} of at most {newest}: there are {len(names)} names.")

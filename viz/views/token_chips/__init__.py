@@ -1,4 +1,4 @@
-"""The tokens as chips, as the model gets them: text, id, position, surprise; a press chooses one."""
+"""The tokens that the model reads, as chips with text, id, position and surprise; a click chooses one."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def token_chips(
     notes: Sequence[str] = (),
     label: str = "",
 ) -> View:
-    """A row of chips, one a token; with many, the chips wrap and scroll inside about four rows.
+    """Draw a row of chips, one for each token; many chips wrap and scroll inside about four rows.
 
     `tokens` have `id`, `text`, `special` and `fragment`. `chosen` is a position (negative counts from the end) or None.
-    `surprise` is -log2 of the probability of each token given those before it, in bits; None or NaN where there is none
-    (the first token). Views of the same `link` point together. A press, Enter or Space tells `chosen`: the position.
-    notes: a few words below each; label: what a screen reader calls the row, if not so many tokens.
+    `surprise` is -log2 of the probability of each token given those before it, in bits; None or NaN where there is none (the
+    first token). Views with the same `link` highlight the same token. A click, Enter or Space sends `chosen`: the position.
+    notes: a few words below each; label: the row's name for screen readers, by default the number of tokens.
     Raises ValueError if `surprise` or `notes` has another length than `tokens`.
     """
     count = len(tokens)
@@ -54,7 +54,7 @@ def token_chips(
 
 
 def _place(chosen: int | None, count: int) -> int:
-    """The chosen position as JavaScript gets it: -1 for none."""
+    """Return the chosen position for JavaScript: -1 for none."""
     if chosen is None or not -count <= chosen < count:
         return -1
     return chosen % count

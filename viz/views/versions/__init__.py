@@ -1,4 +1,4 @@
-"""A text in several versions below each other, each with its name; what a model wrote stands out from what it was given."""
+"""Several versions of a text, one below the other, each with its name; words that a model wrote are highlighted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from viz.view import View, pack
 
 
 def versions(names: Sequence[str], texts: Sequence[Sequence[str]], label: str = "") -> View:
-    """texts: of each version its pieces, which alternate between what was given (even places) and what the model wrote (odd).
+    """Draw the versions. texts: the pieces of each version, which alternate between the given text (even places) and the model's
+    (odd).
 
-    Raises ValueError where their number is not that of the names.
+    Raises ValueError where texts and names differ in number.
     """
     if len(names) != len(texts):
         raise ValueError(f"{len(texts)} texts for {len(names)} names: give one for each.")

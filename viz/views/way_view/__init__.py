@@ -1,4 +1,4 @@
-"""The stages of a way, each with a thin strip of its numbers: as a strip of all of them, or a line each; a press opens one."""
+"""The stages of a text's path, each with a thin strip of its numbers, in one row or on a line each; a click opens one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ CLEAR = 0.99  # of the numbers stay within the colours; the others have the stro
 
 @dataclass(frozen=True)
 class Stop:
-    """A stage as it is shown. key: what a press tells; name: a word or two; gist: what happens there, in a few words; shape: how
-    many numbers it has; values: float, of any shape, the numbers of its strip; group: the name of those that belong together."""
+    """A stage. key: sent by a click; name: a word or two; gist: its work in a few words; shape: of its numbers; values: float, of
+    any shape, the numbers of its strip; group: the name of its group."""
 
     key: str
     name: str
@@ -29,9 +29,9 @@ class Stop:
 
 
 def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, label: str = "", key: bool = False) -> View:
-    """The stages in their order. strip: small and side by side, in their groups; else a line each. chosen: the key of the one
-    that is open. key: whether the colours are explained above the lines. A press or Enter tells `chosen`: `{"key", "n"}`, where
-    `n` grows."""
+    """Draw the stages in order. strip: whether they are small and side by side, in their groups; else each has a line. chosen:
+    the key of the open one. key: whether the colours are explained above the lines. A click or Enter sends `chosen`: `{"key",
+    "n"}`, where `n` grows."""
     strips, signed = [], []
     for stop in stops:
         cells, both = shades(np.zeros(0) if stop.values is None else stop.values)
@@ -55,7 +55,7 @@ def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, la
 
 
 def shades(values: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Numbers as the bytes of a strip, and whether they lie on both sides of zero: then 128 is zero."""
+    """Return numbers as the bytes of a strip, and whether they are on both sides of zero: then 128 is zero."""
     flat = np.asarray(values, dtype=np.float64).ravel()
     flat = np.where(np.isfinite(flat), flat, 0.0)  # what is hidden has no colour
     if flat.size < 2:
