@@ -48,7 +48,7 @@ class Watched:
     def __init__(self, browser: Browser, width: int = 1280, height: int = 800, dark: bool = False) -> None:
         scheme = "dark" if dark else "light"
         self.context: BrowserContext = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-        self.context.set_default_timeout(20_000)
+        self.context.set_default_timeout(60_000)
         self.outside: list[str] = []
         self.errors: list[str] = []
         self.context.on("request", lambda request: self._look_at(request.url))

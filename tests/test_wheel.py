@@ -174,5 +174,5 @@ def test_in_a_browser_the_installed_page_type_answers_each_key(installed, new_pa
         expect(chips).to_have_count(len(models.load("writer").tokenize("Once upon")), timeout=60_000)
         page.get_by_label("Your text").press("End")
         page.keyboard.type(" a", delay=50)
-        expect(page.locator("[data-part=bars]").get_by_role("button").first).to_contain_text("time", timeout=20_000)
+        expect(page.locator("[data-part=bars]").get_by_role("button").first).to_contain_text("time", timeout=60_000)
     assert not list(tmp_path.iterdir())

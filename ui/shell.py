@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from models.info import ModelInfo
+    from models.language_model import LanguageModel
+    from models.trace import Trace
 
 SHOWN = 60  # characters of a wrong value that a sentence repeats
 
@@ -93,6 +95,16 @@ def lead_on(example: Example) -> None:
             on_click=course.begin,
             args=(lesson, 1, {state.MODEL.name: lesson.model}),
         )
+
+
+def read_or_complain(name: str, text: str, second: str) -> tuple[LanguageModel, Trace] | None:
+    """Return a model and its reading of the texts; None after the page has said why there is none."""
+    try:
+        trace = loaded.read(name, text, second)
+        return loaded.model(name), trace
+    except Exception as error:
+        st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
+        return None
 
 
 def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> None:
@@ -171,11 +183,10 @@ def live(
             st.info(f"“{plain(display_name(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
             return
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
-            try:
-                trace, model = loaded.read(name, text, second), loaded.model(name)
-            except Exception as error:
-                st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
-                return
+            reading = read_or_complain(name, text, second)
+        if reading is None:
+            return
+        model, trace = reading
         with below:
             if trace.cut and reads:
                 say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))

@@ -49,7 +49,7 @@ def settings_of(level: str, values: Mapping[str, Any]) -> Settings:
     heads = values.get("heads", ())
     if not isinstance(heads, list | tuple) or len(heads) > MOST or not all(map(is_number, heads)):
         raise ValueError("“heads” is a list of heads, counted from 0.")
-    places = {name: values.get(name) for name in ("of_head", "key")}
+    places: dict[str, Any] = {name: values.get(name) for name in ("of_head", "key")}
     if not all(place is None or is_number(place) for place in places.values()):
         raise ValueError("“of_head” and “key” are whole numbers from 0, or null.")
     return Settings(view, heads=tuple(heads), window=window_of(values.get("window")), **options, **places)

@@ -1,4 +1,4 @@
-"""The changes to the model, in the text form of links: the results of clicks, where they are kept, and the text read with them."""
+"""The changes to the model, in the text form of links: made by clicks, kept in the session, and the text read with them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.serving import Server
 from viz import View
 
 TEXT = "The cat sat on the mat."
-expect.set_options(timeout=15_000)  # milliseconds: on a busy machine five thousand are not enough
+expect.set_options(timeout=60_000)  # milliseconds, of which a busy machine needs many
 
 
 @pytest.fixture(scope="session")

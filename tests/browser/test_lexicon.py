@@ -74,9 +74,9 @@ def test_a_word_in_the_address_is_explained_as_one_that_was_pressed_before_the_p
 def test_tab_passes_by_a_frame_that_the_focus_alone_has_opened_and_enter_goes_into_it(open_page):
     page = open_page("/attention?view=Reading")
     mark, frame = page.locator('.stMain a[href^="#w-"]').last, page.locator("#headlight-word")
-    expect(mark).to_be_visible(timeout=30_000)
+    expect(mark).to_be_visible(timeout=60_000)
     page.wait_for_function("() => window.headlightWords")
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=30_000)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)
     for _ in range(10):  # what is still being drawn is placed anew, without the focus
         page.keyboard.press("Tab")
         mark.focus()

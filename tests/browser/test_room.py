@@ -14,7 +14,7 @@ from tests.browser.test_accessible import violations
 from tests.line import Line, line_to
 from tests.serving import Server, free_port, serve
 
-WAIT = 30_000
+WAIT = 60_000
 SAT = "The cat sat on the mat"
 
 

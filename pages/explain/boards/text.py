@@ -43,7 +43,7 @@ def say(draft: Draft, request: Request, heading: str, fold: str = "", **values: 
     kind = "evidence contrast" if request.against is not None else "evidence" if request.chance else "evidence number"
     evidence = draft.words(kind, word=plain(request.description), first=first, second=second)
     values |= {"evidence": evidence, "points": draft.words("points") if request.chance else ""}
-    draft.say(masked if request.question.mask and draft.words(masked) else heading, fold, **values)
+    draft.say_folded(fold, masked if request.question.mask and draft.words(masked) else heading, **values)
 
 
 def say_method(draft: Draft, request: Request, explanation: Explanation) -> None:
@@ -65,7 +65,7 @@ def say_sums(draft: Draft, explanation: Explanation) -> None:
     cost = {"passes": f"{explanation.passes:,}", "seconds": f"{explanation.seconds:.2g}", "total": decimal(explanation.total)}
     if explanation.difference is not None:
         draft.say("sums", **cost, difference=decimal(explanation.difference))
-    draft.say("cost", fold=draft.words("fold numbers"), **cost)
+    draft.say_folded(draft.words("fold numbers"), "cost", **cost)
 
 
 def amounts(request: Request, explanation: Explanation) -> tuple[np.ndarray, str]:

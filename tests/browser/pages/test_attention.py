@@ -49,7 +49,7 @@ def test_typing_changes_the_heatmap(open_page):
 def test_bertviz_draws_offline_and_hostile_text_stays_text(open_page):
     page = open_page("/attention?level=expert&view=BertViz&text=%3C%2Fscript%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+hi")
     frame = page.frame_locator("iframe").first
-    expect(frame.locator("svg").first).to_be_visible(timeout=30_000)
+    expect(frame.locator("svg").first).to_be_visible(timeout=60_000)
     expect(frame.get_by_text("script", exact=False).first).to_be_visible()
     assert frame.locator("img[src='x']").count() == 0
     no_error(page)

@@ -49,7 +49,7 @@ def test_playing_moves_the_points_through_every_layer(draw):
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     expect(stage(page)).to_have_text("after L0")
     assert picture(page) != before
-    expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=15_000)  # it stops at the last layer
+    expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=60_000)  # it stops at the last layer
     assert page.evaluate("seen") == ["input", "after L0", "after L1", "after L2"]
     assert picture(page) == before
 
