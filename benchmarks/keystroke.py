@@ -2,8 +2,8 @@
 
     python -m benchmarks.keystroke [--level intermediate] [--keys 60]
 
-Four servers run at once and take turns, key by key, so that a noisy machine is noisy for all of them. Page Overview, and
-page Inside with a stage open, are measured beside page Type on the same server.
+Four servers run at once and take turns, key by key, so that a noisy machine is noisy for all of them. The other pages are
+measured beside page Type on the same server.
 """
 
 from __future__ import annotations
@@ -30,9 +30,16 @@ WATCHED = {
     "Headlight": ".st-key-board",
     "Overview": ".st-key-overview",
     "Inside, a stage open": ".st-key-inside-open",
+    "Attention": ".st-key-head-view",
+    "Layers, the lens": ".st-key-lens-board",
     "whole-page rerun": ".st-key-board",
 }
-PLACES = {"Overview": "/overview", "Inside, a stage open": "/inside?stage=queries"}
+PLACES = {
+    "Overview": "/overview",
+    "Inside, a stage open": "/inside?stage=queries",
+    "Attention": "/attention?view=Head",
+    "Layers, the lens": "/layers?part=Lens",
+}
 WARM = 4  # presses that are not counted
 OPEN, PAINT, TURNS = 90, 20, 40  # seconds: at most until a page is there, until a press is painted, for all turns of two pages
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -53,6 +53,11 @@ class Cell:
     value: float
     terms: tuple[Term, ...]
     facts: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def ranked(self) -> tuple[Term, ...]:
+        """The terms, those with the largest products first."""
+        return tuple(sorted(self.terms, key=lambda term: -abs(term.product)))
 
 
 class Formula(Protocol):
@@ -130,8 +135,8 @@ class Stage:
 
     @property
     def row_axis(self) -> int | None:
-        """The axis of tokens, if there is one."""
-        return next((i for i, axis in enumerate(self.axes) if axis in ROWS), None)
+        """The axis that counts tokens, if there is one."""
+        return row_axis_of(self.axes)
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
         """Return the numbers at some positions, or at all recorded ones. Errors: ValueError for positions that were not kept."""
@@ -152,4 +157,10 @@ class Stage:
         return float(self.rows(np.array([position]))[tuple(place)])
 
     def place(self, *index: int) -> Place:
-        return Place(self.name, tuple(int(number) for number in index), self.layer, self.stack)
+        return Place(self.name, tuple(map(int, index)), self.layer, self.stack)
+
+
+@cache
+def row_axis_of(axes: tuple[str, ...]) -> int | None:
+    """Return which of these axes counts tokens, if there is one."""
+    return next((i for i, axis in enumerate(axes) if axis in ROWS), None)

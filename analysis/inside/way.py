@@ -49,6 +49,7 @@ class Way:
         self.tokens = trace.target if stack == "decoder" else trace.tokens
         self.near = NEAR.get(model.info.dtype, steps.NEAR)
         self._other: Way | None = None
+        self._explained: tuple[tuple[Stage, Index] | None, Cell | None] = None, None  # the last number
         self.fired: int | None = None  # the block's step whose output the neurons hand on, for `neurons`
         self.stages = tuple(self._read())
         self._named = {(stage.name, stage.layer): stage for stage in self.stages}
@@ -70,10 +71,12 @@ class Way:
             return self._at(layer or 0, stack or self.stack).explain(stage, index, layer, stack)
         of = self.stage(stage, layer)
         index = _check_index(of, index, len(self.tokens), len(self.trace.tokens))
-        if of.rule is None or of.missing:
-            return Cell(of.place(*index), of.at(index), ())
-        terms = tuple(of.rule.terms(index))
-        return Cell(of.place(*index), of.at(index), terms, of.rule.facts(index))
+        asked, cell = self._explained
+        if cell is None or asked != (of, index):
+            terms, facts = ((), {}) if of.rule is None or of.missing else (tuple(of.rule.terms(index)), of.rule.facts(index))
+            cell = Cell(of.place(*index), of.at(index), terms, facts)
+            self._explained = (of, index), cell
+        return cell
 
     @property
     def ends(self) -> frozenset[int]:

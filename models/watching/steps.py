@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from torch import Tensor, nn
 
@@ -34,11 +35,11 @@ class Node:
     module: nn.Module | None = None
     name: str = ""
 
-    @property
+    @cached_property
     def view(self) -> bool:
         return self.op in VIEWS or isinstance(self.module, nn.Identity | nn.Dropout)
 
-    @property
+    @cached_property
     def base(self) -> Node:
         """The step that calculated these numbers: the first before a chain of views."""
         node = self
@@ -46,7 +47,7 @@ class Node:
             node = node.inputs[0]
         return node
 
-    @property
+    @cached_property
     def given(self) -> list[Node]:
         """The nodes among its arguments."""
         nodes, ahead = [], [*self.inputs, *self.options.values()]

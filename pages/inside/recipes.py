@@ -5,6 +5,7 @@ A downloaded notebook contains these functions, so they use nothing that a noteb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -184,9 +185,9 @@ def products(
     return sum_view(name, cell.value, rows, rest, left=factors[0], right=factors[1], trail=trail)
 
 
-def largest(cell: inside.Cell) -> tuple[list[inside.Term], list[inside.Term]]:
-    """Return the terms to show one by one, the largest first, and all others."""
-    order = sorted(cell.terms, key=lambda term: -abs(term.product))
+def largest(cell: inside.Cell) -> tuple[Sequence[inside.Term], Sequence[inside.Term]]:
+    """Return the terms that are shown one by one, the largest first, and the others."""
+    order = cell.ranked
     most = LINES if len(order) > LINES + 1 else len(order)
     return order[:most], order[most:]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.overview.compose import KEY, position_of
+from pages.overview.picking import picked
 from pages.overview.stations import PAGES, answering, choices
 from ui import state
 from ui.choices import heads, text_boxes
-from ui.choices.token import press
+from ui.choices.token import current_token, keep
 from ui.escaping import plain
 from ui.lexicon.follow import go
 from ui.look import Look
@@ -16,19 +19,18 @@ from ui.show import choice
 
 
 def react(look: Look) -> None:
-    """Handle a click on the picture."""
-    match choice(KEY):
+    """React to a click on the picture."""
+    click = choice(KEY)
+    match picked(replace(look, chosen_token=current_token()), click):
+        case {"token": token}:
+            return keep(token)
+        case {"layer": int(layer), "head": int(head)}:
+            return heads.choose(layer, head)
+    match click:
         case {"open": str(station)}:
             open_station(look, station)
-        case {"token": [lane, position]}:
-            lanes = 1 if not look.trace.target or look.kind == "encoder" else 2
-            if look.model.info.mask and look.trace.unembed:
-                text_boxes.cover(look.model, look.trace, position)
-            elif lane == lanes - 1:
-                press(position, look.newest)
-        case {"layer": int(layer), "head": int(head)} if not look.beginner:
-            if layer < look.attention.layers:
-                heads.choose(layer, min(head, look.attention.counts[layer] - 1))
+        case {"token": [_, position]} if look.model.info.mask and look.trace.unembed:
+            text_boxes.cover(look.model, look.trace, position)
         case {"outcome": int(id)}:
             take_outcome(look, id)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pages.overview.clicks import react
 from pages.overview.compose import HERE, KEY, compose, compose_from
+from pages.overview.picking import PARTS, picked
 from ui import shell
 from ui.choices import heads, picker
 from ui.live.connect import Live
@@ -17,7 +18,7 @@ def draw(look: Look) -> Live:
     mount(board, KEY, lambda: react(look))
     take_away(KEY, lambda: board.pictures)
     write_beside(board)
-    return Live(compose_from, board, {})
+    return Live(compose_from, board, {}, picked, PARTS)
 
 
 heads.side_bar(picker.in_use())

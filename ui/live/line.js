@@ -137,11 +137,17 @@ class Line {
   /** @param {Mounted} mount @param {string} name @param {any} value */
   press(mount, name, value) {
     if (!mount.live || !this.isAhead) {
-      if (this.isOpen && this.typed === null && this.page?.parts?.includes(value?.part)) this.ask(value);
+      if (this.isOpen && this.typed === null && this.answers(value)) this.ask(value);
       return mount.args.setTriggerValue(name, value);
     }
     this.presses.push([mount, name, value]);
     setTimeout(() => this.release(), HELD);
+  }
+
+  // Whether a click is one of those that the line answers: in a part of a board, or by a name in it.
+  /** @param {any} value */
+  answers(value) {
+    return Boolean(this.page?.parts?.some((part) => value?.part === part || Object.hasOwn(Object(value), part)));
   }
 
   release() {

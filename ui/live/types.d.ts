@@ -16,7 +16,7 @@ export interface Page {
   texts: Texts; // that the run has read
   said: string; // the model's own answer
   longest: number; // characters that a line takes
-  parts?: string[]; // whose clicks the line answers
+  parts?: string[]; // whose clicks the line answers, or names in such clicks
 }
 
 /** Draws a view. */

@@ -13,6 +13,7 @@ import models
 from analysis.lens import lens
 from models.huggingface.model import HuggingFaceModel
 from pages.overview.compose import KEY, ROWS, compose, position_of
+from pages.overview.picking import picked
 from pages.overview.stations import choices
 from tests.models.classifiers import saved
 from tests.models.huggingface.folders import save
@@ -214,3 +215,29 @@ def test_layers_have_the_numbers_of_the_network():
 def test_a_classifier_of_hugging_face_is_drawn(tmp_path):
     header, _ = drawn(look(str(saved("BERT", tmp_path / "classifier"))))
     assert header["outcomes"] and header["guesses"]
+
+
+CLICKS = [
+    ("writer", "expert", {"token": [0, 1]}, {"token": 1}),
+    ("writer", "expert", {"token": [0, 99]}, {}),
+    ("writer", "expert", {"token": [1, 1]}, {}),
+    ("writer", "beginner", {"layer": 1, "head": 2}, {}),
+    ("writer", "expert", {"layer": 1, "head": 99}, {"layer": 1, "head": 7}),
+    ("writer", "expert", {"layer": 99, "head": 0}, {}),
+    ("writer", "expert", {"layer": 1, "head": -1}, {}),
+    ("translator", "expert", {"token": [0, 1]}, {}),
+    ("translator", "expert", {"token": [1, 1]}, {"token": 1}),
+    ("filler", "expert", {"token": [0, 1]}, None),
+    ("writer", "expert", {"outcome": 5}, None),
+    ("writer", "expert", {"open": "tokens"}, None),
+    ("writer", "expert", 5, None),
+]
+
+
+@pytest.mark.parametrize(("name", "level", "click", "picks"), CLICKS)
+def test_a_click_chooses_a_token_or_a_head_or_does_something_else(name, level, click, picks):
+    seen = look(name, level=level)
+    assert picked(seen, click) == picks
+    if picks and "token" in picks:
+        assert picked(replace(seen, chosen_token=1), click) == {"token": None}, "once more lets it go"
+        assert picked(seen, {"token": [click["token"][0], seen.newest]}) == {"token": None}

@@ -44,6 +44,7 @@ class Clock {
 // forbidden: whether a proxy lets no line through.
 export class World {
   constructor(seed, forbidden = false) {
+    this.seed = seed;
     this.roll = dice(seed);
     this.forbidden = forbidden;
     this.clock = new Clock();
@@ -164,7 +165,8 @@ export class World {
   draw({ data, setTriggerValue }) {
     this.drawn = new TextDecoder().decode(data);
     this.history.push(this.drawn);
-    this.tell = (seen) => setTriggerValue("chosen", { part: "bars", seen });
+    const where = this.seed % 2 ? { part: "bars" } : { bars: [0, 1] };
+    this.tell = (seen) => setTriggerValue("chosen", { ...where, seen });
   }
 }
 
