@@ -150,11 +150,10 @@ def live(
 ) -> None:
     """Render a page with text boxes: a keystroke reruns the boxes and `draw`, but not the heading.
 
-    folder: that of the page's words; draw: returns the page's part for the line, None without one; reads: whether the page shows
-    results of the model for the text, so that it matters how much of it the model can read; answers: whether a button beside an
-    answer continues it; purpose: as in `heading`; beneath: places content between heading and boxes, which a keystroke does not
-    change; reads_model: whether the page depends on the model in use, and so shows nothing while a link's model is loading;
-    hides_boxes: asks whether what is chosen on the page uses no text, so that the boxes are out of sight."""
+    folder: of the page's words; draw: returns what the line needs, None without one; reads: whether the page shows what the model
+    makes of the text; answers: whether a button beside an answer has it continued; purpose: as of `heading`; beneath: places what
+    stands between heading and boxes, which a keystroke leaves as it is; reads_model: whether the page shows anything of the model
+    in use, and so nothing while a link's model is still loading; hides_boxes: asks whether what is chosen uses no text."""
 
     drawn_before = told_with_the_page = False
     explained: set[str] = set()
@@ -177,8 +176,7 @@ def live(
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.model_has_left():
             st.rerun()
-        with st.container(key="unused-boxes") if hides_boxes() else nullcontext():
-            text, second, below = write_boxes(loaded.info(name), folder.name, answers)
+        text, second, below = write_boxes(loaded.info(name), folder.name, answers, hides_boxes())
         if reads_model and (awaited := picker.awaited_model()):
             st.info(f"“{plain(display_name(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
             return
@@ -212,10 +210,12 @@ def live(
         st.rerun()  # the picker of a server's first visitor is drawn before the cache of the Hub is listed
 
 
-def write_boxes(info: ModelInfo, page: str, answers: bool) -> tuple[str, str, DeltaGenerator]:
-    """Place the text boxes (see `boxes.write`). Where the line answers each key, they send what is typed when it rests."""
+def write_boxes(info: ModelInfo, page: str, answers: bool, hidden: bool) -> tuple[str, str, DeltaGenerator]:
+    """Place the text boxes (see `boxes.write`). Where the line answers each key, they send what is typed when it rests. hidden:
+    out of sight, where they keep the text for other pages."""
     current_token()  # one that the line has let go is gone from here on
-    return text_boxes.write(info, answers, text_boxes.REST if visits.is_open(page) else text_boxes.PAUSE)
+    with st.container(key="unused-boxes") if hidden else nullcontext():
+        return text_boxes.write(info, answers, text_boxes.REST if visits.is_open(page) else text_boxes.PAUSE)
 
 
 @contextmanager

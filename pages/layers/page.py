@@ -31,7 +31,7 @@ def draw(look: Look) -> Live | None:
     live: Live | None = None
     with above:
         part = tabs(page_state.PART, "the part", offered(look))
-        say(HERE, "parts")
+    say(HERE, "parts")
     with picture(f"The part “{part}”"):
         pictures, live = PARTS[part](look)
     with above, picture("“Take it away”"):
@@ -40,5 +40,5 @@ def draw(look: Look) -> Live | None:
 
 
 heads.side_bar(picker.in_use())
-guesses = not loaded.info(picker.in_use()).labels
-shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", "" if guesses else "labels"))
+info = loaded.info(picker.in_use())
+shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", "" if info.predicts and not info.labels else "no guesses"))

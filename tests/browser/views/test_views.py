@@ -131,6 +131,20 @@ def test_of_words_above_a_picture_three_lines_stand_there_and_the_rest_unfolds(d
     expect(more).to_have_count(1)
 
 
+def test_a_card_that_would_be_half_empty_ends_with_what_it_holds(draw, redraw):
+    def cards(lines: int) -> View:
+        long = viz.Card([viz.Part("long", None, "\n\n".join(["A line."] * 20))], "Long", 5)
+        return viz.board([long, viz.Card([viz.Part("short", None, "\n\n".join(["A line."] * lines))], "Short", 5)])
+
+    page = draw(cards(4), width=1000)
+    heights = "() => [...document.querySelectorAll('.card')].map((card) => card.getBoundingClientRect().height)"
+    page.wait_for_function(f"(([long, short]) => short < 0.5 * long)(({heights})())")
+    redraw(page, cards(18))
+    page.wait_for_function(f"(([long, short]) => short === long)(({heights})())")
+    redraw(page, cards(4))
+    page.wait_for_function(f"(([long, short]) => short < 0.5 * long)(({heights})())")
+
+
 def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_changed(draw, redraw):
     def cards(word: str, below: str) -> View:
         chips = viz.Part("chips", viz.token_chips(tokens(WORDS)))

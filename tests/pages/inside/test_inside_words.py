@@ -23,12 +23,13 @@ from ui.look import Look
 from ui.memory import allowed, loaded
 from ui.picture.board import Draft
 from viz.numbers import in_hundred
+from viz.views.board import Part
 
 TEXTS = {"writer": ("Here are 3 $ signs_ *.", ""), "filler": ("Once upon a [MASK].", ""), "translator": ("The cat sleeps.", "Le")}
 
 
-def guess(monkeypatch: pytest.MonkeyPatch, name: str, level: str) -> str:
-    """The words of the last stage at its own board."""
+def last_parts(monkeypatch: pytest.MonkeyPatch, name: str, level: str) -> list[Part]:
+    """The parts of the last stage’s own board."""
     cards = []
     monkeypatch.setattr(Draft, "add_cards", lambda draft, key, board_cards, label: cards.extend(board_cards))
     model = models.load(name)
@@ -37,7 +38,12 @@ def guess(monkeypatch: pytest.MonkeyPatch, name: str, level: str) -> str:
     way = inside.follow(model, trace, 1, stack="decoder" if trace.target else "self", around=look.token)
     here = open_stage(look, way, recipes.stage_of(way, "choice"), Selection("choice"))
     ending.add(Draft(HERE, look), here)
-    return "\n".join(part.above + part.below for card in cards for part in card.parts)
+    return [part for card in cards for part in card.parts]
+
+
+def guess(monkeypatch: pytest.MonkeyPatch, name: str, level: str) -> str:
+    """The words of the last stage at its own board."""
+    return "\n".join(part.above + part.below for part in last_parts(monkeypatch, name, level))
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -96,3 +102,9 @@ def test_every_head_of_a_model_whose_heads_share_keys_is_shown(monkeypatch, tmp_
         link = f"model={tmp_path / 'grouped'}&text=the+cat+sat&level=expert&head=H{info.heads - 1}&stage={stage}"
         app = open_link("inside", link)
         assert not app.warned and f"H{info.heads - 1}" in said(app) and app.session_state["stage"] == stage
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_the_number_of_a_token_in_the_vocabulary_is_not_for_beginners(monkeypatch, level):
+    names = [part.name for part in last_parts(monkeypatch, "writer", level)]
+    assert "bars" in names and ("cell" in names) == (level != "beginner")

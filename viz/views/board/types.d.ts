@@ -60,6 +60,7 @@ export interface State {
   tell: Tell;
   mounts: Mounts;
   cards: CardPlace[];
+  rows: ResizeObserver; // of the parts, by whose heights cards are stretched
   answers: string;
   color: string; // of the page's text, by which light and dark are told apart
   pressed: boolean; // the next change of the answer is brought into sight

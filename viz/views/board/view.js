@@ -5,6 +5,7 @@ import { unpack } from "../../shared/bytes.js";
 import { element } from "../../shared/element.js";
 import { mountOn, stateOf } from "../../shared/state.js";
 import { makeFold } from "./fold.js";
+import { watchRows } from "./rows.js";
 
 /** @typedef {import("../../shared/types").Mount} Mount */
 /** @typedef {import("../../shared/types").Mounts} Mounts */
@@ -42,7 +43,7 @@ export function mount({ parentElement, data, setTriggerValue }, mounts = {}) {
       const bytes = header.arrays.blocks.data.slice(part.start, part.end);
       const draw = () => drawPart(state, place.parts[j], part, bytes, recoloured);
       const fresh = !place.parts[j];
-      place.parts[j] ??= blankPart(place.node);
+      if (fresh) state.rows.observe((place.parts[j] = blankPart(place.node)).node);
       if (part.late && !fresh) late.push(draw);
       else draw();
       const following = [...card.parts.slice(j + 1), ...(card.width ? [] : (header.cards[i + 1]?.parts ?? []))];
@@ -56,7 +57,7 @@ export function mount({ parentElement, data, setTriggerValue }, mounts = {}) {
 
 /** @type {(root: HTMLElement, tell: Tell, mounts: Mounts) => State} */
 function make(root, tell, mounts) {
-  return { root, tell, mounts, cards: [], answers: "", color: "", pressed: false, n: 0, run: 0 };
+  return { root, tell, mounts, cards: [], rows: watchRows(root), answers: "", color: "", pressed: false, n: 0, run: 0 };
 }
 
 // Where cards stand below each other, what a press has changed may lie beyond the end of the screen.
