@@ -22,12 +22,12 @@ def commands() -> list[tuple[str, str]]:
 
 def last(instruction: str) -> str:
     """What the last instruction of that name says: that of the image which runs."""
-    return [said for name, said in commands() if name == instruction][-1]
+    return [arguments for name, arguments in commands() if name == instruction][-1]
 
 
-def program(said: str) -> list[str]:
+def program(command: str) -> list[str]:
     """The program and its arguments, of CMD or HEALTHCHECK in their form without a shell."""
-    return json.loads(said[said.index("[") :])
+    return json.loads(command[command.index("[") :])
 
 
 def settings() -> dict[str, str]:
@@ -42,7 +42,7 @@ def left_out(path: str) -> bool:
     above = ["/".join(parts[:i]) for i in range(1, len(parts) + 1)]
     for rule in rules:
         name = rule.removeprefix("**/")
-        if any(fnmatch(one.rpartition("/")[2] if name != rule else one, name) for one in above):
+        if any(fnmatch(pattern.rpartition("/")[2] if name != rule else pattern, name) for pattern in above):
             return True
     return False
 

@@ -27,7 +27,7 @@ assert analysis.logit_lens(model, trace).shape[0] and Path(viz.view.__file__).is
 
 # All that the documented lines import, and the first that they do.
 statements = ast.parse(lines).body
-imports = [one for one in statements if isinstance(one, ast.Import | ast.ImportFrom)]
+imports = [statement for statement in statements if isinstance(statement, ast.Import | ast.ImportFrom)]
 others = [statement for statement in statements if statement not in imports]
 for statement in [*imports, *others[:8]]:
     exec(compile(ast.Module([statement], []), "docs/python.md", "exec"))

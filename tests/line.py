@@ -61,10 +61,10 @@ class Line:
         self._close(browser, there)
 
     def _close(self, *both: socket.socket) -> None:
-        for one in both:
+        for line in both:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                line.shutdown(socket.SHUT_RDWR)
+            line.close()
 
     def sleep(self) -> None:
         """Nothing comes through any more, and nobody is told."""
@@ -79,9 +79,9 @@ class Line:
         """Every connection ends without a good-bye; new ones go through."""
         pairs, self.pairs = self.pairs, []
         for pair in pairs:
-            for one in pair:
+            for line in pair:
                 with contextlib.suppress(OSError):
-                    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                    line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             self._close(*pair)
         self.flows.set()
 

@@ -32,8 +32,8 @@ _QUIET = [
 
 def find_chromium() -> str | None:
     """The path of a Chromium or Chrome, or None."""
-    found = subprocess.run([ROOT / "bin" / "chromium"], capture_output=True, text=True, check=False)
-    return found.stdout.strip() if found.returncode == 0 else None
+    completed = subprocess.run([ROOT / "bin" / "chromium"], capture_output=True, text=True, check=False)
+    return completed.stdout.strip() if completed.returncode == 0 else None
 
 
 def launch(playwright: Playwright, path: str, *flags: str) -> Browser:
@@ -54,7 +54,9 @@ class Watched:
         self.context.on("request", lambda request: self._look_at(request.url))
         self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
         # What the server's own headers forbid the page is missing there, without an error in its JavaScript.
-        self.context.on("console", lambda said: self.errors.extend([said.text] * ("Content Security Policy" in said.text)))
+        self.context.on(
+            "console", lambda message: self.errors.extend([message.text] * ("Content Security Policy" in message.text))
+        )
         self.context.on("page", lambda page: page.on("websocket", lambda socket: self._look_at(socket.url)))
 
         self.held: Page | None = None

@@ -60,9 +60,9 @@ def test_an_installed_version_with_an_advisory_is_named_and_any_other_is_not(tmp
         with zipfile.ZipFile(database, "w") as archive:
             for path in tmp_path.glob("*.json"):
                 archive.write(path, path.name)
-    status, said = scan(database)
-    assert status == 1 and f"numpy {here}: PYSEC-BAD, CVE-1. A hole." in said and "1 of 3 advisories" in said
-    assert not any(word in said for word in ("FIXED", "TAKEN-BACK", "OTHER"))
+    status, report = scan(database)
+    assert status == 1 and f"numpy {here}: PYSEC-BAD, CVE-1. A hole." in report and "1 of 3 advisories" in report
+    assert not any(word in report for word in ("FIXED", "TAKEN-BACK", "OTHER"))
 
 
 def test_a_copy_without_advisories_is_no_clean_bill(tmp_path):

@@ -44,8 +44,8 @@ def test_pointing_at_a_french_word_lights_its_english_word(translator):
         trace = translator.trace(source, target)
         seen = scope(trace.attention["cross"])
         tokens, weights, start = paragraph(trace, "cross", seen, seen[best.layer][best.head], target)
-        for said, meant in links:
-            pointed = start + tokens_in(tokens[start:], *place(said, target))[0]
+        for word, meant in links:
+            pointed = start + tokens_in(tokens[start:], *place(word, target))[0]
             lit = tokens_in(tokens[:start], *place(meant, source))
             right += int(weights[pointed].argmax()) in lit
             late += int(weights[pointed + 1].argmax()) in lit
@@ -74,10 +74,10 @@ def test_hidden_signs_do_not_hide_the_row_that_chose_the_first_word(trace):
 
 def test_a_word_stands_for_the_rows_that_chose_its_tokens():
     """Averaged, as `analysis.word_alignment` reads a word."""
-    said = [Token(0, "<s>", 0, 0, True), Token(1, "cha", 0, 3), Token(2, "ton", 3, 6), Token(3, " dort", 6, 11)]
+    tokens = [Token(0, "<s>", 0, 0, True), Token(1, "cha", 0, 3), Token(2, "ton", 3, 6), Token(3, " dort", 6, 11)]
     keys = [Token(4, "kitten", 0, 6), Token(5, " sleeps", 6, 13)]
     weights = np.random.default_rng(0).dirichlet([1, 1], (1, 1, 4)).astype(np.float32)
-    seen = scope(Attention.from_arrays(weights, said, keys, chooses=True), whole_words=True)
+    seen = scope(Attention.from_arrays(weights, tokens, keys, chooses=True), whole_words=True)
     assert [token.text for token in seen.queries.tokens] == ["chaton", " dort", COMING]
     assert row_names(seen.queries.tokens)[1] == "after “chaton”, choosing “dort”"
     np.testing.assert_allclose(seen[0][0], [weights[0, 0, :2].mean(0), weights[0, 0, 2], weights[0, 0, 3]], rtol=1e-6)
@@ -91,9 +91,9 @@ def test_every_picture_names_its_rows_so(trace):
     cross, called = trace.attention["cross"], "after “Le”, choosing “chat”"
     rows, keys, at = cross.rows, cross.keys, row_names(cross.rows).index("after “Le”, choosing “chat”")
     assert header(head_view(rows, keys, cross[0]))["from"]["rows"][at] == called
-    one = heatmap(rows, keys, cross[0][0])
-    assert one.data[0].y[at] == f"{called} (row {at})" and one.layout.yaxis.title.text == "from (query), choosing"
-    assert one.layout.yaxis.ticktext[at] == "·chat" and one.data[0].hovertemplate.startswith("%{y}, to %{x}")
+    figure = heatmap(rows, keys, cross[0][0])
+    assert figure.data[0].y[at] == f"{called} (row {at})" and figure.layout.yaxis.title.text == "from (query), choosing"
+    assert figure.layout.yaxis.ticktext[at] == "·chat" and figure.data[0].hovertemplate.startswith("%{y}, to %{x}")
     assert heatmap_grid(rows, keys, cross[0]).data[0].y[at].startswith(called)
     zeros = np.zeros(len(keys))
     view = query_key_view(rows[at], keys, np.zeros(2), np.zeros((len(keys), 2)), zeros, 1.0, zeros, zeros)
@@ -114,5 +114,5 @@ def test_a_spreadsheet_has_what_was_read_and_what_was_chosen(trace, translator):
     look = Look(translator, trace, "cross", "expert", TARGET, picked=(0, 0))
     made = Picture(lambda: None, (look,), {"layer": 0, "heads": None}, "head-view", lambda: {"weights": seen[0]})
     rows = pd.read_csv(io.BytesIO(files.csv(made, caption(made))), dtype=str).to_dict("records")
-    found = {(row["from_position"], row["from_token"], row["choosing_token"]) for row in rows}
-    assert found == {(str(i), row.after.text, row.text) for i, row in enumerate(seen.queries.tokens)}
+    result = {(row["from_position"], row["from_token"], row["choosing_token"]) for row in rows}
+    assert result == {(str(i), row.after.text, row.text) for i, row in enumerate(seen.queries.tokens)}

@@ -43,18 +43,18 @@ def run(folder: Path, code: str) -> str:
 
 
 def test_the_analysis_counts_the_keys_that_a_share_takes(extended):
-    told = run(
+    output = run(
         extended,
         "import numpy as np, models\nfrom analysis.breadth import breadth\n"
         "tokens = models.load('writer').tokenize('one two three four five six seven eight nine ten')[:10]\n"
         "even = models.Attention.from_arrays(np.full((1, 1, 10, 10), 0.1, np.float32), tokens, tokens)\n"
         "print(*breadth(even)[0, 0], *breadth(even, 1.0)[0, 0])",
     )
-    assert told.split() == ["9"] * 10 + ["10"] * 10
+    assert output.split() == ["9"] * 10 + ["10"] * 10
 
 
 def test_the_page_opens_at_each_level_and_shows_its_view(extended):
-    told = run(
+    output = run(
         extended,
         "from tests.pages.opening import open_link, said\n"
         "for level in ('beginner', 'intermediate', 'expert'):\n"
@@ -62,7 +62,7 @@ def test_the_page_opens_at_each_level_and_shows_its_view(extended):
         "    assert '# Breadth' in said(app) and [one for one in app.get('bidi_component')]\n"
         "    print(level)",
     )
-    assert told.split() == ["beginner", "intermediate", "expert"]
+    assert output.split() == ["beginner", "intermediate", "expert"]
 
 
 @needs_typescript

@@ -20,29 +20,29 @@ PYTHON = [file for folder in ("ui", "models", "pages") for file in (ROOT / folde
 
 
 def test_the_image_is_built_from_named_versions_and_runs_as_nobody_special():
-    images = [said.split()[0] for name, said in commands() if name == "FROM"]
+    images = [words.split()[0] for name, words in commands() if name == "FROM"]
     assert all(re.fullmatch(r"[\w/-]+:\d[\w.-]+", image) for image in images), "a base without a version changes by itself"
     assert len(set(images)) == 1, "what was compiled for one Python does not run in another"
     assert last("USER").isdecimal() and int(last("USER")) > 0
-    assert not [said for name, said in commands() if name == "ADD" or "sudo" in said or "curl" in said]
-    for name, said in commands():
-        if name == "RUN" and "pip install" in said:
-            assert said.count("pip install") == said.count("--no-cache-dir")
+    assert not [words for name, words in commands() if name == "ADD" or "sudo" in words or "curl" in words]
+    for name, words in commands():
+        if name == "RUN" and "pip install" in words:
+            assert words.count("pip install") == words.count("--no-cache-dir")
 
 
 def test_what_is_copied_is_there():
-    for name, said in commands():
-        if name == "COPY" and not said.startswith("--from"):
-            for source in said.split()[:-1]:
+    for name, words in commands():
+        if name == "COPY" and not words.startswith("--from"):
+            for source in words.split()[:-1]:
                 assert (ROOT / source).exists() and not left_out(source), source
     assert left_out(".venv/bin/python") and left_out("tests/test_hosting.py") and left_out("models/__pycache__/x.pyc")
     assert not left_out("models/weights/writer/model.safetensors") and not left_out("bin/wheel/hook.py")
 
 
-@pytest.mark.parametrize("asked", re.findall(r"\$\(([^()]+)\)", "\n".join(said for name, said in commands() if name == "RUN")))
+@pytest.mark.parametrize("asked", re.findall(r"\$\(([^()]+)\)", "\n".join(words for name, words in commands() if name == "RUN")))
 def test_what_a_command_looks_up_is_one_pin(asked):
-    said = subprocess.run(asked, shell=True, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert re.fullmatch(r"[\w-]+==[\w.]+\n", said)
+    completed = subprocess.run(asked, shell=True, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert re.fullmatch(r"[\w-]+==[\w.]+\n", completed)
 
 
 def test_command_port_and_health_fit_together():
@@ -53,30 +53,30 @@ def test_command_port_and_health_fit_together():
     compile(probe[-1], "HEALTHCHECK", "exec")
     port, path = re.search(r"localhost:(\d+)(/\w+)", probe[-1]).groups()
     assert {int(port), int(last("EXPOSE"))} == {asked.port} and path in {route.path for route in probes.ROUTES}
-    assert all(one.endswith(f":{port}") for one in COMPOSE["ports"])
+    assert all(port_mapping.endswith(f":{port}") for port_mapping in COMPOSE["ports"])
     header = yaml.safe_load((ROOT / "bin" / "space" / "README.md").read_text("utf-8").split("---")[1])
     assert header["sdk"] == "docker" and header["app_port"] == asked.port
 
 
 def test_the_image_can_serve_by_several_processes_as_the_guide_says():
-    installs = " ".join(said for name, said in commands() if name == "RUN")
+    installs = " ".join(words for name, words in commands() if name == "RUN")
     assert "-r requirements-processes.txt" in installs, "the proxy before several processes"
-    said = re.search(r"`command: headlight (.+)`", HOSTING)[1]
+    match = re.search(r"`command: headlight (.+)`", HOSTING)[1]
     usual = program(last("CMD"))[1:]
-    assert said.split()[: len(usual)] == usual and parser().parse_args(said.split()).processes > 1
+    assert match.split()[: len(usual)] == usual and parser().parse_args(match.split()).processes > 1
 
 
 def test_nothing_is_written_but_where_there_is_a_mount():
     assert COMPOSE["read_only"] and COMPOSE["cap_drop"] == ["ALL"]
-    mounts = {one.split(":")[0] for one in COMPOSE["tmpfs"]} | {one.split(":")[1] for one in COMPOSE["volumes"]}
+    mounts = {mount.split(":")[0] for mount in COMPOSE["tmpfs"]} | {mount.split(":")[1] for mount in COMPOSE["volumes"]}
     assert mounts == set(yaml.safe_load(last("VOLUME")))
     assert {settings()["HOME"], settings()["HF_HOME"]} <= mounts and settings()["PYTHONDONTWRITEBYTECODE"]
 
 
 def test_every_setting_is_documented_and_is_read_somewhere():
     read = set(re.findall(r"\bHEADLIGHT_[A-Z_]+\b", "\n".join(file.read_text("utf-8") for file in PYTHON)))
-    told = set(re.findall(r"\bHEADLIGHT_[A-Z_]+\b", HOSTING))
+    names = set(re.findall(r"\bHEADLIGHT_[A-Z_]+\b", HOSTING))
     given = {name for name in {**settings(), **COMPOSE["environment"]} if name.startswith("HEADLIGHT")}
-    assert read == told and given <= read
+    assert read == names and given <= read
     for name, most in limits.ON_A_PUBLIC_HOST.items():
         assert re.search(rf"`{name}` \| [^|]+ \| {most:,} \|", HOSTING), f"{name}: {most:,}"

@@ -27,9 +27,9 @@ def tells(lesson: str, step: int, words: str):
 
     def name(test):
         def measure():
-            one = files.find(lesson).steps[step - 1]
-            assert words in " ".join(one.words.split()), f"“{words}” is said no longer"
-            test(load(files.find(lesson).model_at(step)), one.link.get("text", ""), one.link.get("target", ""))
+            lesson_step = files.find(lesson).steps[step - 1]
+            assert words in " ".join(lesson_step.words.split()), f"“{words}” is said no longer"
+            test(load(files.find(lesson).model_at(step)), lesson_step.link.get("text", ""), lesson_step.link.get("target", ""))
 
         CLAIMS.append(pytest.param(measure, id=f"{lesson}-{step}-{test.__name__}"))
         return measure
@@ -40,13 +40,15 @@ def tells(lesson: str, step: int, words: str):
 CLAIMS: list = []
 
 
-def said(model: LanguageModel, name: str, text: str, target: str = "", **given):
+def value_of(model: LanguageModel, name: str, text: str, target: str = "", **given):
     return answer(model, name, text, target, **given).value
 
 
 def chance(model: LanguageModel, text: str, token: str = "", without: str = "") -> float:
     """Of a token, or of the likeliest one, in per cent. without: changes, as an address writes them."""
-    return said(model, "probability", text, **{name: value for name, value in (("token", token), ("without", without)) if value})
+    return value_of(
+        model, "probability", text, **{name: value for name, value in (("token", token), ("without", without)) if value}
+    )
 
 
 def shares(model: LanguageModel, text: str) -> np.ndarray:
@@ -58,17 +60,17 @@ def shares(model: LanguageModel, text: str) -> np.ndarray:
 
 @tells("tokens", 2, "Words that this model saw often when it learned have a token of their own.")
 def common_words(model, text, target):
-    assert said(model, "tokens of a word", text, word=" dog") == said(model, "tokens of a word", text, word=" dogs") == 1
+    assert value_of(model, "tokens of a word", text, word=" dog") == value_of(model, "tokens of a word", text, word=" dogs") == 1
 
 
 @tells("tokens", 3, "“dog” at the very beginning of a text and “ dog” after a space are two different entries in its list")
 def with_and_without_a_space(model, text, target):
-    assert said(model, "tokens of a word", text, word="dog") == said(model, "tokens of a word", text, word=" dog") == 1
+    assert value_of(model, "tokens of a word", text, word="dog") == value_of(model, "tokens of a word", text, word=" dog") == 1
 
 
 @tells("tokens", 4, "a number digit by digit")
 def digits(model, text, target):
-    assert [one.text.strip() for one in model.tokenize(text) if one.text.strip().isdigit()] == ["2", "0", "2", "6"]
+    assert [token.text.strip() for token in model.tokenize(text) if token.text.strip().isdigit()] == ["2", "0", "2", "6"]
 
 
 @tells("prediction", 3, "A few tokens share most of it, and thousands share the rest. None gets exactly 0.")
@@ -95,12 +97,12 @@ def beginners_see_it(model, text, target):
 @tells("first-look", 4, "This model has six of them, L0 to L5.")
 def six_layers(model, text, target):
     assert model.info.layers == 6
-    after = [said(model, "likeliest token after a layer", text, layer=layer) for layer in range(6)]
-    assert after[-1] == said(model, "likeliest token", text) != after[1]
+    after = [value_of(model, "likeliest token after a layer", text, layer=layer) for layer in range(6)]
+    assert after[-1] == value_of(model, "likeliest token", text) != after[1]
 
 
 @tells("looking", 1, "Which habit does this head have?")
-def one_back(model, text, target):
+def looks_one_token_back(model, text, target):
     weights = model.trace(text).attention["self"][2][1]
     assert (np.argmax(weights[1:], axis=1) == np.arange(len(weights) - 1)).all()
 
@@ -114,35 +116,35 @@ def strongest_square(model, text, target):
 
 @tells("looking", 5, "The guess follows **your** text.")
 def follows_the_text(model, text, target):
-    assert said(model, "likeliest token", text.replace("bell", "cup")) == "cup"
+    assert value_of(model, "likeliest token", text.replace("bell", "cup")) == "cup"
 
 
 @tells("switching-off", 2, "Most of the time little happens.")
 def little_happens(model, text, target):
     heads = [(layer, head) for layer in range(6) for head in range(8)]
-    stays = [said(model, "still predicts it", text, without=f"h{layer}.{head}") for layer, head in heads]
+    stays = [value_of(model, "still predicts it", text, without=f"h{layer}.{head}") for layer, head in heads]
     assert np.mean(stays) > 0.9
 
 
 @tells("switching-off", 3, "Without this head, “asleep” is the best guess no longer.")
-def one_stands_out(model, text, target):
-    assert not said(model, "still predicts it", text, without="h0.4")
+def asleep_needs_the_head(model, text, target):
+    assert not value_of(model, "still predicts it", text, without="h0.4")
 
 
 @tells("switching-off", 4, "switch off layer 0. Is every layer as easy to miss?")
 def layer_0_is_needed(model, text, target):
-    assert not said(model, "still predicts it", text, without="b0")
+    assert not value_of(model, "still predicts it", text, without="b0")
 
 
 @tells("writing", 4, "High: all become more alike")
 def more_alike(model, text, target):
-    assert said(model, "probability", text, temperature=2.0) < said(model, "probability", text, temperature=0.3)
+    assert value_of(model, "probability", text, temperature=2.0) < value_of(model, "probability", text, temperature=0.3)
 
 
 @tells("switching-off", 5, "Switch on L5 H6, or L5 H0 in its place, and “mat” is back: one is enough.")
-def one_is_enough(model, text, target):
-    assert said(model, "likeliest token", text) == "mat"
-    assert all(said(model, "still predicts it", text, without=off) for off in ("h4.5,h5.0", "h4.5,h5.6"))
+def either_head_is_enough(model, text, target):
+    assert value_of(model, "likeliest token", text) == "mat"
+    assert all(value_of(model, "still predicts it", text, without=off) for off in ("h4.5,h5.0", "h4.5,h5.6"))
 
 
 # ---------------------------------------------------------------- heads, layers and positions
@@ -170,28 +172,28 @@ def resting(model, text, target):
 
 @tells("layers", 2, "type “She put the book on the”. There it takes all six layers.")
 def all_six(model, text, target):
-    assert said(model, "first layer that predicts it", "She put the book on the") == 6
+    assert value_of(model, "first layer that predicts it", "She put the book on the") == 6
 
 
 @tells("layers", 4, "The model is less sure, but it says the same.")
 def layer_missed(model, text, target):
-    assert said(model, "still predicts it", text, without="b4") and chance(model, text, without="b4") < chance(model, text)
+    assert value_of(model, "still predicts it", text, without="b4") and chance(model, text, without="b4") < chance(model, text)
 
 
 @tells("order", 1, "this model is nearly certain of the next token")
 def certain(model, text, target):
-    assert said(model, "likeliest token", text) == "time" and chance(model, text) > 90
+    assert value_of(model, "likeliest token", text) == "time" and chance(model, text) > 90
 
 
 @tells("order", 2, "As typed, the mask is what is climbed, and “tree” fits.")
 def climbed(model, text, target):
-    assert said(model, "likeliest token", text) == "tree"
+    assert value_of(model, "likeliest token", text) == "tree"
 
 
 @tells("order", 4, "In the other order “climbed” looks at the mask")
 def looks_at_the_mask(model, text, target):
     asked = {"layer": 2, "head": 1, "from": "climbed"}
-    assert said(model, "most attended token", "Today the [MASK] climbed the boy", **asked) == "[MASK]"
+    assert value_of(model, "most attended token", "Today the [MASK] climbed the boy", **asked) == "[MASK]"
 
 
 # ---------------------------------------------------------------- kinds, and generation
@@ -199,19 +201,19 @@ def looks_at_the_mask(model, text, target):
 
 @tells("kinds", 2, "write “time” in the place of “tea”. Now no cup fits.")
 def no_cup(model, text, target):
-    assert said(model, "likeliest token", text.replace("tea", "time")) != "cup"
+    assert value_of(model, "likeliest token", text.replace("tea", "time")) != "cup"
 
 
 @tells("kinds", 5, "It passes over “red” and takes the noun first, as French does.")
 def passes_over(model, text, target):
     of = {"kind": "cross", "layer": 2, "head": 3, "from": "une"}
-    assert said(model, "weight", text, target, to="car", **of) > 2 * said(model, "weight", text, target, to="red", **of)
+    assert value_of(model, "weight", text, target, to="car", **of) > 2 * value_of(model, "weight", text, target, to="red", **of)
 
 
 @tells("kinds", 5, "the next word will be “rouge”")
 def rouge(model, text, target):
-    assert said(model, "likeliest token", text, f"{target} voiture") == "rouge"
-    assert said(model, "most attended token", text, f"{target} voiture", kind="cross", layer=2, head=3) == "red"
+    assert value_of(model, "likeliest token", text, f"{target} voiture") == "rouge"
+    assert value_of(model, "most attended token", text, f"{target} voiture", kind="cross", layer=2, head=3) == "red"
 
 
 @tells("generation", 4, "it does not change their **order**")
@@ -225,8 +227,8 @@ def same_order(model, text, target):
 
 @tells("care", 1, "head L5 H0 gives nearly three quarters of its attention to one word")
 def tempting(model, text, target):
-    assert said(model, "likeliest token", text) == "water" and chance(model, text) > 80
-    assert 68 < said(model, "weight", text, layer=5, head=0, to="river", **{"from": "cold"}) < 75
+    assert value_of(model, "likeliest token", text) == "water" and chance(model, text) > 80
+    assert 68 < value_of(model, "weight", text, layer=5, head=0, to="river", **{"from": "cold"}) < 75
 
 
 @tells("care", 2, "how much smaller its number has become")
@@ -241,7 +243,7 @@ def small_effect(model, text, target):
 
 @tells("care", 4, "got less than 1 % of what L5 H0 had to give. And “river” does count, but much less.")
 def counts_most(model, text, target):
-    assert said(model, "weight", text, layer=5, head=0, to="jumped", **{"from": "cold"}) < 1
+    assert value_of(model, "weight", text, layer=5, head=0, to="jumped", **{"from": "cold"}) < 1
     whole = chance(model, text)
     lost = {word: whole - chance(model, text.replace(f" {word}", ""), "water") for word in ("jumped", "river")}
     assert 0 < 2 * lost["river"] < lost["jumped"]
@@ -249,17 +251,17 @@ def counts_most(model, text, target):
 
 @tells("care", 5, "choose “Leave-one-out”, which asked the model itself")
 def asked_the_model(model, text, target):
-    assert said(model, "beats every random order", text, method="leave-one-out")
+    assert value_of(model, "beats every random order", text, method="leave-one-out")
 
 
 @tells("cut", 1, "After this text the model predicts “asleep”, and it is sure.")
 def asleep(model, text, target):
-    assert said(model, "likeliest token", text) == "asleep" and chance(model, text) == pytest.approx(81.4, abs=0.1)
+    assert value_of(model, "likeliest token", text) == "asleep" and chance(model, text) == pytest.approx(81.4, abs=0.1)
 
 
 @tells("cut", 2, "Without this one head the model loses its word.")
 def loses_its_word(model, text, target):
-    assert not said(model, "still predicts it", text, without="h0.4")
+    assert not value_of(model, "still predicts it", text, without="h0.4")
 
 
 @tells("cut", 2, "Most squares are pale.")
@@ -270,7 +272,7 @@ def pale(model, text, target):
 
 
 @tells("cut", 3, "Before, “asleep” had 81.4 %. So this one look does bring something.")
-def one_line(model, text, target):
+def single_look_counts(model, text, target):
     assert chance(model, text, without="c5.3.7.5") < chance(model, text) - 10
 
 
@@ -287,8 +289,8 @@ def speaks_for_others(model, text, target):
 
 @tells("cut", 5, "Switch off any one of them alone, and “mat” stays")
 def others_go_on(model, text, target):
-    assert said(model, "likeliest token", text) == "mat"
-    assert all(said(model, "still predicts it", text, without=one) for one in ("h4.5", "h5.6", "h5.0"))
+    assert value_of(model, "likeliest token", text) == "mat"
+    assert all(value_of(model, "still predicts it", text, without=change) for change in ("h4.5", "h5.6", "h5.0"))
 
 
 # ---------------------------------------------------------------- training, and the head that is found
@@ -314,31 +316,31 @@ def practised(model, text, target):
 
 @tells("find", 1, "write “cup” in the place of “bell”")
 def looked_back(model, text, target):
-    assert chance(model, text) > 80 and said(model, "likeliest token", text.replace("bell", "cup")) == "cup"
+    assert chance(model, text) > 80 and value_of(model, "likeliest token", text.replace("bell", "cup")) == "cup"
 
 
 @tells("find", 3, "At “The” and “a” the start gets about as much.")
 def nearly_even(model, text, target):
     trace = model.trace(text)
-    weights, said = trace.attention["self"][4][5], [one.text.strip() for one in trace.tokens]
-    second = said.index("The", said.index("The") + 1)
-    for word in range(second, len(said)):
-        copied = said.index(said[word]) + 1  # what followed the first one
-        if said[word] in ("The", "a"):
+    weights, token_texts = trace.attention["self"][4][5], [token.text.strip() for token in trace.tokens]
+    second = token_texts.index("The", token_texts.index("The") + 1)
+    for word in range(second, len(token_texts)):
+        copied = token_texts.index(token_texts[word]) + 1  # what followed the first one
+        if token_texts[word] in ("The", "a"):
             assert weights[word, 0] == pytest.approx(weights[word, copied], abs=0.05)
         else:
             assert weights[word].argmax() == copied
 
 
 @tells("find", 4, "This model has more than one such head.")
-def more_than_one(model, text, target):
+def several_induction_heads(model, text, target):
     assert (head_scores(model)["induction"] > 0.5).sum() > 1
 
 
 @tells("find", 5, "three of the heads that look most at “bell” here are switched off")
 def strongest_lookers(model, text, target):
     looks = {
-        (layer, head): said(model, "weight", text, layer=layer, head=head, to="bell", **{"from": "silver"})
+        (layer, head): value_of(model, "weight", text, layer=layer, head=head, to="bell", **{"from": "silver"})
         for layer in range(model.info.layers)
         for head in range(model.info.heads)
     }
@@ -352,7 +354,7 @@ def taken_out(model, text, target):
 
 @tells("find", 5, "switch off L4 H4, L5 H2 and L5 H7. Now you know that it is these heads, and not just any three.")
 def three_others(model, text, target):
-    assert said(model, "still predicts it", text, without="h4.4,h5.2,h5.7")
+    assert value_of(model, "still predicts it", text, without="h4.4,h5.2,h5.7")
     assert chance(model, text, without="h4.4,h5.2,h5.7") > 70
 
 

@@ -14,8 +14,8 @@ from ui import state
 from ui.lexicon import files, follow, payload
 
 PLACES: dict[str, str] = {}  # an address, and the first entry that leads there
-for one in files.entries().values():
-    PLACES.setdefault(next(href for to, href, _ in payload.links(one) if to == "see"), one.name)
+for entry in files.entries().values():
+    PLACES.setdefault(next(href for to, href, _ in payload.links(entry) if to == "see"), entry.name)
 MARK = re.compile(r"(?<!\\)\[[^\[\]]*\]\(#w-([a-z0-9-]+)\)")
 SPOKEN = ("Markdown", "Caption", "Info", "Warning", "UnknownElement")  # words on the page; the last also holds boards
 LINKS = {
@@ -101,8 +101,8 @@ def test_what_no_browser_of_ours_says_is_passed_over(asked, monkeypatch):
 
 def test_the_list_has_every_word_and_finds_those_that_are_looked_for():
     app = open_link("lessons", "learn=Words+to+know")
-    assert all(f"**{one.title.replace('-', chr(92) + '-')}**" in said(app) for one in files.entries().values())
+    assert all(f"**{entry.title.replace('-', chr(92) + '-')}**" in said(app) for entry in files.entries().values())
     (box,) = app.text_input
-    found = said(box.set_value("nucleus").run())
-    assert "**top\\-p**" in found and "**head**" not in found
+    list_words = said(box.set_value("nucleus").run())
+    assert "**top\\-p**" in list_words and "**head**" not in list_words
     assert "No word here has “xyzzy”" in said(app.text_input[0].set_value("xyzzy").run())

@@ -23,7 +23,7 @@ PLACES = sorted(
 )
 
 
-def found(name: str) -> Any:
+def object_of(name: str) -> Any:
     """What a dotted name stands for: a module, or what one holds."""
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
@@ -39,4 +39,4 @@ def found(name: str) -> Any:
 
 @pytest.mark.parametrize(("name", "where"), PLACES)
 def test_a_name_that_is_written_stands_for_something(name, where):
-    assert found(name) is not None
+    assert object_of(name) is not None

@@ -65,17 +65,17 @@ def questions() -> list:
 
 @pytest.mark.parametrize(("name", "asked", "given"), questions())
 def test_what_a_lesson_asks_is_answered_by_the_board_of_page_heads(name, asked, given):
-    table, found = labels(name), answer(models.load(name), asked, "a", **given).value
+    table, answer_value = labels(name), answer(models.load(name), asked, "a", **given).value
     at = given.get("at", "")
     if asked == "share of a head":
         row = table.set_index(["layer", "head"]).loc[(given["layer"], given["head"])]
-        assert float(found) == round(100 * row[at])
+        assert float(answer_value) == round(100 * row[at])
     elif asked == "share on special tokens":
-        assert float(found) == round(100 * table[table["layer"] == given["layer"]]["first"].mean())
+        assert float(answer_value) == round(100 * table[table["layer"] == given["layer"]]["first"].mean())
     elif asked == "head that looks most":
         best = table.loc[table[at].idxmax()]
-        assert found == f"L{best['layer']} H{best['head']}"
+        assert answer_value == f"L{best['layer']} H{best['head']}"
     elif asked == "heads that look":
-        assert found == (table[at] >= 0.5).sum()
+        assert answer_value == (table[at] >= 0.5).sum()
     else:
-        assert found == (table["induction"].max() >= given.get("least", 0.5))
+        assert answer_value == (table["induction"].max() >= given.get("least", 0.5))

@@ -107,7 +107,7 @@ def test_one_head_of_the_filler_looks_at_the_token_after_and_two_at_the_token_be
 
 
 def test_heads_of_the_filler_find_nouns_and_verbs_beyond_any_distance(filler):
-    assert len(sentences()) == 40 and sum(len(one.pairs["article"]) for one in sentences()) == 95
+    assert len(sentences()) == 40 and sum(len(sentence.pairs["article"]) for sentence in sentences()) == 95
     assert [round(100 * found_by_distance(relation)[0]) for relation in ("article", "object")] == [46, 56]
     chosen, tried = (found_by_heads(filler, "article", sentences()[part::2]) for part in (0, 1))
     assert np.unravel_index(chosen.argmax(), chosen.shape) == (5, 1) and round(100 * tried[5, 1]) == 87
@@ -136,7 +136,7 @@ def test_the_writer_leans_to_the_second_name_whoever_that_is_and_three_heads_are
     shares = [round(100 * float((leads(writer, order) > 0).mean())) for order in ("right name first", "repeated name first")]
     assert shares == [8, 56]
     first, second = (looks_at_names(writer, order) for order in ("right name first", "repeated name first"))
-    assert [round(100 * float(one[5, 1])) for one in (first["right"], first["repeated"], second["right"])] == [12, 47, 49]
+    assert [round(100 * float(looks[5, 1])) for looks in (first["right"], first["repeated"], second["right"])] == [12, 47, 49]
     three, others = (edits_of(changes, writer) for changes in ("m5.0,m5.1,m5.6", "m5.3,m5.4,m5.7"))
     orders = [leads(writer, order, three).mean() for order in ("right name first", "repeated name first")]
     assert np.abs(orders).max() < 0.2, "no name leads any more"
@@ -156,12 +156,15 @@ PUBLISHED = [
 def test_each_lesson_about_a_paper_has_its_numbers_with_their_source():
     papers = {name for name in files.files() if files.find(name).group == "Papers"}
     assert {name for name, *_ in PUBLISHED} == papers
-    told = [step.published for name in papers for step in files.find(name).steps if step.published]
-    assert all(re.search(r" et al\. 20|Zuidema 20", one.source) and one.differ.endswith((".", "?")) for one in told)
+    all_published = [step.published for name in papers for step in files.find(name).steps if step.published]
+    assert all(
+        re.search(r" et al\. 20|Zuidema 20", published.source) and published.differ.endswith((".", "?"))
+        for published in all_published
+    )
 
 
 @pytest.mark.parametrize(
-    "name, number, row", [one for one in PUBLISHED if one[2].answer], ids=lambda value: str(getattr(value, "of", value))
+    "name, number, row", [row for row in PUBLISHED if row[2].answer], ids=lambda value: str(getattr(value, "of", value))
 )
 def test_what_a_published_number_is_held_against_is_measured_of_the_lessons_model(name, number, row):
     lesson = files.find(name)
@@ -174,7 +177,7 @@ def test_a_number_that_is_only_written_in_another_way_waits_for_the_answer_too()
     """“2 of 48 heads” tells what “How many of the 48 heads?” asks for."""
     step = files.find("paper-bert").steps[2]
     assert step.published
-    assert [beside_papers.asks_for(step, one) for one in step.published.numbers] == [True, False]
+    assert [beside_papers.asks_for(step, number) for number in step.published.numbers] == [True, False]
 
 
 # ---------------------------------------------------------------- the list

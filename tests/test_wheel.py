@@ -75,7 +75,7 @@ def test_what_lies_in_the_wheel(wheel):
             for node in ast.walk(ast.parse(held.read(name))):
                 asked = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 asked += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-                assert not {one.partition(".")[0] for one in asked} & set(FOLDERS), f"{name}: {ast.unparse(node)}"
+                assert not {name.partition(".")[0] for name in asked} & set(FOLDERS), f"{name}: {ast.unparse(node)}"
         raw = held.read(next(name for name in names if name.endswith(".dist-info/METADATA")))
     about = Metadata.from_email(raw, validate=True)
     assert (about.name, str(about.version)) == ("headlight", VERSION)
@@ -106,9 +106,9 @@ def test_what_lies_in_the_wheel(wheel):
 
 
 def test_the_version_is_the_newest_of_the_change_log():
-    said = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1]
+    match = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1]
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)[1]
-    assert said == cited == VERSION
+    assert match == cited == VERSION
 
 
 def test_imports_are_rewritten_and_nothing_else():

@@ -117,10 +117,10 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("name, model, given, told", WRONG)
-def test_where_there_is_no_answer_a_sentence_says_why(name, model, given, told):
+@pytest.mark.parametrize("name, model, given, words", WRONG)
+def test_where_there_is_no_answer_a_sentence_says_why(name, model, given, words):
     assert name in ANSWERS
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=words):
         answer(models.load(model), name, "The cat [MASK] on the mat.", **given)
 
 

@@ -19,9 +19,9 @@ costs = st.builds(StepCost, parts, parts, parts, parts, parts)
 
 
 @given(costs, st.builds(Speeds, numbers, numbers, numbers), st.integers(1, 10**6), st.floats(1e-5, 100), st.floats(1e-5, 100))
-def test_at_the_measured_length_it_is_what_was_measured_and_a_longer_text_is_never_quicker(cost, quick, length, kept, again):
-    times_of = StepTime(cost, quick, length, kept, again)
-    assert times_of.with_cache(length) == kept and times_of.without_cache(length) == again
+def test_at_the_measured_length_it_is_what_was_measured_and_a_longer_text_is_never_quicker(cost, quick, length, cached, uncached):
+    times_of = StepTime(cost, quick, length, cached, uncached)
+    assert times_of.with_cache(length) == cached and times_of.without_cache(length) == uncached
     for times in (times_of.with_cache, times_of.without_cache):
         seconds = [times(n) for n in LENGTHS]
         assert seconds == sorted(seconds) and seconds[0] >= -1e-12

@@ -37,7 +37,7 @@ PAGES = [
 ]
 EXPERIMENTS = ["Switch+off", "Two+texts", "What+wrote+it", "Circuit", "Steer"]
 PARTS = ["Importance", "Stand-ins", "Weights"]
-EXPERTS = [*(f"change?experiment={one}" for one in EXPERIMENTS), *(f"heads?heads-part={one}" for one in PARTS)]
+EXPERTS = [*(f"change?experiment={experiment}" for experiment in EXPERIMENTS), *(f"heads?heads-part={part}" for part in PARTS)]
 LEVELS = ["beginner", "intermediate", "expert"]
 VISITS = [*enumerate([*PAGES, *EXPERTS, "overview?"])]
 AXE = "() => axe.run({ resultTypes: ['violations'], selectors: false }).then((found) => found.violations)"
@@ -101,8 +101,8 @@ def violations(opened) -> list[str]:
     if not opened.evaluate("() => 'axe' in window"):
         opened.evaluate(Axe().axe_script)
     return [
-        f"{one['id']} ({one['impact']}): {one['help']}: {node['html'][:200]}"
-        for one in opened.evaluate(AXE)
-        if one["impact"] in GRAVE
-        for node in one["nodes"]
+        f"{violation['id']} ({violation['impact']}): {violation['help']}: {node['html'][:200]}"
+        for violation in opened.evaluate(AXE)
+        if violation["impact"] in GRAVE
+        for node in violation["nodes"]
     ]

@@ -72,16 +72,16 @@ def test_back_and_forward_keep_level_model_and_text_and_the_address_says_them(op
 def agree(page: Page, path: str, level: str, model: str, text: str) -> None:
     """The address, the side bar and the page itself say the same of a visitor's choices."""
     chosen = {"level": level.lower(), "model": model, "text": text}
-    told = {name: value for name, value in chosen.items() if value not in ("beginner", "writer")}
+    named_choices = {name: value for name, value in chosen.items() if value not in ("beginner", "writer")}
     words = sections(ROOT / "pages" / (path or "type") / f"{level.lower()}.md")
     expect(page.locator(".st-key-heading")).to_contain_text(words["purpose"], timeout=START)
     expect(page.get_by_test_id("stSidebar").get_by_role("radio", name=level)).to_be_checked()
     expect(page.get_by_role("combobox", name="Model")).to_have_value(model)
     expect(page.get_by_label(BOX)).to_have_value(text)
-    page.wait_for_url(lambda url: said(url) == (f"/{path}", told), wait_until="commit")
+    page.wait_for_url(lambda url: page_and_choices(url) == (f"/{path}", named_choices), wait_until="commit")
 
 
-def said(url: str) -> tuple[str, dict[str, str]]:
+def page_and_choices(url: str) -> tuple[str, dict[str, str]]:
     """The page of an address, and what it says."""
     parts = urlsplit(url)
     return parts.path, dict(parse_qsl(parts.query))
@@ -94,11 +94,11 @@ def test_a_late_message_of_an_old_text_takes_nothing_out_of_the_address(open_pag
     every = {"lesson": "paper-bert", "step": "2", "level": "expert", "model": "filler", "text": "A dog ran", "token": "0"}
     page.get_by_label(BOX).press("End")
     page.get_by_label(BOX).press_sequentially(" ran", delay=60)
-    page.wait_for_url(lambda url: every.items() <= said(url)[1].items(), wait_until="commit")
-    chosen = said(page.url)
+    page.wait_for_url(lambda url: every.items() <= page_and_choices(url)[1].items(), wait_until="commit")
+    chosen = page_and_choices(page.url)
     page.evaluate("history.pushState({}, '', '/attention?level=expert&text=A+dog')")
-    assert every.items() - {("text", "A dog ran")} <= said(page.url)[1].items()
-    page.wait_for_url(lambda url: said(url) == chosen, wait_until="commit")
+    assert every.items() - {("text", "A dog ran")} <= page_and_choices(page.url)[1].items()
+    page.wait_for_url(lambda url: page_and_choices(url) == chosen, wait_until="commit")
 
 
 PRESS_ON = """path => {
@@ -175,12 +175,12 @@ def test_a_text_too_long_for_a_link_says_so_and_the_next_one_is_in_the_address_a
     box = page.get_by_label(BOX)
     expect(box).to_have_value("A dog", timeout=START)
     box.fill("The cat sat. " * 500)
-    told = page.get_by_text("A link carries at most 6,000 characters, so this text is not in the address")
-    expect(told).to_be_visible(timeout=START)
+    notice = page.get_by_text("A link carries at most 6,000 characters, so this text is not in the address")
+    expect(notice).to_be_visible(timeout=START)
     expect(page).to_have_url(re.compile("/$"))
     box.fill("Two birds")
     expect(page).to_have_url(re.compile(r"\?text=Two\+birds$"))
-    expect(told).to_have_count(0)
+    expect(notice).to_have_count(0)
     box.fill("Two birds sing")
     expect(page).to_have_url(re.compile(r"\?text=Two\+birds\+sing$"))
 

@@ -37,14 +37,14 @@ def shades(page: Page) -> list[tuple[str, float]]:
 def test_pointing_at_a_word_of_the_answer_lights_what_it_was_chosen_for(open_page, looked, level):
     page = open_page(link("", model="translator", text=SOURCE, target=TARGET, level=level))
     reading = page.locator("[data-part=reading]")
-    for after, said in (("Le", "chien"), ("chien", "voit"), ("voit", "un")):
-        word = reading.get_by_role("button", name=said, exact=True)
+    for after, words in (("Le", "chien"), ("chien", "voit"), ("voit", "un")):
+        word = reading.get_by_role("button", name=words, exact=True)
         expect(word).to_be_visible(timeout=WAIT)
         word.hover()
         expect(reading.locator(".sentence")).to_contain_text(
-            f"After “{after}”, choosing “{said}”, it looks most at “{looked[said]}”"
+            f"After “{after}”, choosing “{words}”, it looks most at “{looked[words]}”"
         )
-        assert max(shades(page), key=lambda one: one[1])[0] == looked[said]
+        assert max(shades(page), key=lambda shade: shade[1])[0] == looked[words]
     reading.get_by_role("button", name="dog", exact=True).hover()
     expect(reading.locator(".sentence")).to_contain_text(re.compile("“dog” is looked at most after “.*”, choosing “.*”"))
 

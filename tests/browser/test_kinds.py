@@ -98,16 +98,16 @@ def test_an_encoder_decoder_answers_as_one_types(open_with, folders):
     page, model = open_with("T5", level="intermediate"), models.load(str(folders["T5"]))
     answer = page.get_by_label("The answer so far")
     answer.click()
-    said = ""
+    typed_text = ""
     for key in "the dog":
         page.keyboard.press("Space" if key == " " else key)
-        said += key
-        expect(chips(page, "target")).to_have_count(len(model.trace(TEXT, said).target))
-        expect(bars(page).first).to_contain_text(percent(model.predict(TEXT, said, top=1)[0].probability))
+        typed_text += key
+        expect(chips(page, "target")).to_have_count(len(model.trace(TEXT, typed_text).target))
+        expect(bars(page).first).to_contain_text(percent(model.predict(TEXT, typed_text, top=1)[0].probability))
     expect(chips(page)).to_have_count(len(model.tokenize(TEXT)))
-    best = model.predict(TEXT, said, top=1)[0]
+    best = model.predict(TEXT, typed_text, top=1)[0]
     bars(page).first.click()
-    expect(answer).to_have_value(said + best.text)
+    expect(answer).to_have_value(typed_text + best.text)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,9 @@ def test_it_is_begun_from_the_list_and_left_and_used_by_keys_alone(open_page):
     in_menu(page, "Lessons").hover(trial=True)
     panel.get_by_role("heading", name=first.title).click(trial=True, position={"x": 4, "y": 4})
     page.set_viewport_size({"width": 1280, "height": 800})
-    grave = [one["id"] for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
+    grave = [
+        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
+    ]
     assert grave == []
     panel.get_by_role("button", name="Next", exact=True).focus()
     page.keyboard.press("Enter")

@@ -57,7 +57,7 @@ def box(page: Page):
 
 def edges(page: Page) -> list[int]:
     """The window, as its boxes say it."""
-    return [int(one) for one in page.locator(".hl-overview input").evaluate_all("all => all.map((one) => one.value)")]
+    return [int(edge) for edge in page.locator(".hl-overview input").evaluate_all("all => all.map((one) => one.value)")]
 
 
 def says(page: Page, words: str) -> None:
@@ -152,8 +152,8 @@ def test_a_model_whose_weights_are_not_numbers_is_refused_in_a_sentence(open_pag
     expect(page.get_by_text("not numbers").first).to_be_visible(timeout=WAIT)
 
 
-def told(page: Page) -> list[list[int]]:
-    return [one["value"] for one in page.evaluate("told")]
+def sent_windows(page: Page) -> list[list[int]]:
+    return [event["value"] for event in page.evaluate("told")]
 
 
 def map_of(count: int, window: tuple, **options):
@@ -179,24 +179,28 @@ def test_the_window_goes_by_keys_edges_wheel_and_double_press(draw):
     page.mouse.down()
     page.mouse.move(place["x"] + place["width"] * 800 / 1600, place["y"] + place["height"] * 1300 / 1600, steps=3)
     page.mouse.up()
-    found = edges(page)
-    assert (found[0], found[1], found[3]) == (1400, 1599, 1599) and abs(found[2] - 800) < 10, "an edge alone moved"
+    window_edges = edges(page)
+    assert (window_edges[0], window_edges[1], window_edges[3]) == (1400, 1599, 1599) and abs(window_edges[2] - 800) < 10, (
+        "an edge alone moved"
+    )
     page.mouse.wheel(0, -100)
-    assert edges(page)[3] - edges(page)[2] < found[3] - found[2]
+    assert edges(page)[3] - edges(page)[2] < window_edges[3] - window_edges[2]
     stage.dblclick()
     assert edges(page) == [576, 1599, 576, 1599], "all, as far as 1,024 go"
     page.get_by_label("first query").fill("0")
     page.get_by_label("first query").press("Enter")
     assert edges(page) == [0, 1023, 576, 1599]
     page.wait_for_function("told.at(-1)?.value.join() === '0,1023,576,1599'")
-    assert all(0 <= a <= b < 1600 and b - a < 1024 for one in told(page) for a, b in (one[:2], one[2:]))
+    assert all(0 <= a <= b < 1600 and b - a < 1024 for event in sent_windows(page) for a, b in (event[:2], event[2:]))
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_grave_on_the_map(draw, dark):
     page = draw(map_of(300, ((0, 99), (0, 99)), note="A long text."), dark=dark)
     expect(page.locator(".stage")).to_be_visible()
-    assert [one["id"] for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")] == []
+    assert [
+        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
+    ] == []
 
 
 def test_what_is_pointed_at_on_the_map_is_said_with_its_largest_weight(draw):
@@ -258,7 +262,7 @@ def test_one_token_is_drawn(draw, view):
 
 
 @pytest.mark.parametrize(
-    ("view", "said"),
+    ("view", "words"),
     [
         (head_view(HOSTILE, HOSTILE, np.stack([NONE, NONE])), "8 weights are not"),
         (reading_view(HOSTILE, np.stack([NONE, NONE])), "8 weights are not"),
@@ -267,9 +271,9 @@ def test_one_token_is_drawn(draw, view):
     ],
     ids=["head", "reading", "overview", "model"],
 )
-def test_weights_that_are_not_numbers_are_drawn_as_nothing_and_counted(draw, view, said):
+def test_weights_that_are_not_numbers_are_drawn_as_nothing_and_counted(draw, view, words):
     page = draw(view)
-    expect(page.locator(".hl")).to_contain_text(said)
+    expect(page.locator(".hl")).to_contain_text(words)
 
 
 def test_a_heatmap_of_what_is_not_a_number_is_blank():

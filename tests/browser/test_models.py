@@ -151,15 +151,15 @@ def test_a_broken_folder_is_told_and_the_model_in_use_goes_on(new_page, url, fol
 
 
 def test_a_forbidden_folder_is_refused_alike_whether_or_not_it_exists(new_page, url, folders):
-    page, said = visit(new_page(), url), set()
+    page, sentences = visit(new_page(), url), set()
     for path in (folders.outside, folders.outside / "nothing", folders.root / ".." / folders.outside.name):
         ask_for(page, str(path))
         expect(says(page)).to_contain_text(path.name)
         expect(picker(page)).to_have_value("writer")
-        said.add(says(page).inner_text().replace(f"“{os.path.basename(os.path.normpath(path))}”", "NAME"))
+        sentences.add(says(page).inner_text().replace(f"“{os.path.basename(os.path.normpath(path))}”", "NAME"))
         page.reload()
         expect(bars(page).first).to_be_visible()
-    assert len(said) == 1
+    assert len(sentences) == 1
     no_error(page)
 
 

@@ -18,16 +18,16 @@ from ui.processes.proxy import COOKIE
 
 def home(page: Page) -> str:
     """Which process a browser is with."""
-    return next(one["value"] for one in page.context.cookies() if one["name"] == COOKIE)
+    return next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE)
 
 
 def other_than(url: str, value: str) -> str:
     """The cookie of the other process, which new visitors get too."""
     while True:
         with urlopen(url, timeout=20) as answer:
-            found = re.search(rf"{COOKIE}=(\w+)", answer.headers["Set-Cookie"])[1]
-        if found != value:
-            return found
+            cookie_value = re.search(rf"{COOKIE}=(\w+)", answer.headers["Set-Cookie"])[1]
+        if cookie_value != value:
+            return cookie_value
 
 
 def test_a_class_meets_in_the_process_of_its_room_and_again_when_that_was_killed(chromium, new_page):
@@ -56,8 +56,8 @@ def test_a_class_meets_in_the_process_of_its_room_and_again_when_that_was_killed
 def serving(supervisor: int) -> int:
     """The process that has pages open: here all of them are in one."""
     lines = {
-        one.pid: sum(line.status == psutil.CONN_ESTABLISHED for line in one.net_connections("tcp"))
-        for one in psutil.Process(supervisor).children(recursive=True)
-        if one.name() != "caddy"
+        process.pid: sum(line.status == psutil.CONN_ESTABLISHED for line in process.net_connections("tcp"))
+        for process in psutil.Process(supervisor).children(recursive=True)
+        if process.name() != "caddy"
     }
     return max(lines, key=lines.__getitem__)

@@ -123,8 +123,8 @@ def all_see_where_who_leads_points(room: Class) -> None:
 
 
 def nobody_loses_a_letter_where_two_write_at_once(room: Class) -> None:
-    for one, other in zip(" today", " now, ", strict=True):
-        type_on(room.lead, one, 0)
+    for letter, other in zip(" today", " now, ", strict=True):
+        type_on(room.lead, letter, 0)
         type_on(room.first, other, 0)
     expect(box(room.second)).to_have_value(f"{SAT} today")
     expect(strip(room.first)).to_contain_text("You go your own way. The class is at Type.")

@@ -19,16 +19,16 @@ def main() -> int:
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--only", choices=[*KINDS])
     asked.add_argument("--seconds", type=float, default=math.inf, help="of each kind at most; what fits is counted")
-    said = asked.parse_args()
+    options = asked.parse_args()
     total = Counted()
     for name, kind in KINDS.items():
-        if said.only not in (None, name):
+        if options.only not in (None, name):
             continue
-        count = said.inputs if said.only else max(1, said.inputs * kind.share // 10_000)
-        found = run(kind, count, said.seed, said.seconds, partial(say, name))
-        print(f"{name}, seed {said.seed}: {told(found)}", flush=True)
-        total = Counted(total.inputs + found.inputs, total.refused + found.refused, total.faults + found.faults)
-    print(f"all, seed {said.seed}: {told(total)}")
+        count = options.inputs if options.only else max(1, options.inputs * kind.share // 10_000)
+        result = run(kind, count, options.seed, options.seconds, partial(say, name))
+        print(f"{name}, seed {options.seed}: {summary(result)}", flush=True)
+        total = Counted(total.inputs + result.inputs, total.refused + result.refused, total.faults + result.faults)
+    print(f"all, seed {options.seed}: {summary(total)}")
     return 1 if total.faults else 0
 
 
@@ -36,7 +36,7 @@ def say(name: str, fault: str) -> None:
     print(f"A fault in {name}: {fault}", flush=True)
 
 
-def told(counted: Counted) -> str:
+def summary(counted: Counted) -> str:
     return f"{counted.inputs} inputs, {counted.refused} handled refusals, {len(counted.faults)} faults"
 
 

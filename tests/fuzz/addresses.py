@@ -20,9 +20,9 @@ from ui import state
 
 KEYS = {key.name: key for key in state.linked_keys()}
 FAMILIES = [
-    *(f"build-{one.name}" for one in fields(TransformerConfig)),
-    *(f"train-{one.name}" for one in (*fields(TransformerConfig), *fields(Recipe))),
-    *(f"generate-{one.name.replace('_', '-')}" for one in fields(Strategy)),
+    *(f"build-{field.name}" for field in fields(TransformerConfig)),
+    *(f"train-{field.name}" for field in (*fields(TransformerConfig), *fields(Recipe))),
+    *(f"generate-{field.name.replace('_', '-')}" for field in fields(Strategy)),
 ]
 NAMES = [*KEYS, *FAMILIES, *{name for _, link, _ in LINKS for name, _ in parse_qsl(link)}]
 STRANGE = [
@@ -55,7 +55,7 @@ FAVOURITES = [
     "trained",
     "language",
 ]
-RIGHT: dict[str, list[str]] = {name: [str(one) for one in key.values] for name, key in KEYS.items()}
+RIGHT: dict[str, list[str]] = {name: [str(value) for value in key.values] for name, key in KEYS.items()}
 for _, link, _ in LINKS:
     for name, value in parse_qsl(link):
         RIGHT.setdefault(name, []).append(value)
@@ -172,18 +172,18 @@ def values(draw: st.DrawFn, name: str) -> Any:
         case "right":
             return draw(st.sampled_from(right))
         case "nearly":
-            one = draw(st.sampled_from(right))
-            at = draw(st.integers(0, len(one)))
+            item = draw(st.sampled_from(right))
+            at = draw(st.integers(0, len(item)))
             return draw(
                 st.sampled_from(
                     [
-                        one.upper(),
-                        f" {one}",
-                        f"{one} ",
-                        one[:at],
-                        one[:at] + draw(st.sampled_from("0 .,-~@x9²")) + one[at:],
-                        one * 2,
-                        one.replace("1", "99"),
+                        item.upper(),
+                        f" {item}",
+                        f"{item} ",
+                        item[:at],
+                        item[:at] + draw(st.sampled_from("0 .,-~@x9²")) + item[at:],
+                        item * 2,
+                        item.replace("1", "99"),
                     ]
                 )
             )
@@ -235,18 +235,18 @@ def inputs() -> st.SearchStrategy[tuple]:
     return st.sampled_from(PAGES).flatmap(lambda page: st.tuples(st.just(page), st.lists(links(page), min_size=1, max_size=2)))
 
 
-def tried(one: tuple[str, list[dict[str, Any]]]) -> bool:
+def tried(case: tuple[str, list[dict[str, Any]]]) -> bool:
     """Whether a page told of something that an address asks for in vain."""
-    page, (first, *others) = one
+    page, (first, *others) = case
     with watched():
         app = wait(open_given(page, first, tuple(dict.fromkeys(name for link in (first, *others) for name in named(link)))))
-        told = bool(app.warned) or refused(app)
+        notices = bool(app.warned) or refused(app)
         for link in others:  # as the browser's way back has it
             app.query_params.clear()
             for name, value in link.items():
                 app.query_params[name] = value
-            told = refused(wait(app.run())) or told
-    return told
+            notices = refused(wait(app.run())) or notices
+    return notices
 
 
 def named(link: dict[str, Any]) -> list[str]:

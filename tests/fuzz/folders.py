@@ -193,28 +193,30 @@ SETTINGS = [  # that a config of another kind has, or that libraries look for
 ]
 
 
-def places(found: Any, path: tuple = ()) -> list[tuple]:
+def places(expected: Any, path: tuple = ()) -> list[tuple]:
     """Every place in what a JSON file holds; of long lists the first few."""
-    inner = list(found.items()) if isinstance(found, dict) else list(enumerate(found)) if isinstance(found, list) else []
+    inner = (
+        list(expected.items()) if isinstance(expected, dict) else list(enumerate(expected)) if isinstance(expected, list) else []
+    )
     return [path, *(place for key, value in inner[:40] for place in places(value, (*path, key)))]
 
 
 @st.composite
 def settings_changed(draw: st.DrawFn, file: Path) -> None:
     """A value of a JSON file is another one, gone, or new."""
-    found = json.loads(file.read_text("utf-8"))
+    content = json.loads(file.read_text("utf-8"))
     for _ in range(draw(st.integers(1, 2))):
-        where = draw(st.sampled_from([one for one in places(found) if one] or [()]))
-        at = functools.reduce(lambda inner, key: inner[key], where[:-1], found)
+        where = draw(st.sampled_from([place for place in places(content) if place] or [()]))
+        at = functools.reduce(lambda inner, key: inner[key], where[:-1], content)
         if not where or draw(st.integers(0, 3)) == 0:
-            target = at if isinstance(at, dict) else found
+            target = at if isinstance(at, dict) else content
             if isinstance(target, dict):
                 target[draw(st.sampled_from(SETTINGS))] = draw(ODD)
         elif draw(st.integers(0, 3)) == 0:
             del at[where[-1]]
         else:
             at[where[-1]] = draw(ODD)
-    file.write_text(json.dumps(found), "utf-8")
+    file.write_text(json.dumps(content), "utf-8")
 
 
 @st.composite
@@ -349,9 +351,9 @@ def inputs() -> st.SearchStrategy[tuple[Path, str]]:
     return st.tuples(folders(), TEXT)
 
 
-def tried(one: tuple[Path, str]) -> bool:
+def tried(case: tuple[Path, str]) -> bool:
     """Whether a folder is refused as the app opens it, or the text by the model that it makes."""
-    folder, text = one
+    folder, text = case
     try:
         with watched() as log:
             shelf = Shelf(loaded._load, lambda: 10**9)
@@ -359,7 +361,7 @@ def tried(one: tuple[Path, str]) -> bool:
             assert job.ended.wait(300), "it is still opened after five minutes"
             if job.error:
                 assert is_sentence(job.error), job.error
-                log.kept = [record for record in log.kept if record.name != loaded.__name__]  # told of in its refusal
+                log.records = [record for record in log.records if record.name != loaded.__name__]  # told of in its refusal
                 return True
             try:
                 reads(shelf.get(str(folder)), text)
@@ -397,18 +399,18 @@ def reads(model: Any, text: str) -> None:
                 raise
 
 
-def shown(one: tuple[Path, str]) -> bool:
+def shown(case: tuple[Path, str]) -> bool:
     """The same on pages: the folder is chosen in the address of one that draws much of it."""
-    folder, text = one
+    folder, text = case
     before = allowed.folders
     allowed.folders = lambda: allowed.roots(address="localhost")
     try:
         with watched() as log:
             page = ("type", "attention", "inside", "generate", "space")[len(text) % 5]
             given = {"model": str(folder), "level": "expert", "text": text[:200].encode("utf-8", "surrogatepass")}
-            found = refused(wait(open_given(page, given)))
-            log.kept = [record for record in log.kept if record.name != loaded.__name__]
-            return found
+            result = refused(wait(open_given(page, given)))
+            log.records = [record for record in log.records if record.name != loaded.__name__]
+            return result
     finally:
         allowed.folders = before
         shutil.rmtree(folder.parent, ignore_errors=True)

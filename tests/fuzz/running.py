@@ -59,14 +59,14 @@ def run(
     @seed(begins)
     @settings(max_examples=count, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(kind.inputs())
-    def tries(one: Any) -> None:
+    def tries(case: Any) -> None:
         if time.monotonic() > until:
             raise Ended
         counted.inputs += 1
         try:
-            counted.refused += kind.tried(one)
+            counted.refused += kind.tried(case)
         except Exception:
-            counted.faults.append(f"{one!r:.2000}\n{traceback.format_exc()}")
+            counted.faults.append(f"{case!r:.2000}\n{traceback.format_exc()}")
             tell(counted.faults[-1])
 
     with suppress(Ended):

@@ -124,8 +124,8 @@ def tokens(model: LanguageModel, trace: Trace, text: str, target: str) -> None:
     for token in trace.tokens:
         assert 0 <= token.start <= token.end <= len(text) + (0 if token.segment == 0 else len(target)), token
         token.text.encode()
-    for one in model.tokenize(text):
-        model.token_text(one.id).encode()
+    for read_token in model.tokenize(text):
+        model.token_text(read_token.id).encode()
     analysis.as_written(trace.tokens, text, target)
     groups = analysis.words(trace.tokens)
     assert sorted(at for group in groups for at in group) == list(range(len(trace.tokens)))
@@ -136,8 +136,8 @@ def tokens(model: LanguageModel, trace: Trace, text: str, target: str) -> None:
 def predictions(model: LanguageModel, trace: Trace, text: str, target: str) -> None:
     if model.info.kind == "encoder-decoder":
         loaded.go_on(model.info.name, text[:300], target[:300])
-    for one in model.predict(text[:2000], target[:2000], top=5):
-        assert 0 <= one.probability <= 1 and plain(named(one.text)).isprintable()  # as pages name it
+    for prediction in model.predict(text[:2000], target[:2000], top=5):
+        assert 0 <= prediction.probability <= 1 and plain(named(prediction.text)).isprintable()  # as pages name it
 
 
 def attention(model: LanguageModel, trace: Trace, text: str, target: str) -> None:
@@ -182,9 +182,9 @@ def inputs() -> st.SearchStrategy[tuple]:
     return st.tuples(st.sampled_from(models.names()), TEXTS, TEXT, st.sampled_from(READINGS))
 
 
-def tried(one: tuple[str, str, str, Reading]) -> bool:
+def tried(case: tuple[str, str, str, Reading]) -> bool:
     """Whether a text was refused: a model may not predict, or not go on with a text, and says so."""
-    name, text, target, reading = one
+    name, text, target, reading = case
     with watched():
         model = loaded.model(name)
         target = target if model.info.kind == "encoder-decoder" else ""
@@ -212,9 +212,9 @@ def typed_inputs() -> st.SearchStrategy[tuple]:
     )
 
 
-def typed(one: tuple[str, str, str, str, bool, bool]) -> bool:
+def typed(case: tuple[str, str, str, str, bool, bool]) -> bool:
     """A text on a page: in its address, or typed into its box; and in the second box where there is one."""
-    page, level, model, text, linked, beside = one
+    page, level, model, text, linked, beside = case
     given = {"level": level, "model": model, "text": "The cat", "target": ""}
     if linked:
         given["text"] = text[:6000].encode("utf-8", "surrogatepass")  # type: ignore[assignment]  # bytes, as they are sent

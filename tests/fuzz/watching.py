@@ -26,21 +26,24 @@ class Log(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kept: list[logging.LogRecord] = []
+        self.records: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.exc_info or record.stack_info or record.levelno >= logging.ERROR:
-            self.kept.append(record)
+            self.records.append(record)
 
 
 @contextmanager
 def watched() -> Iterator[Log]:
     """All that is logged meanwhile. Errors: AssertionError at the end for what is no handled refusal, and what ended a thread."""
     log, ended = Log(), list[str]()
-    loggers = [logging.getLogger(), *(one for one in map(logging.getLogger, ("streamlit", "transformers")) if not one.propagate)]
+    loggers = [
+        logging.getLogger(),
+        *(logger for logger in map(logging.getLogger, ("streamlit", "transformers")) if not logger.propagate),
+    ]
     before = threading.excepthook
-    threading.excepthook = lambda told: ended.append(
-        "".join(traceback.format_exception(told.exc_type, told.exc_value, told.exc_traceback))
+    threading.excepthook = lambda event: ended.append(
+        "".join(traceback.format_exception(event.exc_type, event.exc_value, event.exc_traceback))
     )
     for logger in loggers:
         logger.addHandler(log)
@@ -50,9 +53,9 @@ def watched() -> Iterator[Log]:
         threading.excepthook = before
         for logger in loggers:
             logger.removeHandler(log)
-    for record in log.kept:
+    for record in log.records:
         error = record.exc_info[1] if record.exc_info else None
-        assert error is not None and is_refusal(error), f"Logged: {record.getMessage()}\n{told(error)}{record.stack_info}"
+        assert error is not None and is_refusal(error), f"Logged: {record.getMessage()}\n{traceback_of(error)}{record.stack_info}"
     assert not ended, f"A thread ended: {ended[0]}"
 
 
@@ -61,7 +64,7 @@ def is_refusal(error: BaseException) -> bool:
     if isinstance(error, ModelError | FileError):
         return is_sentence(str(error))
     frames = traceback.extract_tb(error.__traceback__)
-    ours = bool(frames) and any(Path(frames[-1].filename).is_relative_to(one) for one in OURS)
+    ours = bool(frames) and any(Path(frames[-1].filename).is_relative_to(folder) for folder in OURS)
     return isinstance(error, ValueError) and ours and is_sentence(str(error))
 
 
@@ -70,14 +73,16 @@ def is_sentence(text: str) -> bool:
     return not UNREADABLE.search(text) and 10 < len(text) < LONGEST and "Traceback" not in text and UNFORESEEN not in text
 
 
-def told(error: BaseException | None) -> str:
+def traceback_of(error: BaseException | None) -> str:
     return "" if error is None else "".join(traceback.format_exception(error))
 
 
 def refused(app: AppTest) -> bool:
     """Whether a page refuses something of what it was asked for. Errors: AssertionError for a traceback in place of a page."""
-    assert not app.exception, [one.stack_trace or one.value for one in app.exception]
+    assert not app.exception, [element.stack_trace or element.value for element in app.exception]
     assert app.markdown, "the page is empty"
-    complaints = [one.value for one in (*app.error, *app.warning)]
-    assert not [one for one in complaints if UNFORESEEN in one or not is_sentence(re.sub(r"\\(?=\S)", "", one))], complaints
+    complaints = [element.value for element in (*app.error, *app.warning)]
+    assert not [
+        complaint for complaint in complaints if UNFORESEEN in complaint or not is_sentence(re.sub(r"\\(?=\S)", "", complaint))
+    ], complaints
     return bool(complaints)

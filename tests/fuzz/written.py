@@ -113,7 +113,9 @@ def mostly(*right: str, seldom: int = SELDOM) -> st.SearchStrategy[str]:
 KEYS = {key.name: key for key in state.linked_keys()}
 CHOICE = mostly(*KEYS, "build-layers", "train-steps", "generate-top-k")
 BY_KIND = {bool: ["true", "false"], int: ["1", "3"], float: ["0.5", "2"], str: ["The cat", "1", '"..."', "a [MASK]"]}
-RIGHT = {name: [str(one) for one in key.values] or BY_KIND.get(type(key.default), ["1", "3", "L1"]) for name, key in KEYS.items()}
+RIGHT = {
+    name: [str(value) for value in key.values] or BY_KIND.get(type(key.default), ["1", "3", "L1"]) for name, key in KEYS.items()
+}
 RIGHT |= {"layer": ["L2", "L0", "5"], "head": ["H1", "0", "H7"]}
 
 
@@ -161,18 +163,22 @@ def questions(draw: st.DrawFn) -> str:
     """A question by its grammar. Most of what it gives to its answer is of the kind that the answer takes."""
     answer = draw(mostly(*ANSWERS))
     takes = list(inspect.signature(ANSWERS[answer]).parameters.values())[2:] if answer in ANSWERS else []
-    own = {one.name.rstrip("_"): TAKEN[kind_of(one)] for one in takes if one.default is one.empty or draw(st.booleans())}
+    own = {
+        parameter.name.rstrip("_"): TAKEN[kind_of(parameter)]
+        for parameter in takes
+        if parameter.default is parameter.empty or draw(st.booleans())
+    }
     if draw(st.integers(1, SELDOM)) == SELDOM // 2:
         own |= {name: ["1", "cat"] for name in draw(st.lists(st.sampled_from(GIVEN), max_size=3))}
-    told = ["  ask: What?", f"  answer: {answer}"]
+    notices = ["  ask: What?", f"  answer: {answer}"]
     if own:
-        told.append("  given: {" + ", ".join(f"{name}: {draw(mostly(*values))}" for name, values in own.items()) + "}")
+        notices.append("  given: {" + ", ".join(f"{name}: {draw(mostly(*values))}" for name, values in own.items()) + "}")
     for name, right in (("expect", "2"), ("hint", "No."), ("show", "{layer: 1}")):
         if draw(st.integers(0, 5)) == 0:
-            told.append(f"  {name}: {draw(mostly(right))}")
+            notices.append(f"  {name}: {draw(mostly(right))}")
     if draw(st.integers(1, SELDOM)) == SELDOM // 2:
-        told.append(f"  {draw(st.sampled_from(['other', 'given', 'ask']))}: {draw(ODDLY)}")
-    return "question:\n" + "\n".join(draw(st.permutations(told)))
+        notices.append(f"  {draw(st.sampled_from(['other', 'given', 'ask']))}: {draw(ODDLY)}")
+    return "question:\n" + "\n".join(draw(st.permutations(notices)))
 
 
 def kind_of(parameter: inspect.Parameter) -> object:
@@ -192,8 +198,8 @@ def published(draw: st.DrawFn) -> str:
         if draw(st.integers(1, SELDOM)) == SELDOM // 2:
             row.append(draw(st.sampled_from(["given: {layer: 1}", "answer: heads that look", "x: 1"])))
         rows.append("    - " + "\n      ".join(row))
-    told = ["  source: A paper", "  numbers:\n" + "\n".join(rows), f"  differ: {draw(mostly('Another model.'))}"]
-    return "published:\n" + "\n".join(draw(st.permutations(told)))
+    notices = ["  source: A paper", "  numbers:\n" + "\n".join(rows), f"  differ: {draw(mostly('Another model.'))}"]
+    return "published:\n" + "\n".join(draw(st.permutations(notices)))
 
 
 @st.composite
@@ -323,9 +329,9 @@ def shown_lessons() -> st.SearchStrategy[tuple[str, str]]:
     return st.tuples(lessons(), st.sampled_from(["lessons", "type", "attention"]))
 
 
-def shown_lesson(one: tuple[str, str]) -> bool:
+def shown_lesson(case: tuple[str, str]) -> bool:
     """A lesson's file in a folder of a teacher's own, listed on page Lessons or opened beside a page."""
-    text, page = one
+    text, page = case
     with tempfile.TemporaryDirectory() as folder, watched():
         Path(folder, "fuzz.md").write_bytes(text.encode("utf-8", "surrogatepass"))
         before = os.environ.get("HEADLIGHT_LESSONS")
@@ -349,7 +355,7 @@ ENTRY = {
 @st.composite
 def entries(draw: st.DrawFn) -> str:
     """A few words to know by their grammar, with few things wrong."""
-    found = []
+    results = []
     for word in draw(st.lists(st.sampled_from(["token", "head", "key", "query"]), min_size=1, max_size=3, unique=True)):
         names = draw(st.lists(st.sampled_from([*ENTRY]), max_size=3, unique=True))
         block = [f"{name}: {draw(mostly(*ENTRY[name], seldom=20))}" for name in names]
@@ -358,14 +364,16 @@ def entries(draw: st.DrawFn) -> str:
         levels = ["Beginner", *draw(st.lists(st.sampled_from(["Intermediate", "Expert"]), max_size=2, unique=True))]
         if draw(st.integers(1, SELDOM)) == SELDOM // 2:
             levels = draw(st.lists(st.sampled_from(["Beginner", "Expert", "Teacher"]), max_size=3))
-        said = "".join(f"**{level}.** {draw(mostly('A piece of text.', 'Is it one?', seldom=15))}\n\n" for level in levels)
+        meanings = "".join(f"**{level}.** {draw(mostly('A piece of text.', 'Is it one?', seldom=15))}\n\n" for level in levels)
         heading = draw(mostly(word, seldom=15))
-        found.append(f"## {heading}\n\n```yaml\n" + "\n".join(block) + f"\n```\n\n{said}")
-    return "\n".join(found)
+        results.append(f"## {heading}\n\n```yaml\n" + "\n".join(block) + f"\n```\n\n{meanings}")
+    return "\n".join(results)
 
 
 def lexicons() -> st.SearchStrategy[str]:
-    some = st.lists(st.sampled_from(WORDS[1:]), min_size=1, max_size=3).map(lambda parts: "".join(f"## {one}\n" for one in parts))
+    some = st.lists(st.sampled_from(WORDS[1:]), min_size=1, max_size=3).map(
+        lambda parts: "".join(f"## {part}\n" for part in parts)
+    )
     return st.one_of(entries(), some.flatmap(damaged)).map(whole)
 
 
@@ -373,12 +381,12 @@ def tried_lexicon(text: str) -> bool:
     """Whether a file of words was refused; of one that was not, every word leads somewhere."""
     with watched():
         try:
-            found = lexicon.parse(text, "en.md")
-            follow.check(found)
+            result = lexicon.parse(text, "en.md")
+            follow.check(result)
         except FileError as error:
             check_refusal(error, text)
             return True
-        for entry in found.values():
+        for entry in result.values():
             "".join([entry.word, entry.title, *entry.also, *entry.unless, *entry.meanings]).encode()
             if entry.see:
                 page, link = follow.place_of(entry)

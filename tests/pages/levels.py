@@ -17,11 +17,11 @@ NO_LABELS = ("Markdown", "Caption", "Code", "MenuButton")
 
 def labels(app: AppTest) -> set[str]:
     """What the controls on a page are called, and what is offered in them."""
-    found = set[str]()
+    names = set[str]()
     for node in nodes(app):
         if type(node).__name__ not in NO_LABELS:
-            found |= {getattr(node, "label", ""), *map(str, getattr(node, "options", ()))}
-    return found - {""}
+            names |= {getattr(node, "label", ""), *map(str, getattr(node, "options", ()))}
+    return names - {""}
 
 
 def read(app: AppTest) -> str:
@@ -33,9 +33,9 @@ def read(app: AppTest) -> str:
 def says(text: str, page: str, level: str, heading: str) -> bool:
     """Whether a page's text has what stands under a heading of its words, whatever is filled in."""
     files = [*(ROOT / "pages" / page).rglob(f"{level}.md"), ROOT / "ui" / "believe" / f"{level}.md"]
-    found = next((words[heading] for words in map(sections, files) if heading in words), "")
-    pieces = [flat(piece).strip() for piece in re.split(r"\{[a-z_]+\}", found)]
-    return bool(found) and all(piece in text for piece in pieces if len(piece) > 3)
+    words_there = next((words[heading] for words in map(sections, files) if heading in words), "")
+    pieces = [flat(piece).strip() for piece in re.split(r"\{[a-z_]+\}", words_there)]
+    return bool(words_there) and all(piece in text for piece in pieces if len(piece) > 3)
 
 
 def flat(text: str) -> str:

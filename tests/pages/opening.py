@@ -51,7 +51,7 @@ def open_link(page: str, link: str = "", finished: bool = True) -> AppTest:
 def open_given(page: str, given: Mapping[str, Any], listed: tuple[str, ...] = ()) -> AppTest:
     """A page after its first run, at an address with these names and values: texts, bytes as they are sent, or lists of them.
     listed: models that the menu has besides, for AppTest keeps to what a menu has in its first run."""
-    asked = [one for one in (given.get("model", "writer"), given.get("other-model", "writer")) if isinstance(one, str)]
+    asked = [name for name in (given.get("model", "writer"), given.get("other-model", "writer")) if isinstance(name, str)]
     for name in {*asked} & {"writer", "filler", "translator", "sorter"}:
         loaded.model(name)  # so that the page need not be seen waiting for it
     app = AppTest.from_file(str(ROOT / "ui" / "door.py"), default_timeout=PATIENCE)
@@ -63,14 +63,14 @@ def open_given(page: str, given: Mapping[str, Any], listed: tuple[str, ...] = ()
     if listed:
         app.session_state["recent"] = listed
     app.run()
-    app.warned = [one.value for one in app.warning]
+    app.warned = [element.value for element in app.warning]
     return app
 
 
 def finish(app: AppTest) -> AppTest:
     """The same when all that it computes is there, and none of it failed."""
     wait(app)
-    assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
+    assert not app.exception and not app.error, [element.value for element in (*app.exception, *app.error)]
     return app
 
 
@@ -80,7 +80,7 @@ def wait(app: AppTest) -> AppTest:
     while is_at_work(app) and time.monotonic() < until:
         rest()
         app.run()
-        app.warned += [one.value for one in app.warning]
+        app.warned += [element.value for element in app.warning]
     return app
 
 
@@ -94,12 +94,12 @@ def rest(most: float = 2.0) -> None:
 
 def is_at_work(app: AppTest) -> bool:
     """Whether a job's progress stands on the page."""
-    return any(re.search(r"… \d+\s%$", one.proto.text) for one in app.get("progress"))
+    return any(re.search(r"… \d+\s%$", element.proto.text) for element in app.get("progress"))
 
 
 def press(app: AppTest, label: str) -> AppTest:
     """The page after a press on the one button that is called so."""
-    (button,) = (one for one in app.button if one.label == label)
+    (button,) = (button for button in app.button if button.label == label)
     return button.click().run()
 
 

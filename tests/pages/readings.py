@@ -264,7 +264,7 @@ def points(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
     return [Points(stack, places, arranged(hidden[:, places]))]
 
 
-def one_word(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
+def word_readings(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
     texts, stack = tuple(traces[-len(TEXTS.splitlines()) - 1 :]), next(iter(seen.trace.hidden))
     assert [trace.text for trace in texts] == [seen.trace.text, *TEXTS.splitlines()]
     return [Word(WORD, texts, stack, [], arranged(space.word_points(texts, stack, WORD, [])[2]))]
@@ -285,6 +285,6 @@ def vocabulary(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
 
 SPACES: dict[str, Callable[[Look, list[Trace]], list[SpaceReading]]] = {
     "Tokens": points,
-    "One word": one_word,
+    "One word": word_readings,
     "Vocabulary": vocabulary,
 }

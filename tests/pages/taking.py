@@ -48,16 +48,16 @@ def offered(monkeypatch: pytest.MonkeyPatch, page: str, link: str = "") -> dict[
 
 def opened(monkeypatch: pytest.MonkeyPatch, page: str, link: str = "") -> tuple[AppTest, dict[str, Picture]]:
     """A page at a link, and what can be taken away of it, by the name of each picture."""
-    found: dict[str, Picture] = {}
+    pictures_by_name: dict[str, Picture] = {}
 
     def keep(key: str, pictures: Sequence[Picture]) -> None:
-        found.update({one.name: one for one in pictures})
+        pictures_by_name.update({picture.name: picture for picture in pictures})
 
     with monkeypatch.context() as patch:
         patch.setattr(take_away, "choose_picture", keep)
         patch.setattr(streamlit, "popover", lambda *given, **options: Unfolded(streamlit.container()))
         app = open_link(page, link)
-    return app, found
+    return app, pictures_by_name
 
 
 class Read:
@@ -73,7 +73,9 @@ class Read:
     def trace(self, text: str, second: str = "", remember: bool = True):
         if not remember:
             return self.looks[0].model.trace(text, second, remember=False)
-        (trace,) = {id(one.trace): one.trace for one in self.looks if (one.trace.text, one.second) == (text, second)}.values()
+        (trace,) = {
+            id(look.trace): look.trace for look in self.looks if (look.trace.text, look.second) == (text, second)
+        }.values()
         return trace
 
 
@@ -82,9 +84,9 @@ def made_again(made: Picture) -> View | go.Figure | pd.DataFrame:
     namespace: dict = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "load", lambda name: Read(made, name))
-        for one in json.loads(notebook(made, caption(made)))["cells"]:
-            if one["cell_type"] == "code":
-                exec(one["source"], namespace)
+        for cell in json.loads(notebook(made, caption(made)))["cells"]:
+            if cell["cell_type"] == "code":
+                exec(cell["source"], namespace)
     return namespace["picture"]
 
 
@@ -110,17 +112,19 @@ def header(drawn: View | go.Figure | pd.DataFrame) -> object:
     if not isinstance(drawn, View):
         return json.loads(data(drawn), object_hook=numbers)
     length = int.from_bytes(drawn.data[:4], "little")
-    found = json.loads(drawn.data[4 : 4 + length])
+    content = json.loads(drawn.data[4 : 4 + length])
     begin = 4 + length + -(4 + length) % 8
-    for one in found["arrays"].values():
-        count = int(np.prod(one["shape"]))
-        one["values"] = np.frombuffer(drawn.data, one["dtype"], count, begin + one["offset"]).tolist()
-    return found
+    for array in content["arrays"].values():
+        count = int(np.prod(array["shape"]))
+        array["values"] = np.frombuffer(drawn.data, array["dtype"], count, begin + array["offset"]).tolist()
+    return content
 
 
-def numbers(one: dict) -> dict:
+def numbers(array: dict) -> dict:
     """The numbers of an array, where a figure has their bytes."""
-    return one | {"bdata": np.frombuffer(base64.b64decode(one["bdata"]), one["dtype"]).tolist()} if "bdata" in one else one
+    return (
+        array | {"bdata": np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"]).tolist()} if "bdata" in array else array
+    )
 
 
 def assert_alike(a: object, b: object, where: str, within: float) -> None:
@@ -131,8 +135,8 @@ def assert_alike(a: object, b: object, where: str, within: float) -> None:
             assert_alike(a[name], b[name], f"{where}.{name}", within)
     elif isinstance(a, list) and isinstance(b, list):
         assert len(a) == len(b), where
-        for at, (one, other) in enumerate(zip(a, b, strict=True)):
-            assert_alike(one, other, f"{where}.{at}", within)
+        for at, (value, other) in enumerate(zip(a, b, strict=True)):
+            assert_alike(value, other, f"{where}.{at}", within)
     elif isinstance(a, float) or isinstance(b, float):
         assert a == pytest.approx(b, rel=within, abs=1e-5, nan_ok=True), where
     else:

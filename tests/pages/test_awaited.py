@@ -31,7 +31,9 @@ def test_a_linked_model_that_is_loading_has_no_answer_of_another(page, monkeypat
     app = open_given(page, LINK)
     assert not app.exception and "“owner/slow” is loading" in said(app).replace("\\", "")
     assert not [
-        one for one in app.get("bidi_component") if "prediction_bars" in str(one.proto) or "token_chips" in str(one.proto)
+        element
+        for element in app.get("bidi_component")
+        if "prediction_bars" in str(element.proto) or "token_chips" in str(element.proto)
     ]
     assert "you continue with" not in said(app)
     assert app.text_input[0].value == LINK["text"]

@@ -52,7 +52,7 @@ def test_a_key_press_is_one_question_and_little_crosses(elsewhere, model, level)
 
 
 def typed(app, text: str):
-    (box,) = (one for one in (*app.text_area, *app.text_input) if one.key == "text")
+    (box,) = (element for element in (*app.text_area, *app.text_input) if element.key == "text")
     return finish(box.set_value(text).run())
 
 
@@ -63,15 +63,15 @@ def test_a_machine_that_dies_between_two_key_presses_takes_nothing_along(elsewhe
         app = open_link("type", "text=The+cat+sat+on")
         dead.append(True)
         app = typed(app, "The cat sat on the")
-        assert "The cat sat on the" in [one.value for one in (*app.text_area, *app.text_input)]
-        assert any("do not answer" in one.value for one in finish(app.run()).warning)
+        assert "The cat sat on the" in [element.value for element in (*app.text_area, *app.text_input)]
+        assert any("do not answer" in element.value for element in finish(app.run()).warning)
 
 
 def test_a_cluster_that_is_not_there_is_told_of_on_the_page_and_the_page_stands(elsewhere):
     before = said(open_link("type", "text=The+cat+sat+on"))
     elsewhere(9)
     app = open_link("type", "text=The+cat+sat+on")
-    assert any("The models that ship with Headlight are read by" in one.value for one in finish(app.run()).warning)
+    assert any("The models that ship with Headlight are read by" in element.value for element in finish(app.run()).warning)
     assert set(before.splitlines()) <= set(said(app).splitlines())
 
 
@@ -81,7 +81,7 @@ def test_where_an_answer_cannot_grow_page_generate_says_why_and_leads_to_a_model
         elsewhere(port)
         loaded.model("GPT-2")
         app = finish(open_given("generate", {"model": "GPT-2", "text": "The cat", "level": level}, ("GPT-2",)))
-        assert any("“GPT\\-2” is read by" in one.value for one in app.info)
-        assert "Go on" not in [one.label for one in app.button]
+        assert any("“GPT\\-2” is read by" in element.value for element in app.info)
+        assert "Go on" not in [button.label for button in app.button]
         app = finish(press(app, "Switch to the writer"))
-        assert "Go on" in [one.label for one in app.button] and not app.info
+        assert "Go on" in [button.label for button in app.button] and not app.info

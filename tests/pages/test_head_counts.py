@@ -37,5 +37,5 @@ LINKS = {
 def test_a_page_stands_and_what_a_layer_has_not_is_left_out(folder, name):
     page, more, words = LINKS[name]
     app = open_link(page, f"model={folder}&level=expert&text=The+cat+sat+on+the+mat&{more}")
-    told = said(app) + "".join(app.warned)
-    assert words in told
+    page_words = said(app) + "".join(app.warned)
+    assert words in page_words

@@ -17,9 +17,9 @@ LONGEST = 130  # characters, which stand beside the name at 1,280 pixels
 @pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_has_its_name_and_one_line_that_says_what_it_is_for_and_what_to_try(page, level):
-    said = sections(ROOT / "pages" / page / f"{level}.md")
-    assert said["title"] == page.capitalize()
-    for purpose in (text for heading, text in said.items() if heading.startswith("purpose")):
+    words = sections(ROOT / "pages" / page / f"{level}.md")
+    assert words["title"] == page.capitalize()
+    for purpose in (text for heading, text in words.items() if heading.startswith("purpose")):
         assert purpose.endswith(".") and "\n" not in purpose and 20 < len(purpose) <= LONGEST
         assert TRY.search(purpose), "what to do first"
-    assert said["purpose"]
+    assert words["purpose"]

@@ -29,8 +29,10 @@ LATER = {  # page and link for a beginner, and what its sentence says
 
 @pytest.mark.parametrize(("page", "link"), LATER)
 def test_what_a_level_does_not_have_is_said_with_the_level_that_has_it(page, link):
-    told = [one.value for one in open_link(page, f"{TEXT}&{link}").info if one.value.startswith("The link also asks for")]
-    assert len(told) == 1 and LATER[page, link] in told[0].replace("\\", "")
+    notices = [
+        element.value for element in open_link(page, f"{TEXT}&{link}").info if element.value.startswith("The link also asks for")
+    ]
+    assert len(notices) == 1 and LATER[page, link] in notices[0].replace("\\", "")
 
 
 @pytest.mark.parametrize(

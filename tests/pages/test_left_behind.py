@@ -32,15 +32,15 @@ PARTS = {
 @pytest.fixture
 def readings(monkeypatch) -> list[weakref.ref]:
     """What models have read for visitors, from now on."""
-    found, read = list[weakref.ref](), loaded.read
+    references, read = list[weakref.ref](), loaded.read
 
     def noted(*given, **more):
         trace = read(*given, **more)
-        found.extend(weakref.ref(one) for one in (trace, *trace.attention.values()))
+        references.extend(weakref.ref(attention) for attention in (trace, *trace.attention.values()))
         return trace
 
     monkeypatch.setattr(loaded, "read", noted)
-    return found
+    return references
 
 
 def leave() -> None:
@@ -58,9 +58,9 @@ def link(part: str) -> str:
 @pytest.mark.parametrize(("page", "part"), [(page, part) for page, parts in PARTS.items() for part in parts])
 def test_no_reading_outlives_its_visitor_and_what_was_chosen_does(page, part, readings):
     app = open_link(page, link(part))
-    assert any(one() for one in readings), "they are here"
+    assert any(reading() for reading in readings), "they are here"
     leave()
-    assert not any(one() for one in readings)
+    assert not any(reading() for reading in readings)
     assert not app.run().exception and app.session_state["level"] == "expert", "they come back"
 
 
@@ -71,7 +71,7 @@ def test_no_reading_outlives_a_visitor_who_went_while_something_was_worked_out(r
     assert held.begun.wait(60)
     held.let.set()
     leave()
-    until(lambda: not any(one() for one in readings))
+    until(lambda: not any(reading() for reading in readings))
     assert app.session_state["level"] == "expert"
 
 

@@ -36,10 +36,12 @@ def page(link: str, level: str) -> tuple[set[str], str]:
 def test_a_page_has_what_the_table_says_at_these_levels_and_at_no_other(link):
     for table, _, part, *cells in (row for row in ROWS if row[1] == link):
         named = [re.findall(r"`([^`]+)`", cell) for cell in cells]
-        assert len(cells) == len(LEVELS) and all(found or cell == "–" for found, cell in zip(named, cells, strict=True)), part
+        assert len(cells) == len(LEVELS) and all(is_there or cell == "–" for is_there, cell in zip(named, cells, strict=True)), (
+            part
+        )
         for level, here in zip(LEVELS, named, strict=True):
             shown, text = page(link, level)
-            for name in {one for each in named for one in each}:
+            for name in {name_there for each in named for name_there in each}:
                 there = name in shown if table == SHOWN else says(text, link.partition("?")[0], level, name)
                 assert there == (name in here), f"{link}, {part}, {level}: “{name}” is {'' if there else 'not '}there"
 
@@ -52,4 +54,4 @@ def test_every_page_stands_in_the_table():
 def test_a_beginner_meets_no_formula_and_no_code():
     for link in LINKS:
         shown, _ = page(link, LEVELS[0])
-        assert not [one for one in shown if re.search(r"_|√|d_|RMS", one)], link
+        assert not [text for text in shown if re.search(r"_|√|d_|RMS", text)], link

@@ -252,7 +252,7 @@ LINKS = [
 ]
 
 
-@pytest.mark.parametrize(("page", "link", "chosen"), LINKS, ids=lambda one: one[:60] if isinstance(one, str) else "")
+@pytest.mark.parametrize(("page", "link", "chosen"), LINKS, ids=lambda value: value[:60] if isinstance(value, str) else "")
 def test_a_link_that_was_written_down_opens_what_it_says(page, link, chosen):
     app = open_link(page, link)
     assert {name: app.session_state[name] for name in chosen} == chosen
@@ -342,8 +342,8 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
 @pytest.mark.parametrize("name", WRONG)
 def test_nonsense_in_a_link_is_told_of(name):
     page, link = WRONG[name]
-    told = open_link(page, f"{link}&{name}=nonsense").warned
-    assert len(told) == 1 and "“nonsense”, which does not exist here. You see the default instead." in told[0]
+    notices = open_link(page, f"{link}&{name}=nonsense").warned
+    assert len(notices) == 1 and "“nonsense”, which does not exist here. You see the default instead." in notices[0]
 
 
 MANY = "9" * 5000  # Python itself reads at most 4,300 digits
@@ -360,7 +360,7 @@ MANY = "9" * 5000  # Python itself reads at most 4,300 digits
         ("inside", TEXT, {"block": f"self{MANY}"}),
         ("inside", TEXT, {"token": MANY}),
     ],
-    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+    ids=lambda item: next(iter(item)) if isinstance(item, dict) else "",
 )
 def test_a_number_with_more_digits_than_python_reads_does_not_exist(page, link, value):
     ((name, written),) = value.items()
@@ -369,16 +369,16 @@ def test_a_number_with_more_digits_than_python_reads_does_not_exist(page, link, 
 
 
 def test_several_wrong_values_are_told_of_together():
-    told = open_link("attention", f"{EXPERT}&layer=L99&head=H99&view=nonsense").warned
-    assert len(told) == 1 and told[0].count("which does not exist here.") == 3
-    assert told[0].endswith("You see the defaults instead.")
+    notices = open_link("attention", f"{EXPERT}&layer=L99&head=H99&view=nonsense").warned
+    assert len(notices) == 1 and notices[0].count("which does not exist here.") == 3
+    assert notices[0].endswith("You see the defaults instead.")
 
 
 def test_no_choice_that_a_link_can_ask_for_is_left_out_above():
     # Two texts: for a model that none of those here is. The curves: once something is trained.
     # A chat: of a model that has a template. A language: where there are translations of lessons. Token embeddings alone: where
     # positions are added to them, which no model here does.
-    keys = {one.name for one in vars(state).values() if isinstance(one, state.Key) and one.linked}
+    keys = {key.name for key in vars(state).values() if isinstance(key, state.Key) and key.linked}
     assert keys - FREE - {"two-texts", "curves", "generate-chat", "language", "explain-tokens"} <= WRONG.keys()
 
 
@@ -391,17 +391,17 @@ def test_a_layer_and_a_head_may_be_written_without_their_letters():
     assert (app.query_params["layer"], app.query_params["head"]) == ("L1", "H5")
     for number in ("99", "9" * 5000):  # Python itself reads at most 4,300 digits
         app = open_link("inside", f"level=intermediate&layer={number}")
-        assert app.session_state["layer"] != 99 and ["“99" in one for one in app.warned] == [True] and not app.exception
+        assert app.session_state["layer"] != 99 and ["“99" in warning for warning in app.warned] == [True] and not app.exception
 
 
 def test_what_a_link_asks_for_in_vain_is_still_told_of_when_its_model_cannot_be_opened(monkeypatch, tmp_path):
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
     app = open_link("inside", f"model={tmp_path}&level=wizard&stage=nonsense")
-    told = [one.value for one in app.warning]
-    while not told:  # until the model is found not to be one, nothing is said that the next page would take away
-        told = [one.value for one in app.run().warning]
-    assert len(told) == 2 and "could not be opened" in told[0]
-    assert "“wizard”" in told[1] and "“nonsense”" in told[1]
+    notices = [element.value for element in app.warning]
+    while not notices:  # until the model is found not to be one, nothing is said that the next page would take away
+        notices = [element.value for element in app.run().warning]
+    assert len(notices) == 2 and "could not be opened" in notices[0]
+    assert "“wizard”" in notices[1] and "“nonsense”" in notices[1]
 
 
 @pytest.mark.parametrize(("page", "below"), [("type", "text_input"), ("train", "button")])
@@ -410,7 +410,7 @@ def test_a_sentence_above_moves_nothing_below_so_a_letter_typed_meanwhile_finds_
     before = places(app, below)
     app.session_state["trouble"] = "The model could not be opened."
     app.run()
-    assert [one.value for one in app.warning] == ["The model could not be opened\\."] and places(app, below) == before
+    assert [element.value for element in app.warning] == ["The model could not be opened\\."] and places(app, below) == before
 
 
 def test_a_lesson_that_is_closed_moves_nothing_so_a_letter_typed_meanwhile_finds_its_text_box():
@@ -429,7 +429,7 @@ def test_a_sentence_about_a_long_text_moves_nothing_below_so_a_press_there_is_an
 
 def test_a_choice_that_an_address_names_without_a_value_is_the_default():
     app = open_link("space", "level=expert&text=The+cat+sat&dimensions=")
-    assert any("which does not exist here" in one for one in app.warned)
+    assert any("which does not exist here" in warning for warning in app.warned)
 
 
 def places(app, below: str) -> list[int]:

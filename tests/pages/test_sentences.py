@@ -34,14 +34,14 @@ def test_a_head_that_looks_at_the_token_before_looks_one_token_back():
     weights[..., 0, 0] = 1
     table = head_statistics(models.Attention.from_arrays(weights, tokens, tokens))
     assert table["distance"].iloc[0] == pytest.approx(1)
-    said = words_of("layers", "distance")
-    assert "lie between" not in said and "0 is itself, 1 the token beside it" in said
+    words = words_of("layers", "distance")
+    assert "lie between" not in words and "0 is itself, 1 the token beside it" in words
 
 
 def test_a_correlation_is_no_share():
     row = pd.Series({"positional": 0.833, "positional_low": -0.1, "positional_high": 0.9, "positional_null": 0.4})
-    said = why.numbers_of(row, "positional")
-    assert (said["score"], said["low"], said["null"]) == ("0.83", "−0.10", "0.40")
+    words = why.numbers_of(row, "positional")
+    assert (words["score"], words["low"], words["null"]) == ("0.83", "−0.10", "0.40")
     assert why.numbers_of(row.rename(lambda name: name.replace("positional", "previous")), "previous")["score"].endswith("%")
 
 
@@ -49,9 +49,9 @@ def test_a_correlation_is_no_share():
 def test_an_order_that_random_ones_equal_is_called_no_better_than_chance(ours, luck):
     random = np.array([[1.0, 1.05, 2.0], [1.0, 1.3, 2.0]])
     saved = {"effect": np.array([0.0, 10.0, 20.0])}
-    said = worth.count_spare_heads(Pruning(np.array([0, 4, 8]), {"effect": np.array(ours)}, random, saved, 100))
-    assert (said["low"], said["high"]) == ("0", "4")
-    assert (int(said["ours"]) <= int(said["high"])) == luck
+    words = worth.count_spare_heads(Pruning(np.array([0, 4, 8]), {"effect": np.array(ours)}, random, saved, 100))
+    assert (words["low"], words["high"]) == ("0", "4")
+    assert (int(words["ours"]) <= int(words["high"])) == luck
     assert "no better than chance" in words_of("heads", "pruned noise")
 
 
@@ -83,23 +83,23 @@ def test_what_optimizers_take_is_what_was_measured():
     }
     steps = {name: sorted(int(cell.replace(",", "")) for cell in cells if cell[0].isdigit()) for name, cells in runs.items()}
     muon, adamw = steps["Muon"], steps["AdamW"]
-    said = words_of("train", "task repeat", "expert")
-    assert f"Muon took {muon[0]} to {muon[-1]} steps in {len(runs['Muon'])} runs" in said and len(muon) == len(runs["Muon"])
-    assert f"took {adamw[0]} to {adamw[-1]:,} steps in {len(adamw)} of {len(runs['AdamW'])} runs" in said
+    words = words_of("train", "task repeat", "expert")
+    assert f"Muon took {muon[0]} to {muon[-1]} steps in {len(runs['Muon'])} runs" in words and len(muon) == len(runs["Muon"])
+    assert f"took {adamw[0]} to {adamw[-1]:,} steps in {len(adamw)} of {len(runs['AdamW'])} runs" in words
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize("verdict", ["better", "worse", "no verdict"])
 def test_a_verdict_is_right_english_of_one_random_order_as_of_many(level, verdict):
-    said = sections_at(ROOT / "ui" / "believe", level)[verdict].replace("{ahead}", "1").replace("{far}", "1")
-    assert re.search(r"\b1\b", said)
-    assert not re.search(r"\b1( of \{tries\} random orders)? (do|have|are)\b", said)
+    words = sections_at(ROOT / "ui" / "believe", level)[verdict].replace("{ahead}", "1").replace("{far}", "1")
+    assert re.search(r"\b1\b", words)
+    assert not re.search(r"\b1( of \{tries\} random orders)? (do|have|are)\b", words)
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_no_page_says_what_a_tokenizer_does_not_know_where_that_may_be_nothing(level):
-    said = " ".join(sections_at(ROOT / "pages" / "heads", level).values())
-    assert "{known} of the" in said and "{unknown}" not in said
+    words = " ".join(sections_at(ROOT / "pages" / "heads", level).values())
+    assert "{known} of the" in words and "{unknown}" not in words
 
 
 CARD = 68  # characters that a line of a card has at 1280 pixels
@@ -109,5 +109,5 @@ ABOVE = [("change", "board"), ("change", "board no mean"), ("layers", "pair"), (
 @pytest.mark.parametrize(("page", "heading"), ABOVE)
 @pytest.mark.parametrize("level", ["beginner", "intermediate"])
 def test_three_lines_at_the_most_stand_above_a_picture(page, heading, level):
-    said = re.sub(r"\*\*", "", words_of(page, heading, level))
-    assert 0 < len(said) <= 3 * CARD
+    words = re.sub(r"\*\*", "", words_of(page, heading, level))
+    assert 0 < len(words) <= 3 * CARD

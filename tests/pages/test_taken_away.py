@@ -120,20 +120,24 @@ LINKS = {  # each with the parts or keys of its pictures
 }
 
 
-@pytest.mark.parametrize(("where", "names"), LINKS.items(), ids=lambda one: "-".join(one) if isinstance(one, tuple) else "of")
+@pytest.mark.parametrize(
+    ("where", "names"), LINKS.items(), ids=lambda value: "-".join(value) if isinstance(value, tuple) else "of"
+)
 def test_each_picture_is_made_again_by_its_notebook_and_its_files_are_read_back(monkeypatch, where, names):
-    found = offered(monkeypatch, *where)
-    assert [one.part or one.key for one in found.values()] == (names.split(", ") if "," in names else names.split())
-    assert len({one.title for one in found.values()}) == len(found), "a menu tells them apart"
-    for made in found.values():
+    pictures = offered(monkeypatch, *where)
+    assert [picture.part or picture.key for picture in pictures.values()] == (
+        names.split(", ") if "," in names else names.split()
+    )
+    assert len({picture.title for picture in pictures.values()}) == len(pictures), "a menu tells them apart"
+    for made in pictures.values():
         assert_made_again(made)
         assert len(table(made)) > 0 and set(made.numbers()) <= set(arrays(made).files)
-        said = caption(made)
-        assert said.picture and str(said) in page(made, said).replace("&#x27;", "'")
+        caption_text = caption(made)
+        assert caption_text.picture and str(caption_text) in page(made, caption_text).replace("&#x27;", "'")
 
 
 @pytest.mark.parametrize("part", ["Architecture", "Masks"])
 def test_shapes_as_long_as_a_text_come_from_it(monkeypatch, part):
     (made,) = offered(monkeypatch, "build", f"level=expert&build={part}&text=The+cat").values()
     where = caption(made).where
-    assert [one["text"] for one in where["texts"]] == ["The cat"] and [one["name"] for one in where["models"]] == ["writer"]
+    assert [text["text"] for text in where["texts"]] == ["The cat"] and [model["name"] for model in where["models"]] == ["writer"]

@@ -12,9 +12,11 @@ def test_who_redoes_the_softmax_with_the_digits_shown_comes_to_the_same():
     rng = np.random.default_rng(0)
     for _ in range(500):
         logit, temperature, probability = rng.normal(0, 12), rng.integers(1, 31) / 10, rng.uniform(1e-4, 1)
-        told = worked_out(logit, temperature, probability)
-        z, t, logsum, exponent = (float(told[name].replace("−", "-")) for name in ("logit", "temperature", "logsum", "exponent"))
-        places = len(told["exponent"].partition(".")[2])
+        formula = worked_out(logit, temperature, probability)
+        z, t, logsum, exponent = (
+            float(formula[name].replace("−", "-")) for name in ("logit", "temperature", "logsum", "exponent")
+        )
+        places = len(formula["exponent"].partition(".")[2])
         assert abs(exponent - (z / t - logsum)) < 0.5001 * 10**-places
-        assert percent(np.exp(exponent)) == told["share"] == percent(probability)
+        assert percent(np.exp(exponent)) == formula["share"] == percent(probability)
         assert abs(z - logit) < 0.006, "the logit is the one of the bar"

@@ -28,14 +28,14 @@ def test_a_busy_port_and_a_foreign_host_are_said_before_anything_starts():
         taken.listen()
         busy = taken.getsockname()[1]
         assert f"Port {busy} is busy" in command.complaint("127.0.0.1", busy)
-        said = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "ui.command", "--host", "127.0.0.1", "--port", str(busy)],
             cwd=ROOT,
             capture_output=True,
             text=True,
             check=False,
         )
-    assert said.returncode == 1 and said.stderr.startswith(f"Port {busy} is busy") and said.stderr.count("\n") == 1
+    assert completed.returncode == 1 and completed.stderr.startswith(f"Port {busy} is busy") and completed.stderr.count("\n") == 1
     assert "cannot listen" in command.complaint("203.0.113.7", 8501)
     assert not command.complaint("localhost", free_port())
 

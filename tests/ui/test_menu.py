@@ -14,7 +14,7 @@ def place() -> None:
 
     first, second = menu.pages({"heads", "room"}), menu.pages(set())
     st.session_state["same"] = [
-        one is other for a, b in zip(first.values(), second.values(), strict=True) for one, other in zip(a, b, strict=True)
+        page is other for a, b in zip(first.values(), second.values(), strict=True) for page, other in zip(a, b, strict=True)
     ]
     for name, pages in (("first", first), ("second", second)):
         st.session_state[name] = {

@@ -44,10 +44,10 @@ def test_a_mask_token_in_the_menu_of_examples_is_text(mask):
 
 def marked(app: AppTest) -> list[str]:
     """What on a page is an image, a link to elsewhere, colour or HTML and was not meant to be: in words, and on controls."""
-    words = [one.value for kind in ("markdown", "caption", "warning", "info", "error") for one in app.get(kind)]
-    labels = [one.label for kind in ("button", "selectbox", "text_input", "toggle", "radio") for one in app.get(kind)]
+    words = [element.value for kind in ("markdown", "caption", "warning", "info", "error") for element in app.get(kind)]
+    labels = [element.label for kind in ("button", "selectbox", "text_input", "toggle", "radio") for element in app.get(kind)]
     code = re.compile("`[^`]*`")  # in which no mark means anything
-    return [one for one in words + labels if re.search(r"(?<!\\)(!\[x\]|:red\[|\]\(http://evil|<img)", code.sub("", one))]
+    return [text for text in words + labels if re.search(r"(?<!\\)(!\[x\]|:red\[|\]\(http://evil|<img)", code.sub("", text))]
 
 
 @pytest.mark.parametrize(
@@ -73,5 +73,5 @@ def test_the_name_of_a_folder_is_text_on_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
     loaded.model(folder)
     app = open_link("attention", urlencode({"model": folder, "level": "expert"}))
-    assert "onerror" in "".join(one.value for one in app.caption), "else this test could not fail"
+    assert "onerror" in "".join(element.value for element in app.caption), "else this test could not fail"
     assert not app.exception and marked(app) == []

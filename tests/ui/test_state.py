@@ -72,11 +72,11 @@ def test_in_a_run_a_key_tells_value_default_and_wish():
     app.session_state["bars"] = 7
     app.session_state["text"] = "is no choice"
     app.run()
-    found = app.session_state["found"]
-    assert found["level"] == state.LEVEL.default and found["asked"] == "expert"
-    assert found["layer"] == 3 and found["held"] and found["twice"] == "Head" and found["empty"] == ""
-    assert found["missing"] is None and found["popped"] is None
-    assert found["chosen"] == app.session_state["own"] == {"layer": 3, "bars": 7}
+    result = app.session_state["found"]
+    assert result["level"] == state.LEVEL.default and result["asked"] == "expert"
+    assert result["layer"] == 3 and result["held"] and result["twice"] == "Head" and result["empty"] == ""
+    assert result["missing"] is None and result["popped"] is None
+    assert result["chosen"] == app.session_state["own"] == {"layer": 3, "bars": 7}
 
 
 def choices() -> None:

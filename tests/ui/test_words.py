@@ -23,16 +23,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(monkeypatch, folder: Path, browser: dict[str, str]) -> str:
+def words_for_browser(monkeypatch, folder: Path, browser: dict[str, str]) -> str:
     monkeypatch.setattr(device, "st", SimpleNamespace(context=SimpleNamespace(headers=browser)))
     return words(folder, "share", name="“dog”", share=58)
 
 
 def test_a_number_and_its_sign_stay_on_one_line(monkeypatch, folder):
-    said = "Point at a word. “dog” gets 58\u00a0%, and the words that you point at get 5\u00a0%."
-    assert told(monkeypatch, folder, {"User-Agent": DESKTOP}) == told(monkeypatch, folder, {}) == said
+    sentence = "Point at a word. “dog” gets 58\u00a0%, and the words that you point at get 5\u00a0%."
+    assert (
+        words_for_browser(monkeypatch, folder, {"User-Agent": DESKTOP}) == words_for_browser(monkeypatch, folder, {}) == sentence
+    )
 
 
 def test_who_has_no_mouse_is_told_to_press(monkeypatch, folder):
-    said = told(monkeypatch, folder, {"User-Agent": PHONE})
-    assert said.startswith("Press a word.") and "the words that you press get" in said
+    sentence = words_for_browser(monkeypatch, folder, {"User-Agent": PHONE})
+    assert sentence.startswith("Press a word.") and "the words that you press get" in sentence

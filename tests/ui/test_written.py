@@ -46,8 +46,8 @@ def test_what_people_write_is_read_as_yaml_has_it(values):
 
 
 def test_a_few_names_may_be_repeated():
-    said = mapping("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: [*a, *a]", "lesson.md", 1)
-    assert said["b"] == {"x": 1, "y": 3} and said["c"] == [said["a"]] * 2
+    words = mapping("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: [*a, *a]", "lesson.md", 1)
+    assert words["b"] == {"x": 1, "y": 3} and words["c"] == [words["a"]] * 2
 
 
 def test_a_word_to_know_is_read_in_the_same_way():

@@ -62,7 +62,7 @@ def test_types_are_not_sent_to_a_browser(written):
 
 
 @pytest.mark.parametrize(
-    ("sources", "said"),
+    ("sources", "words"),
     [
         ({"a.js": 'import { b } from "./b.js";', "b.js": 'import { a } from "./a.js";'}, "in a circle: a.js → b.js → a.js"),
         ({"a.js": 'import { b } from "./b.js";'}, r"a\.js needs the module b\.js"),
@@ -72,9 +72,9 @@ def test_types_are_not_sent_to_a_browser(written):
         ({"a.js": "const end = '</SCRIPT>';"}, "would end a script"),
     ],
 )
-def test_what_cannot_be_joined_is_refused_in_a_sentence(written, sources, said):
+def test_what_cannot_be_joined_is_refused_in_a_sentence(written, sources, words):
     written(sources)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=words):
         modules.joined(["a.js"])
 
 

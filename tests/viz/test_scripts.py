@@ -280,6 +280,6 @@ on(follower);
 for (const detail of lead.sent)
   follower.window.dispatchEvent(new CustomEvent("headlight:point", { detail: { ...detail, led: true } }));
 console.log(JSON.stringify([lead.sent.map((one) => [one.link, one.position >= 0]), follower.heard, follower.sent]));"""
-    told, heard, told_on = json.loads(printed(script))
-    assert told == [["chart 1", True], ["chart 1", False]] and told_on == []
+    sent, heard, told_on = json.loads(printed(script))
+    assert sent == [["chart 1", True], ["chart 1", False]] and told_on == []
     assert heard == [[1, "mousemove", 50, 350], [1, "mouseout", -1, -1]]

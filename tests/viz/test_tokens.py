@@ -162,7 +162,7 @@ def test_beginners_read_the_same_name_of_the_end_in_a_text_and_among_the_guesses
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("<0xC3>", "part of a character (byte C3)"),
         (" <0xE2><0x80>", "·part of a character (bytes E2 80)"),
@@ -171,8 +171,8 @@ def test_beginners_read_the_same_name_of_the_end_in_a_text_and_among_the_guesses
         ("<0x>", "<0x>"),
     ],
 )
-def test_a_menu_names_bytes_in_words(text, said):
-    assert listed(text) == said
+def test_a_menu_names_bytes_in_words(text, words):
+    assert listed(text) == words
     assert listed(text, fragment=False) == label(text)
 
 

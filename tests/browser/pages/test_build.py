@@ -47,7 +47,7 @@ def test_costs_are_calculated_and_counted(open_page):
     page = open_page("/build?level=expert&build=Cost&build-d_model=64&build-d_ff=96&text=The+cat+sat+on+the+mat")
     row = page.get_by_role("row", name=re.compile("^feed-forward"))
     expect(row).to_be_visible(timeout=WAIT)
-    part = next(one for one in costs(TransformerConfig(d_model=64, d_ff=96), 7) if one.part == "feed-forward")
+    part = next(cost for cost in costs(TransformerConfig(d_model=64, d_ff=96), 7) if cost.part == "feed-forward")
     number = f"{part.parameters.value:,}"
     expect(row).to_have_text(re.compile(rf"{re.escape(part.parameters.formula)}\s*{number}\s*{number}"))  # calculated, counted
     at = crossing(TransformerConfig(d_model=64, d_ff=96))

@@ -19,7 +19,7 @@ def test_a_contrast_is_typed_and_a_circuit_is_found_and_opened(open_page):
     model = models.load("writer")
     trace = model.trace(TEXT)
     she, he = int(trace.logits_at(-1).argmax()), model.tokenize(" he")[-1].id
-    alone, both = (float(logit_attribution(model, trace, she, against=one)["contribution"].sum()) for one in (None, he))
+    alone, both = (float(logit_attribution(model, trace, she, against=rival)["contribution"].sum()) for rival in (None, he))
     page = open_page(f"/change?text={TEXT.replace(' ', '+')}&level=intermediate&experiment=What+wrote+it")
     expect(part(page, "list")).to_contain_text(written(alone), timeout=WAIT)
     against = page.get_by_role("combobox", name=re.compile("Rather than"))

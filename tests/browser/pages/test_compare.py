@@ -57,9 +57,9 @@ def test_two_texts_from_a_link_and_as_one_types(open_comparison):
     drawn_is(page, compare(seen(TEXT), seen(OTHER), [(2, 3), (2, 3)], same_text=False))
     violations = Axe().run(page).response["violations"]
     assert not [
-        [one["id"], [node["html"][:300] for node in one["nodes"]]]
-        for one in violations
-        if one["impact"] in ("serious", "critical")
+        [violation["id"], [node["html"][:300] for node in violation["nodes"]]]
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
     ]
     assert "·tired / hot" in page.evaluate("document.querySelector('.js-plotly-plot').layout.xaxis.ticktext")
     other = page.get_by_label("The other text")

@@ -48,9 +48,9 @@ def test_a_classifier_says_its_labels_and_why_one_rather_than_the_other(open_pag
     best, other = made.predict(text)
     page = open_page(f"/?level=intermediate&model=sorter&text={quote(text)}")
     bars = part(page, "bars")
-    for one in (best, other):
-        expect(bars).to_contain_text(one.text, timeout=WAIT)
-        expect(bars).to_contain_text(percent(one.probability))
+    for outcome in (best, other):
+        expect(bars).to_contain_text(outcome.text, timeout=WAIT)
+        expect(bars).to_contain_text(percent(outcome.probability))
     in_menu(page, "Explain").click()
     against = page.get_by_role("combobox", name="Rather than")
     expect(against).to_be_visible(timeout=WAIT)

@@ -55,8 +55,8 @@ def test_methods_stand_side_by_side_and_follow_the_token_that_is_pressed(open_fl
     assert page.locator("[data-part]").count() == 7  # the chips, and six methods
     row = rollout(trace.attention["self"])[-1]
     expect(shown.first).to_contain_text(f"{100 * row[-1, 0]:.3g}")
-    found = Attribution(model, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
-    total, logit = sum(one.sum() for one in found.relevance), trace.logits_at(-1).max()
+    attribution = Attribution(model, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
+    total, logit = sum(matrix.sum() for matrix in attribution.relevance), trace.logits_at(-1).max()
     slopes = f"Together they make {total:.3g}, and the logit is {logit:.3g}"
     expect(part(page, "attention × gradient")).to_contain_text(slopes)
     part(page, "chips").get_by_role("option").nth(6).click()
@@ -104,15 +104,15 @@ def test_another_method_has_another_curve(open_flow):
     place = len(trace.tokens) - 1
     token = int(trace.logits_at(place).argmax())
     scores = {name: Attribution(model, trace, place, token).scores(name) for name in ("rollout", "gradient rollout")}
-    found = faithfulness(Question(model, trace, place, token), scores, orders=1)
+    attribution = faithfulness(Question(model, trace, place, token), scores, orders=1)
     expect(page.locator(".st-key-deletion .js-plotly-plot")).to_be_visible(timeout=WAIT)
     for name in ("rollout", "gradient rollout"):
         press(page, re.compile(f"^{name}$", re.IGNORECASE))
         title = page.locator(".st-key-deletion .legendtext").first
         expect(title).to_have_text(name.capitalize())
         expect(page.locator(".st-key-insertion .legendtext").first).to_have_text(name.capitalize())
-        np.testing.assert_allclose(line(page), 100 * found.methods[name].deletion, atol=0.05)
-        np.testing.assert_allclose(line(page, "insertion"), 100 * found.methods[name].insertion, atol=0.05)
+        np.testing.assert_allclose(line(page), 100 * attribution.methods[name].deletion, atol=0.05)
+        np.testing.assert_allclose(line(page, "insertion"), 100 * attribution.methods[name].insertion, atol=0.05)
     expect(page.get_by_role("table").first).to_contain_text("20 random orders: median (range)")
 
 

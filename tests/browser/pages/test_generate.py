@@ -42,9 +42,9 @@ def test_it_goes_on_by_a_token_back_and_another_way(open_page):
     expect(tokens(page)).to_have_count(count + 2)
     press(page, "Step back")
     expect(tokens(page)).to_have_count(count + 1)
-    said = tokens(page).nth(count - 1)
-    first = said.inner_text()
-    said.click()
+    locator = tokens(page).nth(count - 1)
+    first = locator.inner_text()
+    locator.click()
     expect(page.get_by_text("Here the model said")).to_be_visible()
     page.locator(".hl-prediction-bars .row:not(.marked)").first.click()
     branches = page.locator("[data-part^=branch]")
@@ -95,7 +95,7 @@ def test_on_a_phone_the_text_stands_between_the_way_of_choosing_and_its_numbers(
     expect(branches).to_have_count(2, timeout=WAIT)
     expect(page.locator("[data-part=text]")).to_contain_text("mat. The")
     places = ".st-key-generate-method", "[data-part=text]", ".st-key-generate-temperature", ".st-key-generate-top-k"
-    ways, text, first, second = (page.locator(one).bounding_box() for one in places)
+    ways, text, first, second = (page.locator(place).bounding_box() for place in places)
     branch = branches.first.bounding_box()
     assert ways["y"] + ways["height"] < text["y"] and text["y"] + text["height"] < 844, "on the first screen"
     assert text["y"] + text["height"] < first["y"] and first["y"] + first["height"] < branch["y"]

@@ -96,22 +96,26 @@ def test_a_word_is_chosen_and_its_merges_are_played_step_by_step_to_the_pieces_o
     words.get_by_role("option").nth(1).click()
     expect(words.get_by_role("option", selected=True).locator(".text")).to_have_text("·unhealthy")
     expect(page).to_have_url(re.compile(r"word=1(&|$)"))
-    said, boxes = part.locator(".hl-pieces-view .sentence"), part.locator(".hl-pieces-view .box:visible")
+    sentence, boxes = part.locator(".hl-pieces-view .sentence"), part.locator(".hl-pieces-view .box:visible")
     step = part.get_by_role("slider", name="Step", exact=True)
     expect(step).to_have_attribute("max", str(count), timeout=WAIT)
     step.focus()
     page.keyboard.press("Home")
-    expect(boxes).to_have_text([drawn(one.text) for one in word.steps.letters])
-    expect(said).to_contain_text(f"begins as {letters} letters")
+    expect(boxes).to_have_text([drawn(letter.text) for letter in word.steps.letters])
+    expect(sentence).to_contain_text(f"begins as {letters} letters")
     for merge in word.steps.merges:
         part.get_by_role("button", name="One step on", exact=True).click()
-        expect(said).to_contain_text(f"“{drawn(merge.left.text)}” + “{drawn(merge.right.text)}” → “{drawn(merge.result.text)}”")
+        expect(sentence).to_contain_text(
+            f"“{drawn(merge.left.text)}” + “{drawn(merge.right.text)}” → “{drawn(merge.result.text)}”"
+        )
     expect(part.get_by_role("button", name="One step on", exact=True)).to_be_disabled()
-    pieces = [drawn(one.text) for one in writer.tokens(text) if 3 <= one.start < one.end <= 13]  # where " unhealthy" stands
+    pieces = [
+        drawn(token.text) for token in writer.tokens(text) if 3 <= token.start < token.end <= 13
+    ]  # where " unhealthy" stands
     assert boxes.all_inner_texts()[-len(pieces) :] == pieces and len(pieces) > 1
-    assert said.inner_text().endswith(f"becomes {len(pieces)} tokens.")
+    assert sentence.inner_text().endswith(f"becomes {len(pieces)} tokens.")
     for at, vocabulary in enumerate((writer, translator)):
-        tokens = [drawn(one.text) for one in vocabulary.tokens(text) if not one.special]
+        tokens = [drawn(token.text) for token in vocabulary.tokens(text) if not token.special]
         card = page.locator(".st-key-inside-tokenizers section").nth(at)
         expect(card.locator(".chip .text")).to_have_text(tokens, timeout=WAIT)
         expect(card).to_contain_text(f"{len(tokens)} tokens for {len(text)} characters")

@@ -47,8 +47,8 @@ def opened(open_page, **choices: str) -> Page:
 
 
 def weights(query: int, key: int) -> list[list[str]]:
-    found = pair(models.load("writer").trace(TEXT).attention["self"], query, key).weights
-    return [[percent(one) for one in row] for row in found]
+    pair_weights = pair(models.load("writer").trace(TEXT).attention["self"], query, key).weights
+    return [[percent(weight) for weight in row] for row in pair_weights]
 
 
 def test_a_pair_picked_in_the_text_is_found_in_every_head(open_page):
@@ -57,7 +57,7 @@ def test_a_pair_picked_in_the_text_is_found_in_every_head(open_page):
     expect(page.get_by_text("From “mat” to “cat”")).to_be_visible()
     assert table(page, "weights") == weights(6, 2)
     ranks = pair(models.load("writer").trace(TEXT).attention["self"], 6, 2).ranks
-    assert table(page, "ranks") == [[str(one) for one in row] for row in ranks]
+    assert table(page, "ranks") == [[str(rank) for rank in row] for row in ranks]
     part(page, "from").get_by_role("button", name="sat").click()
     expect(page.get_by_text("From “sat” to “cat”")).to_be_visible()
     assert table(page, "weights") == weights(3, 2)
@@ -80,7 +80,7 @@ def test_the_movie_plays_pauses_and_is_pressed(open_page):
     expect(movie.locator("output")).to_have_text("Layer 5")
     mean = models.load("writer").trace(TEXT).attention["self"][5].mean(0)
     shown = table(page, "movie")
-    assert shown[4][:5] == [percent(one) for one in mean[4][:5]] and shown[4][5] == "–"
+    assert shown[4][:5] == [percent(weight) for weight in mean[4][:5]] and shown[4][5] == "–"
     movie.get_by_role("grid").focus()
     for key in ("Home", "ArrowUp", "ArrowRight", "Enter"):
         page.keyboard.press(key)
@@ -95,11 +95,11 @@ def test_the_movie_plays_pauses_and_is_pressed(open_page):
 
 def test_numbers_of_heads_are_those_of_the_analysis_and_a_press_opens_the_head(open_page):
     page = opened(open_page, level="intermediate", part="Statistics")
-    found = head_statistics(models.load("writer").trace(TEXT).attention["self"])
+    table_of_heads = head_statistics(models.load("writer").trace(TEXT).attention["self"])
     for name in ("evenness", "first", "previous", "itself"):
-        assert table(page, name) == [[percent(one) for one in row] for row in found[name].to_numpy().reshape(6, 8)]
-    shown = np.array([[float(one.split()[0]) for one in row] for row in table(page, "entropy")])
-    np.testing.assert_allclose(shown, found["entropy"].to_numpy().reshape(6, 8), rtol=0.006)
+        assert table(page, name) == [[percent(value) for value in row] for row in table_of_heads[name].to_numpy().reshape(6, 8)]
+    shown = np.array([[float(value.split()[0]) for value in row] for row in table(page, "entropy")])
+    np.testing.assert_allclose(shown, table_of_heads["entropy"].to_numpy().reshape(6, 8), rtol=0.006)
     expect(page.locator(".js-plotly-plot")).to_be_visible()
     part(page, "first").get_by_role("grid").focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", "Enter"):
@@ -123,8 +123,8 @@ def test_the_lens_says_what_each_layer_would_say(open_page):
     page, writer = opened(open_page, level="intermediate", part="Lens"), models.load("writer")
     trace = writer.trace(TEXT)
 
-    def agrees(found) -> None:
-        best = found.sort_values(["layer", "position"])
+    def agrees(value) -> None:
+        best = value.sort_values(["layer", "position"])
         shown = [re.fullmatch(r"(.*?)(?: over)? ([\d.]+)\s%", cell) for row in table(page, "lens") for cell in row]
         assert [cell[1] for cell in shown] == [label(text) for text in best["text"]]
         shares = [float(cell[2]) for cell in shown]

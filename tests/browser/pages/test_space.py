@@ -110,9 +110,9 @@ def test_following_a_token_names_its_nearest_and_tells_the_app(draw):
     near[:, 0] = 2
     page = draw(space_view([NASTY, "b", "c"], points, near=near, notes=["the first", "", ""]))
     page.get_by_role("combobox", name="Follow").select_option("0")
-    said = page.get_by_role("status")
-    expect(said).to_contain_text("after L2: the first")
-    expect(said).to_contain_text("nearest in all dimensions: “c”")
+    locator = page.get_by_role("status")
+    expect(locator).to_contain_text("after L2: the first")
+    expect(locator).to_contain_text("nearest in all dimensions: “c”")
     assert page.evaluate("told") == [{"name": "chosen", "value": 0}]
     page.get_by_text("As a table").click()
     row = page.locator("tbody tr").first
@@ -120,7 +120,7 @@ def test_following_a_token_names_its_nearest_and_tells_the_app(draw):
     expect(row).to_contain_text(f"{abs(float(points[3, 0, 0])):.2g}")
     page.get_by_role("application").focus()
     page.keyboard.press("Escape")
-    expect(said).to_be_empty()
+    expect(locator).to_be_empty()
     assert page.evaluate("told")[-1] == {"name": "chosen", "value": None} and page.title() != "caught"
 
 
@@ -187,14 +187,14 @@ def test_the_page_shows_the_tokens_with_the_numbers_of_this_text(open_page):
     page = open_space(open_page, level="expert")
     expect(stage(page)).to_have_text("after L5", timeout=WAIT)
     hidden = models.load("writer").trace(DEFAULT_TEXT).hidden["self"]
-    found = projection(hidden, "pca", 3)
-    expect(page.get_by_text(f"trustworthiness {found.trustworthiness:.3f}")).to_be_visible()
-    expect(page.get_by_text(f"of all layers together: {percent(found.explained.sum())}")).to_be_visible()
+    arranged = projection(hidden, "pca", 3)
+    expect(page.get_by_text(f"trustworthiness {arranged.trustworthiness:.3f}")).to_be_visible()
+    expect(page.get_by_text(f"of all layers together: {percent(arranged.explained.sum())}")).to_be_visible()
     page.get_by_text("As a table").click()
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(hidden.shape[1])
     expect(rows.nth(6)).to_contain_text("6 dog")
-    names = [one.text.strip() for one in models.load("writer").tokenize(DEFAULT_TEXT)]
+    names = [token.text.strip() for token in models.load("writer").tokenize(DEFAULT_TEXT)]
     near = ", ".join(names[i] for i in nearest_tokens(hidden)[-1, 6])
     expect(rows.nth(6).locator("td").last).to_have_text(near)
     page.get_by_role("button", name="Play").click()
@@ -209,11 +209,11 @@ def test_one_distance_serves_the_picture_and_the_nearest(open_page):
     page = open_space(open_page, level="intermediate", measure="Raw")
     expect(stage(page)).to_have_text("after L5", timeout=WAIT)
     hidden = models.load("writer").trace(DEFAULT_TEXT).hidden["self"]
-    names = [one.text.strip() for one in models.load("writer").tokenize(DEFAULT_TEXT)]
+    names = [token.text.strip() for token in models.load("writer").tokenize(DEFAULT_TEXT)]
     for measure in ("raw", "scaled"):
-        found, apart = projection(hidden, measure=measure), typical_distance(prepared(hidden, measure))
+        arranged, apart = projection(hidden, measure=measure), typical_distance(prepared(hidden, measure))
         expect(page.get_by_text(f"typically {apart[0]:.3g} apart in the input")).to_be_visible(timeout=WAIT)
-        expect(page.get_by_text(f"{percent(found.explained.sum())} of the variance").first).to_be_visible()
+        expect(page.get_by_text(f"{percent(arranged.explained.sum())} of the variance").first).to_be_visible()
         page.get_by_role("combobox", name="Follow").select_option("6")
         near = ", ".join(f"“{names[i]}”" for i in nearest_tokens(hidden, measure=measure)[-1, 6])
         expect(page.get_by_role("status").filter(has_text="nearest in")).to_contain_text(f"dimensions, by distance: {near}")

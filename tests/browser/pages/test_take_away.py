@@ -69,7 +69,7 @@ def seen(file: Path, text: str) -> str:
     root = ET.fromstring(svg)
     assert text in root[1].text and "writer" in root[0].text
     come_from(root[2].text, text)
-    return " ".join("".join(one.itertext()) for one in root.iter(f"{{{NAMESPACE}}}text"))
+    return " ".join("".join(element.itertext()) for element in root.iter(f"{{{NAMESPACE}}}text"))
 
 
 def drawn(file: Path) -> Image.Image:
@@ -80,9 +80,9 @@ def drawn(file: Path) -> Image.Image:
     return image
 
 
-def come_from(said: str, text: str = "") -> None:
+def come_from(words: str, text: str = "") -> None:
     """What a file says of where it comes from."""
-    where = json.loads(said)
+    where = json.loads(words)
     digest = hashlib.sha256((WEIGHTS / "writer" / "model.safetensors").read_bytes()).hexdigest()
     assert where["headlight"] == VERSION and where["models"][0]["weights"] == f"SHA-256 {digest}"
     assert text in where["texts"][0]["text"] and parse_qs(urlsplit(where["address"]).query)["text"] == [where["texts"][0]["text"]]
@@ -128,9 +128,9 @@ def test_the_head_view_in_every_form(open_page, tmp_path):
     assert np.abs(sent.astype(int) - np.concatenate(rows_of, axis=1).ravel()).max() <= 1
     word = page.locator(".side.from .label:visible").nth(3).bounding_box()
     page.mouse.move(word["x"] + word["width"] / 2, word["y"] + word["height"] / 2)
-    said = page.locator(".side.to .label:visible .number").all_inner_texts()
+    shown_numbers = page.locator(".side.to .label:visible .number").all_inner_texts()
     np.testing.assert_allclose(
-        [float(one.strip("<\u00a0%") or 0) for one in said[:4]], 100 * weights[on].mean(0)[3, :4], atol=0.6
+        [float(number.strip("<\u00a0%") or 0) for number in shown_numbers[:4]], 100 * weights[on].mean(0)[3, :4], atol=0.6
     )
 
 
@@ -243,17 +243,17 @@ def choose(page: Page, name: str) -> None:
 
 def inks(svg: str) -> list[str]:
     """The colour of each text that has words, its own or that of what it stands in."""
-    found = []
+    results = []
 
     def visit(node: ET.Element, fill: str) -> None:
         fill = node.get("fill", fill)
         if node.tag == f"{{{NAMESPACE}}}text" and "".join(node.itertext()).strip():
-            found.append(fill)
+            results.append(fill)
         for child in node:
             visit(child, fill)
 
     visit(ET.fromstring(svg), "#000000")
-    return found
+    return results
 
 
 def lightness(ink: str) -> float:
@@ -285,8 +285,12 @@ def test_by_keyboard_on_a_phone_in_the_dark(open_page, tmp_path):
     assert download.value.suggested_filename.endswith(".svg")
     for node in ("html", "[data-testid=stPopoverBody]"):
         assert page.locator(node).evaluate("node => Math.max(node.scrollWidth, node.getBoundingClientRect().right) <= innerWidth")
-    found = Axe().run(page).response["violations"]
-    assert not [(one["id"], [each["html"] for each in one["nodes"]]) for one in found if one["impact"] in ("serious", "critical")]
+    violations = Axe().run(page).response["violations"]
+    assert not [
+        (violation["id"], [each["html"] for each in violation["nodes"]])
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+    ]
     fold(page)
     expect(button(page)).to_be_focused()
     no_error(page)

@@ -39,7 +39,7 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
 def words_in(file: Path) -> str:
     svg = file.read_text("utf-8")
     alone(svg)
-    words = " ".join("".join(one.itertext()) for one in ET.fromstring(svg).iter(f"{{{NAMESPACE}}}text"))
+    words = " ".join("".join(element.itertext()) for element in ET.fromstring(svg).iter(f"{{{NAMESPACE}}}text"))
     return " ".join(words.split())
 
 
@@ -49,8 +49,8 @@ def choose(page: Page, title: str) -> None:
     expect(page.get_by_test_id("stCode").filter(has_text=title)).to_be_visible()
 
 
-@pytest.mark.parametrize(("address", "title", "said", "array"), PICTURES, ids=lambda one: str(one)[:24])
-def test_a_picture_in_every_form(open_page, tmp_path, address, title, said, array):
+@pytest.mark.parametrize(("address", "title", "phrases", "array"), PICTURES, ids=lambda value: str(value)[:24])
+def test_a_picture_in_every_form(open_page, tmp_path, address, title, phrases, array):
     page = open_page(f"{address}&text={TEXT}")
     expect(button(page)).to_be_visible(timeout=WAIT)
     no_error(page)
@@ -59,7 +59,7 @@ def test_a_picture_in_every_form(open_page, tmp_path, address, title, said, arra
     if page.get_by_role("combobox", name="Which picture").count():
         choose(page, title)
     words = words_in(take(page, "SVG", tmp_path))
-    assert all(one in words for one in said), words
+    assert all(phrase in words for phrase in phrases), words
     take(page, "PNG", tmp_path)
     table = pd.read_csv(take(page, "CSV", tmp_path))
     if "level=beginner" in address:
@@ -75,4 +75,4 @@ def test_a_picture_in_every_form(open_page, tmp_path, address, title, said, arra
     page.goto(html.as_uri())
     expect(page.locator(".caption")).to_contain_text(title)
     shown = " ".join(page.locator("body").inner_text().split())
-    assert all(one in shown for one in said), shown
+    assert all(phrase in shown for phrase in phrases), shown

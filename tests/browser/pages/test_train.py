@@ -34,8 +34,8 @@ def lines(page: Page) -> dict[str, list[float]]:
 
 def stepped(page: Page) -> int:
     """The step that the progress names."""
-    found = re.search(r"(?:Step|step|Done:) (\d+)", page.locator("[data-testid=stProgress]").inner_text())
-    return int(found[1]) if found else 0
+    match = re.search(r"(?:Step|step|Done:) (\d+)", page.locator("[data-testid=stProgress]").inner_text())
+    return int(match[1]) if match else 0
 
 
 def test_it_learns_and_the_slider_goes_back_in_time(open_page):
@@ -149,9 +149,9 @@ def test_axe_finds_nothing_grave(open_page):
 
 
 def saved(page: Page, name: str) -> bytes:
-    with page.expect_download() as found:
+    with page.expect_download() as download_info:
         page.get_by_role("button", name=name).click()
-    return found.value.path().read_bytes()
+    return download_info.value.path().read_bytes()
 
 
 def test_two_visitors_train_at_once_and_each_keeps_his_own(open_page: Callable[..., Page]):

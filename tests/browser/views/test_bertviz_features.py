@@ -138,23 +138,23 @@ def numbers_are(page: Page, point: tuple[str, int], weights: np.ndarray) -> None
             page.wait_for_timeout(patience)
             patience = min(2 * patience, 1000)  # a busy machine draws late
         texts = [number.strip("\u00a0%<") for *_, number in placed(page, other)]
-        found = np.array([float(text) / 100 if text else 0 for text in texts])
-        if found.any() and len(found) == len(wanted) and np.allclose(found, wanted, rtol=0, atol=0.0075):
+        numbers = np.array([float(text) / 100 if text else 0 for text in texts])
+        if numbers.any() and len(numbers) == len(wanted) and np.allclose(numbers, wanted, rtol=0, atol=0.0075):
             break
         if time.monotonic() > until:
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=0.0075)
-            raise AssertionError(f"No numbers: {found}")
-    said = "looks most at" if side == "from" else "is looked at most (by|after)"
-    expect(sentence(page)).to_contain_text(re.compile(rf"(\({position}\)|^After .+, choosing .+, it) {said}"))
+            np.testing.assert_allclose(numbers, wanted, rtol=0, atol=0.0075)
+            raise AssertionError(f"No numbers: {numbers}")
+    phrase = "looks most at" if side == "from" else "is looked at most (by|after)"
+    expect(sentence(page)).to_contain_text(re.compile(rf"(\({position}\)|^After .+, choosing .+, it) {phrase}"))
 
 
 @each
 def test_pointing_at_a_token_says_its_weights(opened, case):
-    one = opened(case)
-    page = one.view("Head")
-    one.layer(1)
-    one.alone(1)
-    weights = one.attention[1][1]
+    opened_case = opened(case)
+    page = opened_case.view("Head")
+    opened_case.layer(1)
+    opened_case.alone(1)
+    weights = opened_case.attention[1][1]
     for query in (1, 2):
         numbers_are(page, ("from", query), weights[query])
     numbers_are(page, ("to", 0), weights[:, 0])
@@ -162,42 +162,44 @@ def test_pointing_at_a_token_says_its_weights(opened, case):
 
 @each
 def test_a_press_switches_a_head_and_two_leave_it_alone(opened, case):
-    one = opened(case)
-    page = one.view("Head")
-    one.layer(1)
-    one.alone(2)
+    opened_case = opened(case)
+    page = opened_case.view("Head")
+    opened_case.layer(1)
+    opened_case.alone(2)
     head_chip(page, 0).click()
     expect(page.locator(".head[aria-pressed=true]")).to_have_text(["H0", "H2"])
-    numbers_are(page, ("from", 1), one.attention[1][[0, 2]].mean(0)[1])
+    numbers_are(page, ("from", 1), opened_case.attention[1][[0, 2]].mean(0)[1])
     expect(sentence(page)).to_contain_text("on average of 2 heads")
     head_chip(page, 2).click()
     expect(page.locator(".head[aria-pressed=true]")).to_have_text(["H0"])
     head_chip(page, 0).dblclick()
-    expect(page.locator(".head[aria-pressed=true]")).to_have_count(one.attention.heads)
+    expect(page.locator(".head[aria-pressed=true]")).to_have_count(opened_case.attention.heads)
 
 
 @each
 def test_the_layer_menu_draws_another_layer(opened, case):
-    one = opened(case)
-    page = one.view("Head")
-    one.layer(1)
-    one.alone(1)
-    one.layer(0)
+    opened_case = opened(case)
+    page = opened_case.view("Head")
+    opened_case.layer(1)
+    opened_case.alone(1)
+    opened_case.layer(0)
     expect(page).not_to_have_url(re.compile("layer=L1"))
     expect(page.locator(".head[aria-pressed=true]")).to_have_text(["H1"])
     page.mouse.move(3, 3)
     expect(sentence(page)).to_contain_text("L0")
-    numbers_are(page, ("from", 2), one.attention[0][1][2])
-    assert np.abs(one.attention[0][1][2] - one.attention[1][1][2]).max() > 0.02, "the two layers could not be told apart"
+    numbers_are(page, ("from", 2), opened_case.attention[0][1][2])
+    assert np.abs(opened_case.attention[0][1][2] - opened_case.attention[1][1][2]).max() > 0.02, (
+        "the two layers could not be told apart"
+    )
 
 
 def test_sentences_of_a_pair_can_be_filtered(opened):
-    one = opened("encoder")
-    page = one.view("Head")
-    one.layer(1)
-    one.alone(1)
-    which, weights = page.get_by_label("sentences"), one.attention[1][1]
-    second = np.array([token.segment for token in one.trace.tokens])
+    opened_case = opened("encoder")
+    page = opened_case.view("Head")
+    opened_case.layer(1)
+    opened_case.alone(1)
+    which, weights = page.get_by_label("sentences"), opened_case.attention[1][1]
+    second = np.array([token.segment for token in opened_case.trace.tokens])
     page.mouse.move(3, 3)
     for queries, keys in np.ndindex(2, 2):
         which.select_option(f"{'AB'[queries]} to {'AB'[keys]}")
@@ -207,10 +209,10 @@ def test_sentences_of_a_pair_can_be_filtered(opened):
 
 
 def test_encoder_decoder_and_cross_attention_are_chosen_in_the_side_bar(opened):
-    one = opened("cross")
-    page, trace = one.view("Head"), one.trace
-    one.layer(1)
-    one.alone(1)
+    opened_case = opened("cross")
+    page, trace = opened_case.view("Head"), opened_case.trace
+    opened_case.layer(1)
+    opened_case.alone(1)
     for name, queries, keys in (
         ("Encoder", trace.tokens, trace.tokens),
         ("Decoder", trace.target, trace.target),
@@ -219,15 +221,15 @@ def test_encoder_decoder_and_cross_attention_are_chosen_in_the_side_bar(opened):
         choose(page, name)
         expect(labels(page, "from")).to_have_count(len(queries))
         expect(labels(page, "to")).to_have_count(len(keys))
-        one.alone(1)
+        opened_case.alone(1)
         numbers_are(page, ("from", 1), trace.attention[name.lower()][1][1][1])
 
 
 @each
 def test_a_thumbnail_of_the_model_view_opens_its_head(opened, case):
-    one = opened(case)
-    page, layer, head = one.view("Model"), one.attention.layers - 1, 2
-    expect(page.get_by_role("gridcell")).to_have_count(one.attention.layers * one.attention.heads)
+    opened_case = opened(case)
+    page, layer, head = opened_case.view("Model"), opened_case.attention.layers - 1, 2
+    expect(page.get_by_role("gridcell")).to_have_count(opened_case.attention.layers * opened_case.attention.heads)
     place = page.locator(".hl-model-view").evaluate(
         """(root, [layer, head]) => {
           const middle = (name, i) => { const box = root.querySelectorAll(".labels ." + name)[i].getBoundingClientRect();
@@ -241,20 +243,20 @@ def test_a_thumbnail_of_the_model_view_opens_its_head(opened, case):
     expect(page.locator(".hl-head-view")).to_be_visible()
     expect(page.get_by_role("combobox", name="Layer", exact=True)).to_have_value(f"L{layer}")
     expect(page.get_by_role("combobox", name="Head", exact=True)).to_have_value(f"H{head}")
-    one.alone(head)
-    numbers_are(page, ("from", 1), one.attention[layer][head][1])
+    opened_case.alone(head)
+    numbers_are(page, ("from", 1), opened_case.attention[layer][head][1])
 
 
 @each
 def test_query_times_key_leads_to_the_weight(opened, case):
-    one = opened(case)
-    page = one.view("Query-key")
-    one.layer(1)
+    opened_case = opened(case)
+    page = opened_case.view("Query-key")
+    opened_case.layer(1)
     pick(page.get_by_role("combobox", name="Head", exact=True), "H2")
     queries = page.get_by_role("combobox", name="Query", exact=True)
     queries.click()
     page.get_by_role("option", name=re.compile("^2 ")).click()
-    parts = query_key(one.attention, 1, 2, 2)
+    parts = query_key(opened_case.attention, 1, 2, 2)
     rows = page.locator(".hl-query-key-view .row:visible")  # as many as fit; the others scroll
     expect(rows).to_have_count(min(len(parts.k), 16))
 
@@ -264,7 +266,7 @@ def test_query_times_key_leads_to_the_weight(opened, case):
         texts[2] = ["0" if text == "masked" else text.replace("\u00a0%", "e-2") for text in texts[2]]
         return np.array([[float(text.replace("−", "-").removeprefix("under ")) for text in column] for column in texts])
 
-    wanted, until = np.array([parts.raw, parts.score, one.attention[1][2][2]])[:, :16], time.monotonic() + 5
+    wanted, until = np.array([parts.raw, parts.score, opened_case.attention[1][2][2]])[:, :16], time.monotonic() + 5
     while not np.allclose(numbers(), wanted, rtol=0.006, atol=1e-4) and time.monotonic() < until:
         page.wait_for_timeout(50)
     np.testing.assert_allclose(numbers(), wanted, rtol=0.006, atol=1e-4)
@@ -273,8 +275,8 @@ def test_query_times_key_leads_to_the_weight(opened, case):
 
 @each
 def test_light_and_dark_follow_the_browser(opened, case):
-    one = opened(case)
-    page = one.view("Head")
+    opened_case = opened(case)
+    page = opened_case.view("Head")
     light = """([selector, what]) => {
       const roots = [document, ...[...document.querySelectorAll("*")].map((one) => one.shadowRoot).filter(Boolean)];
       const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
@@ -294,20 +296,20 @@ def test_light_and_dark_follow_the_browser(opened, case):
 
 @each
 def test_bertviz_itself_is_there_with_the_same_weights(opened, case):
-    one = opened(case)
-    one.view("Head")
-    one.layer(1)
-    page = one.view("BertViz")
+    opened_case = opened(case)
+    opened_case.view("Head")
+    opened_case.layer(1)
+    page = opened_case.view("BertViz")
     frame = page.frame_locator("[data-testid=stMain] iframe").first
-    expect(frame.locator("#left text")).to_have_count(len(one.attention.queries))
-    expect(frame.locator("#right text")).to_have_count(len(one.attention.keys))
+    expect(frame.locator("#left text")).to_have_count(len(opened_case.attention.queries))
+    expect(frame.locator("#right text")).to_have_count(len(opened_case.attention.keys))
     opacity = "all => all.map((line) => [+line.parentNode.parentNode.getAttribute('head-index'), "
     opacity += "+line.getAttribute('left-token-index'), +line.getAttribute('right-token-index'), line.__data__])"
     lines = frame.locator("#attention line")
     expect(frame.locator("#layer")).to_have_value("1")
-    found = np.zeros_like(one.attention[1])
+    numbers = np.zeros_like(opened_case.attention[1])
     for head, query, key, weight in lines.evaluate_all(opacity):
-        found[head, query, key] = weight
-    np.testing.assert_allclose(found, one.attention[1], atol=1 / 510 + 1e-4)
+        numbers[head, query, key] = weight
+    np.testing.assert_allclose(numbers, opened_case.attention[1], atol=1 / 510 + 1e-4)
     menu = frame.locator("#filter option")
     expect(menu).to_have_count({"decoder": 0, "encoder": 5}.get(case, 3))

@@ -159,7 +159,7 @@ ALL_KINDS: dict[str, tuple[Callable[[], View], list[str]]] = {
     "bars-beginner": (lambda: viz.prediction_bars([" a", " b"], [0.4, 0.001], percent=False), []),
     "bars-before": (lambda: viz.prediction_bars("ab", [0.9, 0.1], before=[0.5, 0.5], struck=[False, True], marked=0), []),
     "bars-values": (lambda: value_bars(["up", "down"], [1.5, -2.0], ("part", "adds"), still=True), []),
-    "chips": (lambda: viz.token_chips([SimpleNamespace(**vars(one), id=i) for i, one in enumerate(tokens()[:6])]), []),
+    "chips": (lambda: viz.token_chips([SimpleNamespace(**vars(token), id=i) for i, token in enumerate(tokens()[:6])]), []),
     "grid": (lambda: head_grid(LAYERS, unit="%", scale=(0, 1), label="Share"), []),
     "grid-film": (lambda: viz.grid_view(np.eye(3)[:2, None], ["a"], "xyz", frames=["one", "two"]), ["Play"]),
     "architecture": (lambda: architecture([("", [Box("Embedding", "[5, 64]", "a vector"), Box("Norm", "[5, 64]")])]), []),
@@ -237,12 +237,12 @@ def test_what_is_cut_off_on_the_page_is_cut_off(still):
     long = ["a", "word" * 40, " of many" * 30, "שלום" * 30]
     page = still(viz.head_view(tokens(long), tokens(long), weights(2, 4), layer=0))
     compare(page)
-    words = [one.text for one in ET.fromstring(take(page, "svg")).iter(f"{{{NAMESPACE}}}text")]
-    assert sum("…" in (one or "") for one in words) >= 4
+    words = [element.text for element in ET.fromstring(take(page, "svg")).iter(f"{{{NAMESPACE}}}text")]
+    assert sum("…" in (word or "") for word in words) >= 4
     rows = [f" key{i}" for i in range(40)]
     page = still(many_keys(rows))
-    words = [one.text for one in ET.fromstring(take(page, "svg")).iter(f"{{{NAMESPACE}}}text")]
-    assert len([one for one in words if (one or "").startswith("key")]) < 40, "rows that are scrolled out of sight stay there"
+    words = [element.text for element in ET.fromstring(take(page, "svg")).iter(f"{{{NAMESPACE}}}text")]
+    assert len([word for word in words if (word or "").startswith("key")]) < 40, "rows that are scrolled out of sight stay there"
 
 
 def test_what_a_canvas_cuts_off_is_cut_off_and_buttons_stay_behind(still):
@@ -263,11 +263,11 @@ def test_the_legend_of_a_picture_names_the_heads_that_are_on(still):
     page = still(VIEWS["head"]())
     page.get_by_role("button", name="all", exact=True).click()
     page.get_by_role("button", name="H1", exact=True).click()  # off
-    assert [one for one in words_of(take(page, "svg")) if re.fullmatch(r"H\d", one)] == ["H0", "H2", "H3"]
+    assert [word for word in words_of(take(page, "svg")) if re.fullmatch(r"H\d", word)] == ["H0", "H2", "H3"]
 
 
 def words_of(svg: bytes) -> list[str]:
-    return ["".join(one.itertext()) for one in ET.fromstring(svg).iter(f"{{{NAMESPACE}}}text")]
+    return ["".join(element.itertext()) for element in ET.fromstring(svg).iter(f"{{{NAMESPACE}}}text")]
 
 
 @pytest.mark.parametrize("name", ["head", "reading-heads", "query-key"])
@@ -275,7 +275,7 @@ def test_an_svg_is_text_and_lines_that_stand_alone(still, name):
     page = still(VIEWS[name]())
     text = take(page, "svg").decode()
     svg = ET.fromstring(text)
-    words = " ".join("".join(one.itertext()) for one in svg.iter(f"{{{NAMESPACE}}}text"))
+    words = " ".join("".join(element.itertext()) for element in svg.iter(f"{{{NAMESPACE}}}text"))
     for word in ("dog", "forest", "שלום", "🐕", "0xF0"):
         assert word in words
     assert svg[0].text == "A <title>" and svg[1].text == "Said — “so” 🐕"
@@ -286,7 +286,7 @@ def test_an_svg_is_text_and_lines_that_stand_alone(still, name):
         assert numbers and all(number.replace("\u00a0", " ") in words for number in numbers)
     if name == "head":
         lines = int(page.locator(".sentence").inner_text().split(": ")[1].split(" lines")[0])
-        drawn = [one.get("d") for one in svg.iter(f"{{{NAMESPACE}}}path") if "C" in one.get("d")]
+        drawn = [element.get("d") for element in svg.iter(f"{{{NAMESPACE}}}path") if "C" in element.get("d")]
         assert sum(d.count("M") for d in drawn) == lines
         assert "Point at" not in words
 
@@ -301,7 +301,7 @@ def alone(svg: str) -> None:
 def test_thumbnails_are_cells_of_their_own_size(still):
     page = still(VIEWS["model"]())
     svg = ET.fromstring(take(page, "svg"))
-    images = [one for one in svg.iter(f"{{{NAMESPACE}}}image")]
+    images = [element for element in svg.iter(f"{{{NAMESPACE}}}image")]
     assert len(images) == 12
     for head, image in enumerate(images):
         cells = np.asarray(Image.open(io.BytesIO(base64.b64decode(image.get("href").split(",")[1]))).convert("RGBA"))[..., 3]
@@ -360,7 +360,9 @@ def ground_of(svg: str) -> str | None:
     root = ET.fromstring(svg)
     place = root.get("viewBox").split()
     rects = [
-        one for one in root if one.tag == f"{{{NAMESPACE}}}rect" and [one.get(n) for n in ("x", "y", "width", "height")] == place
+        element
+        for element in root
+        if element.tag == f"{{{NAMESPACE}}}rect" and [element.get(n) for n in ("x", "y", "width", "height")] == place
     ]
     return rects[0].get("fill") if rects else None
 
@@ -384,6 +386,6 @@ def test_a_number_stands_at_its_word_although_what_is_above_them_is_left_out(dra
     page = draw(viz.reading_view(tokens([" cat", " mat"]), np.array([[1.0, 0.0], [0.9, 0.1]], dtype=np.float32), 1, toggle=True))
     expect(page.locator(".below b").first).to_have_text("90 %")
     texts = list(ET.fromstring(take(page, "svg")).iter(f"{{{NAMESPACE}}}text"))
-    (word, *_), (number, *_) = ([one for one in texts if one.text.strip() == said] for said in ("cat", "90 %"))
+    (word, *_), (number, *_) = ([text for text in texts if text.text.strip() == content] for content in ("cat", "90 %"))
     assert 0 < float(number.get("y")) - float(word.get("y")) < 30
     assert abs(float(number.get("x")) - float(word.get("x"))) < 30

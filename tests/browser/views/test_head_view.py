@@ -403,6 +403,12 @@ def test_who_wants_no_motion_gets_none(draw):
     assert page.locator("canvas.all").evaluate("node => getComputedStyle(node).transitionDuration") == "0s"
 
 
+def grave_violations(page: Page) -> list[tuple[str, str]]:
+    """Return the rule and the HTML of each serious or critical violation that axe reports."""
+    violations = Axe().run(page).response["violations"]
+    return [(each["id"], each["nodes"][0]["html"]) for each in violations if each["impact"] in ("serious", "critical")]
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_grave(draw, width, dark):
@@ -410,11 +416,9 @@ def test_axe_finds_nothing_grave(draw, width, dark):
     page.get_by_text("The numbers as a table").click()
     hover(page, "from", "ran")
     page.wait_for_timeout(400)  # the table follows
-    found = Axe().run(page).response["violations"]
-    assert not [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+    assert not grave_violations(page)
     page.get_by_role("button", name="every label").click()
-    found = Axe().run(page).response["violations"]
-    assert not [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+    assert not grave_violations(page)
 
 
 def test_beginners_are_asked_for_heads_and_a_threshold_alone(draw):

@@ -14,10 +14,10 @@ NASTY = "<img src=x onerror=\"document.title='caught'\">"
 
 def maps(layers: int, heads: int, count: int = 4) -> np.ndarray:
     """Every head looks at the first token, except L1 H2, which looks at itself."""
-    found = np.zeros((layers, heads, count, count), dtype=np.float32)
-    found[..., 0] = 1
-    found[1, 2] = np.eye(count)
-    return found
+    numbers = np.zeros((layers, heads, count, count), dtype=np.float32)
+    numbers[..., 0] = 1
+    numbers[1, 2] = np.eye(count)
+    return numbers
 
 
 def colour(page: Page, across: float, down: float) -> list[float]:

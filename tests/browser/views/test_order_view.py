@@ -12,8 +12,8 @@ WORDS = ["one", "two", "three", "four"]
 
 @pytest.fixture
 def page(draw) -> Page:
-    found: Page = draw(order_view(WORDS, range(4)))
-    return found
+    drawn_page: Page = draw(order_view(WORDS, range(4)))
+    return drawn_page
 
 
 def chip(page: Page, word: str):
@@ -24,7 +24,7 @@ def in_order(page: Page, *words: str) -> None:
     expect(page.locator(".chip .text")).to_have_text(list(words))
 
 
-def told(page: Page) -> list[str]:
+def sent_orders(page: Page) -> list[str]:
     """The orders that the page was told of."""
     return page.evaluate("() => told.map(({ value }) => value.order.join(''))")
 
@@ -41,7 +41,7 @@ def test_a_word_is_dragged_to_another_place_and_says_where_it_stood(page):
     expect(chip(page, "one").locator("small")).to_have_text("1")
     expect(page.locator(".mark-of-place")).to_have_count(0)
     expect(page.locator("[aria-pressed=true]")).to_have_count(0)
-    assert told(page) == ["1203"]
+    assert sent_orders(page) == ["1203"]
 
 
 def test_a_word_is_pressed_and_then_its_place(page):
@@ -52,7 +52,7 @@ def test_a_word_is_pressed_and_then_its_place(page):
     chip(page, "one").click()
     chip(page, "one").click()  # pressed again it stays
     expect(page.locator("[aria-pressed=true]")).to_have_count(0)
-    assert told(page) == ["0312"]
+    assert sent_orders(page) == ["0312"]
 
 
 def test_a_word_is_moved_with_the_keyboard_and_escape_puts_it_back(page):
@@ -66,14 +66,14 @@ def test_a_word_is_moved_with_the_keyboard_and_escape_puts_it_back(page):
     expect(chip(page, "two")).to_be_focused()
     page.keyboard.press("Escape")
     in_order(page, *WORDS)
-    assert told(page) == []
+    assert sent_orders(page) == []
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     in_order(page, "two", "one", "three", "four")
     expect(chip(page, "two")).to_have_attribute("aria-label", "two, word 1 of 4, typed as word 2")
     expect(page.locator("[aria-live]")).to_have_text("It is put down.")
-    assert told(page) == ["1023"]
+    assert sent_orders(page) == ["1023"]
 
 
 def test_the_only_word_can_be_dragged_and_stays(draw):
@@ -86,4 +86,4 @@ def test_the_only_word_can_be_dragged_and_stays(draw):
     page.mouse.up()
     in_order(page, "one")
     expect(page.locator(".dragged, .mark-of-place")).to_have_count(0)
-    assert told(page) == []
+    assert sent_orders(page) == []

@@ -13,8 +13,8 @@ from viz import pieces_view
 
 @pytest.fixture(scope="module")
 def word():
-    (found,) = pieces_of(models.load_tokenizer("writer"), " unbelievable").words
-    return found
+    (only_word,) = pieces_of(models.load_tokenizer("writer"), " unbelievable").words
+    return only_word
 
 
 def test_a_merge_is_played_by_itself_and_step_by_step(draw, word):
@@ -44,7 +44,7 @@ def test_a_merge_is_played_by_itself_and_step_by_step(draw, word):
     page.keyboard.press("End")
     expect(made).to_have_count(count)
     last = page.locator(".box:visible").all_inner_texts()[-len(word.pieces) :]
-    assert [one.replace("·", " ") for one in last] == [piece.text for piece in word.pieces]
+    assert [label.replace("·", " ") for label in last] == [piece.text for piece in word.pieces]
 
 
 def test_a_box_stands_below_the_letters_that_it_is_made_of(draw, word):

@@ -44,27 +44,27 @@ def view_of(parts: dict, texts: list[str] | None = None, **choices) -> View:
     return query_key_view(query, tokens, **parts, **({"title": "L5 H1"} | choices))
 
 
-def said(text: str) -> float:
+def number_of(text: str) -> float:
     return float(text.replace("−", "-").replace("+", "").replace("±", "").replace("\u00a0%", "e-2"))
 
 
 def pieces(page: Page) -> dict[str, str]:
     """The formula: what stands above each caption."""
-    found = page.locator(".piece").evaluate_all(
+    result = page.locator(".piece").evaluate_all(
         "all => all.map((one) => [one.lastChild.textContent, one.firstChild.textContent])"
     )
-    return dict(found)
+    return dict(result)
 
 
 def test_float32_comes_out_as_it_went_in(draw):
     parts = made(5, 3)
     parts["weight"] = np.array([0.1, 1e-38, 1.0, 0.0, 2 / 3], dtype=np.float32)
     page = draw(view_of(parts))
-    found = page.evaluate(
+    origin = page.evaluate(
         "text => [...headlight.unpack(Uint8Array.from(atob(text), (c) => c.charCodeAt(0))).arrays.weight.data]",
         base64.b64encode(view_of(parts).data).decode(),
     )
-    assert np.array_equal(np.array(found, dtype=np.float32), parts["weight"])
+    assert np.array_equal(np.array(origin, dtype=np.float32), parts["weight"])
 
 
 def test_each_row_carries_its_own_numbers(draw):
@@ -76,10 +76,10 @@ def test_each_row_carries_its_own_numbers(draw):
     for key in range(9):
         cells = page.locator(".row").nth(key)
         expect(cells.locator("bdi")).to_have_text(f"·t{key}")
-        assert said(cells.locator(".sum").inner_text()) == pytest.approx(parts["raw"][key], abs=0.006)
-        assert said(cells.locator(".score").inner_text()) == pytest.approx(parts["score"][key], abs=0.006)
+        assert number_of(cells.locator(".sum").inner_text()) == pytest.approx(parts["raw"][key], abs=0.006)
+        assert number_of(cells.locator(".score").inner_text()) == pytest.approx(parts["score"][key], abs=0.006)
         expect(cells.locator(".weight .number")).to_have_text(percent(np.float32(parts["weight"][key])))
-        assert said(cells.locator(".value .number").inner_text()) == pytest.approx(share[key], rel=0.006)
+        assert number_of(cells.locator(".value .number").inner_text()) == pytest.approx(share[key], rel=0.006)
     wide = page.locator(".row .weight i:first-child").evaluate_all("all => all.map((bar) => bar.getBoundingClientRect().width)")
     full = max(parts["weight"].max(), share.max())
     np.testing.assert_allclose(np.array(wide) / max(wide), parts["weight"] / parts["weight"].max(), atol=0.01)
@@ -96,12 +96,14 @@ def test_the_formula_holds_for_the_key_one_points_at(draw):
         if key != best:
             page.locator(".row").nth(key).hover()
         expect(page.locator(".piece.to bdi")).to_have_text(f"·t{key}")
-        one = pieces(page)
-        assert said(one["q·k"]) == pytest.approx(parts["raw"][key], abs=0.006)
-        places = len(one["score"].partition(".")[2])
-        assert said(one["score"]) == round(said(one["q·k"]) * said(one["scale"]), places), "as one finds who multiplies"
-        score, total = one["softmax"][1:].replace("−", "-").replace(" - ", " ").replace(" + ", " -").split()
-        assert percent(np.exp(float(score) - float(total))) == one["weight"] == percent(np.float32(parts["weight"][key]))
+        shown_pieces = pieces(page)
+        assert number_of(shown_pieces["q·k"]) == pytest.approx(parts["raw"][key], abs=0.006)
+        places = len(shown_pieces["score"].partition(".")[2])
+        assert number_of(shown_pieces["score"]) == round(
+            number_of(shown_pieces["q·k"]) * number_of(shown_pieces["scale"]), places
+        ), "as one finds who multiplies"
+        score, total = shown_pieces["softmax"][1:].replace("−", "-").replace(" - ", " ").replace(" + ", " -").split()
+        assert percent(np.exp(float(score) - float(total))) == shown_pieces["weight"] == percent(np.float32(parts["weight"][key]))
     page.mouse.move(640, 790)
     expect(page.locator(".piece.to bdi")).to_have_text(f"·t{best}")
 
@@ -113,11 +115,13 @@ def test_cap_bias_and_sink_stand_in_the_formula(draw):
     raised = np.exp(score)
     parts |= {"score": score, "weight": raised / (raised.sum() + np.exp(0.5)), "bias": bias, "softcap": 2.0, "sink": 0.5}
     page = draw(view_of(parts, chosen=0))
-    one = pieces(page)
-    assert said(one["scaled"]) == pytest.approx(parts["raw"][0] * 0.25, abs=0.006)
-    assert abs(said(one["soft cap ±2.00"])) <= 2
-    assert said(one["soft cap ±2.00"]) - said(one["position bias"]) == pytest.approx(said(one["score"]), abs=0.02)
-    assert said(one["weight"]) == pytest.approx(parts["weight"][0], rel=0.006)
+    shown_pieces = pieces(page)
+    assert number_of(shown_pieces["scaled"]) == pytest.approx(parts["raw"][0] * 0.25, abs=0.006)
+    assert abs(number_of(shown_pieces["soft cap ±2.00"])) <= 2
+    assert number_of(shown_pieces["soft cap ±2.00"]) - number_of(shown_pieces["position bias"]) == pytest.approx(
+        number_of(shown_pieces["score"]), abs=0.02
+    )
+    assert number_of(shown_pieces["weight"]) == pytest.approx(parts["weight"][0], rel=0.006)
     left = 1 - parts["weight"].sum()
     expect(page.locator(".notes")).to_contain_text(f"takes {percent(left)}")
 
@@ -127,7 +131,7 @@ def test_what_is_masked_says_so_and_weighs_nothing(draw):
     numbers = page.locator(".row .weight .number").all_inner_texts()
     assert numbers[3:] == ["masked"] * 5 and "masked" not in numbers[:3]
     score, total = pieces(page)["softmax"][1:].replace("−", "-").replace(" - ", " ").replace(" + ", " -").split()
-    assert np.exp(float(score) - float(total)) == pytest.approx(said(pieces(page)["weight"]), rel=0.02)
+    assert np.exp(float(score) - float(total)) == pytest.approx(number_of(pieces(page)["weight"]), rel=0.02)
     page.locator(".row").nth(5).hover()
     assert pieces(page)["weight"] == "0\u00a0%"
     expect(page.locator(".piece").filter(has_text="masked")).to_be_visible()
@@ -145,11 +149,15 @@ def test_dimensions_are_told_and_their_rest_adds_up(draw):
     named, rest = terms.split("; the other 13 together ")
     pairs = [pair.split() for pair in named.split(", ")]
     assert [int(dim) for dim, _ in pairs] == strongest[:3].tolist()
-    assert sum(said(value) for _, value in pairs) + said(rest) == pytest.approx(said(sum_.split("= ")[1]), abs=0.03)
+    assert sum(number_of(value) for _, value in pairs) + number_of(rest) == pytest.approx(
+        number_of(sum_.split("= ")[1]), abs=0.03
+    )
     canvas = page.locator(".bars canvas").bounding_box()
     page.mouse.move(canvas["x"] + canvas["width"] * 2.5 / 16, canvas["y"] + 20)
     expect(readout).to_contain_text(f"Dimension {strongest[2]}: q ")
-    q, k, product = [said(one) for one in readout.inner_text().split(": q ")[1].replace("× k", "").replace("=", "").split()]
+    q, k, product = [
+        number_of(number) for number in readout.inner_text().split(": q ")[1].replace("× k", "").replace("=", "").split()
+    ]
     dim = strongest[2]
     assert (q, k, product) == pytest.approx((parts["q"][dim], parts["k"][3, dim], products[dim]), abs=0.006)
     page.get_by_role("group", name="Order of the dimensions").get_by_text("in order").click()
@@ -198,7 +206,7 @@ def test_a_press_tells_the_key_and_orders_the_dimensions_by_it(draw):
     canvas = page.locator(".bars canvas").bounding_box()
     page.mouse.move(canvas["x"] + 3, canvas["y"] + 20)
     expect(page.locator(".readout")).to_contain_text(f"Dimension {first}: ")
-    assert [(one["name"], one["value"]) for one in page.evaluate("told")] == [("chosen", {"key": 4})]
+    assert [(event["name"], event["value"]) for event in page.evaluate("told")] == [("chosen", {"key": 4})]
 
 
 def test_the_keyboard_reaches_every_key_and_dimension(draw):
@@ -242,8 +250,8 @@ def test_the_tables_behind_have_every_number(draw):
     expect(tables.nth(0).locator("tbody tr").nth(4)).to_contain_text("masked")
     expect(tables.nth(1).locator("tbody tr")).to_have_count(6)
     cells = tables.nth(1).locator("tbody td").all_inner_texts()
-    found = np.array([said(one) for one in cells]).reshape(6, 3)
-    np.testing.assert_allclose(found, np.stack([parts["q"], parts["k"][2], parts["q"] * parts["k"][2]], 1), atol=0.006)
+    numbers = np.array([number_of(cell) for cell in cells]).reshape(6, 3)
+    np.testing.assert_allclose(numbers, np.stack([parts["q"], parts["k"][2], parts["q"] * parts["k"][2]], 1), atol=0.006)
 
 
 def test_the_dials_say_how_each_pair_was_turned(draw):
@@ -269,7 +277,7 @@ def test_the_dials_say_how_each_pair_was_turned(draw):
     after = (parts["q"][pairs] * parts["k"][2][pairs]).sum(-1)
     for row, frequency, before, now in zip(cells, frequencies, (q * k[2]).sum(-1), after, strict=True):
         np.testing.assert_allclose(
-            [said(text) for text in row[1:]], [frequency, 5 * frequency, 2 * frequency, before, now], rtol=6e-3, atol=6e-3
+            [number_of(text) for text in row[1:]], [frequency, 5 * frequency, 2 * frequency, before, now], rtol=6e-3, atol=6e-3
         )
     assert page.locator(".dials canvas").evaluate(
         "one => one.getContext('2d').getImageData(0, 0, one.width, one.height).data.some(Boolean)"

@@ -41,9 +41,9 @@ def opacities(page: Page) -> list[list[float]]:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_each_head_has_a_strip_under_the_words_it_looks_at(draw, dark):
     page = draw(reading_view(TOKENS, HEADS, chosen=2, colours=["#b43c00", "#24d8fc"], names=["L2 H1", NASTY]), dark=dark)
-    found = opacities(page)
-    assert [len(one) for one in found] == [2] * 5
-    assert found == [[0, 0], [0, 1], [1, 0], [0, 0], [0, 0]]
+    result = opacities(page)
+    assert [len(strips) for strips in result] == [2] * 5
+    assert result == [[0, 0], [0, 1], [1, 0], [0, 0], [0, 0]]
     expect(page.locator(".legend .key")).to_have_text(["L2 H1", NASTY])
     expect(page.locator(".sentence")).to_contain_text("On average, “ran” looks most at")
     expect(page.locator(".sentence")).to_contain_text(f"L2 H1: itself (100 %), {NASTY}: “dog” (100 %).")
@@ -102,11 +102,11 @@ def test_a_number_a_token_shades_the_text_and_is_said(draw, redraw):
     page = draw(reading_view(TOKENS, None, quantity=[np.nan, 16.5, 4.0, 0.0, 8.25], unit="bits", chosen=1))
     expect(page.locator(".sentence")).to_have_text("“dog”: 16.5 bits.")
     expect(page.locator(".legend")).to_have_text("016.5 bits")
-    found = shades(page)
-    assert found[1] > found[4] > found[2] > found[3] == found[0] == 0
+    result = shades(page)
+    assert result[1] > result[4] > result[2] > result[3] == result[0] == 0
     page.locator(".token").nth(2).hover()
     expect(page.locator(".sentence")).to_have_text("“ran”: 4 bits.")
-    assert shades(page) == found
+    assert shades(page) == result
     expect(page.locator("td")).to_have_text(["–", "16.5 bits", "4 bits", "0 bits", "8.25 bits"])
     assert page.locator(".faint").count() == 0
     page.mouse.move(800, 700)

@@ -40,22 +40,22 @@ def drawn(tokens: list[str] = TOKENS, leads: bool = False, two: bool = False, la
     return stations_view(lanes, count - 1, guesses, outcomes, bridge=bridge, words=words, leads=leads, others="all others: 8 %")
 
 
-def said(page: Page):
+def sentence_of(page: Page):
     return page.locator(".said")
 
 
-def told(page: Page) -> list[dict]:
-    return [{name: value for name, value in one["value"].items() if name != "n"} for one in page.evaluate("told")]
+def sent_choices(page: Page) -> list[dict]:
+    return [{name: value for name, value in event["value"].items() if name != "n"} for event in page.evaluate("told")]
 
 
 def test_pointing_at_a_token_shows_its_way_alone(draw):
     page = draw(drawn())
-    expect(said(page)).to_have_text("Dog: word0")
+    expect(sentence_of(page)).to_have_text("Dog: word0")
     page.locator(".token").nth(3).hover()
-    expect(said(page)).to_have_text("Gave gives 100 % to farmer by L1 H2")
+    expect(sentence_of(page)).to_have_text("Gave gives 100 % to farmer by L1 H2")
     assert page.locator(".token:not(.dim)").all_inner_texts() == ["·farmer", "·gave"]
     page.mouse.move(5, 5)
-    expect(said(page)).to_have_text("Dog: word0")
+    expect(sentence_of(page)).to_have_text("Dog: word0")
     expect(page.locator(".token.dim")).to_have_count(0)
 
 
@@ -65,7 +65,7 @@ def test_keys_walk_through_tokens_and_layers_and_choose(draw):
     token.focus()
     page.keyboard.press("ArrowDown")
     expect(page.locator(".token").nth(4)).to_be_focused()
-    expect(said(page)).to_have_text("The gives 100 % to gave by L1 H2")
+    expect(sentence_of(page)).to_have_text("The gives 100 % to gave by L1 H2")
     page.keyboard.press("Enter")
     page.locator(".card[aria-pressed=true]").focus()
     page.keyboard.press("ArrowUp")  # layers stand upwards
@@ -75,7 +75,7 @@ def test_keys_walk_through_tokens_and_layers_and_choose(draw):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.locator(".outcome").nth(1).press("Enter")
-    assert told(page) == [{"token": [0, 4]}, {"layer": 2, "head": 2}, {"layer": 2, "head": 3}, {"outcome": 11}]
+    assert sent_choices(page) == [{"token": [0, 4]}, {"layer": 2, "head": 2}, {"layer": 2, "head": 3}, {"outcome": 11}]
 
 
 def test_a_beginner_leafs_through_the_layers_here_alone(draw):
@@ -83,7 +83,7 @@ def test_a_beginner_leafs_through_the_layers_here_alone(draw):
     page.locator(".card").nth(4).click()
     expect(page.locator(".panel")).to_have_text("Layer L3, one of 4")
     expect(page.locator(".head .note").nth(2)).to_have_text("")
-    assert told(page) == []
+    assert sent_choices(page) == []
 
 
 def test_who_wants_less_motion_sees_stations_step_by_step(draw):
@@ -96,13 +96,13 @@ def test_who_wants_less_motion_sees_stations_step_by_step(draw):
     for title in ("Vectors", "Looking"):
         slider.press("ArrowRight")
         expect(page.locator(".head.now strong")).to_have_text(title)
-    expect(said(page)).to_have_text("Dog looks at hungry")
+    expect(sentence_of(page)).to_have_text("Dog looks at hungry")
     slider.press("End")
     expect(page.locator(".wait")).to_have_count(0)
     expect(page.locator(".head.now")).to_have_count(0)
-    expect(said(page)).to_have_text("Then word0")
+    expect(sentence_of(page)).to_have_text("Then word0")
     page.locator(".thumb").first.click()
-    expect(said(page)).to_have_text("Dog: word0")
+    expect(sentence_of(page)).to_have_text("Dog: word0")
 
 
 def test_play_goes_from_station_to_station_and_a_new_text_has_its_numbers_at_once(draw, redraw):
@@ -112,7 +112,7 @@ def test_play_goes_from_station_to_station_and_a_new_text_has_its_numbers_at_onc
     redraw(page, drawn([*TOKENS, " ran"]))
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     expect(page.locator(".wait")).to_have_count(0)
-    expect(said(page)).to_have_text("Ran: word0")
+    expect(sentence_of(page)).to_have_text("Ran: word0")
     expect(page.locator(".token")).to_have_count(8)
 
 
@@ -124,7 +124,7 @@ def test_play_leaves_time_to_read_and_ends_with_the_sentence_of_the_last_station
     expect(page.locator(".head.now strong")).to_have_text("Vectors")
     page.clock.run_for(30_000)
     expect(page.get_by_role("button", name="Play")).to_be_visible()
-    expect(said(page)).to_have_text("Then word0")
+    expect(sentence_of(page)).to_have_text("Then word0")
     long = Words(steps={"tokens": "A sentence that takes a while to read. " * 4})
     page = draw(drawn(words=long))
     page.clock.install()

@@ -32,8 +32,8 @@ def previous(count: int) -> np.ndarray:
     return weights
 
 
-def told(page: Page) -> list:
-    return [(one["name"], one["value"]) for one in page.evaluate("told")]
+def sent_events(page: Page) -> list:
+    return [(event["name"], event["value"]) for event in page.evaluate("told")]
 
 
 def with_ids(*words: str) -> list[str]:
@@ -56,7 +56,7 @@ def test_chips_show_each_token_and_tell_which_was_pressed(draw):
     page.keyboard.press("End")
     expect(chips.last).to_be_focused()
     assert chips.evaluate_all("all => all.filter((chip) => chip.tabIndex === 0).length") == 1
-    assert told(page) == [("chosen", 2), ("chosen", 3), ("chosen", 0)]
+    assert sent_events(page) == [("chosen", 2), ("chosen", 3), ("chosen", 0)]
     assert page.title() != "caught" and page.locator("img").count() == 0
 
 
@@ -104,7 +104,7 @@ def test_bars_are_as_long_as_their_probability_and_every_press_arrives(draw):
     rows.nth(1).click()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    values = [value for _, value in told(page)]
+    values = [value for _, value in sent_events(page)]
     assert [(v["index"], v["id"]) for v in values] == [(1, 8), (1, 8), (2, 9)]
     assert values[0]["n"] < values[1]["n"] < values[2]["n"]
     expect(rows.first).to_have_accessible_name("forest, 40.0 %, logit 2.00")
@@ -164,8 +164,8 @@ def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_change
     assert page.evaluate("window.kept === document.querySelector('[role=option]')"), "what did not change was drawn again"
     page.get_by_role("button").nth(1).click()
     page.get_by_role("option").nth(2).click()
-    values = [value for _, value in told(page)]
-    assert [one["part"] for one in values] == ["bars", "chips"]
+    values = [value for _, value in sent_events(page)]
+    assert [choice["part"] for choice in values] == ["bars", "chips"]
     assert values[0]["value"]["id"] == 8 and values[1]["value"] == 2
 
 
@@ -196,7 +196,7 @@ def test_the_paragraph_is_shaded_by_the_word_one_points_at(draw):
     expect(sentence).to_contain_text("“ran” looks most at “dog”")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    assert told(page) == [("chosen", 2), ("chosen", 1)]
+    assert sent_events(page) == [("chosen", 2), ("chosen", 1)]
     expect(page.locator("caption")).to_have_text("Attention from dog")
     expect(page.locator("td")).to_have_text(["75.0 %", "25.0 %", "–", "–", "–"])  # the rest it cannot look at
 
@@ -280,7 +280,7 @@ def test_a_long_trail_is_folded_until_a_press_shows_all_and_every_step_leads_bac
     expect(steps).to_have_text(list("abcdefghi"))
     expect(steps.nth(1)).to_be_focused()
     steps.nth(1).click()
-    assert [value["back"] for _, value in told(page)] == [5, 1]
+    assert [value["back"] for _, value in sent_events(page)] == [5, 1]
 
 
 @pytest.mark.parametrize(

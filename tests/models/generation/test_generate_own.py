@@ -75,7 +75,7 @@ def theirs(model: LanguageModel, first: Step, sample: bool = False, **options) -
         )
 
 
-def its_said(output: Any, first: Step) -> tuple[int, ...]:
+def generated_ids(output: Any, first: Step) -> tuple[int, ...]:
     ids = tuple(output.sequences[0, len(first.tokens) :].tolist())
     ends = [at for at, id in enumerate(ids) if id in first.reader.ends]
     return ids[: ends[0] + 1] if ends else ids
@@ -89,7 +89,7 @@ def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, stra
     model = MODELS[name]()
     first = next(model.generate(TEXT))
     steps, output = list(model.generate(TEXT, strategy, NEW, cache=False)), theirs(model, first, **options)
-    assert steps[-1].continuation == its_said(output, first)
+    assert steps[-1].continuation == generated_ids(output, first)
     if strategy.method == "beam":
         best = steps[-1].search.answers[0]
         expected = float(output.sequences_scores[0]) * len(best.ids) ** strategy.length_penalty
@@ -106,7 +106,7 @@ def test_a_sampled_text_has_their_distribution_at_each_step(name, controls):
     first = next(model.generate(TEXT))
     torch.manual_seed(3)
     output = theirs(model, first, True, **{THEIRS.get(name, name): value for name, value in controls.items()})
-    steps = list(model.generate(TEXT, strategy, NEW, forced=its_said(output, first), cache=False))
-    assert steps[-1].continuation == its_said(output, first)
+    steps = list(model.generate(TEXT, strategy, NEW, forced=generated_ids(output, first), cache=False))
+    assert steps[-1].continuation == generated_ids(output, first)
     for step, changed in zip(steps, output.scores, strict=True):
         np.testing.assert_allclose(step.probabilities, changed[0].double().softmax(-1), atol=1e-6)

@@ -109,7 +109,7 @@ def test_steps_are_those_of_torch(ours, theirs):
         for weight, expected in zip(mine, other, strict=True):
             torch.testing.assert_close(weight, expected, atol=0, rtol=1e-6)
         stored = {number: deepcopy(peer.state_dict()["state"].get(0)) for number, peer in enumerate(peers)}
-        state = optimizer.state_dict() if step % 2 else {"state": {number: one for number, one in stored.items() if one}}
+        state = optimizer.state_dict() if step % 2 else {"state": {number: values for number, values in stored.items() if values}}
         optimizer = ours(mine)
         optimizer.load_state_dict(state)
 

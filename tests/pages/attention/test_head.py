@@ -16,9 +16,9 @@ from ui.look import Look
 
 @pytest.fixture
 def look(monkeypatch) -> Look:
-    kept: dict = {}
-    monkeypatch.setattr(state.Key, "get", lambda key: kept.get(key.name, key.default))
-    monkeypatch.setattr(state.Key, "set", lambda key, value: kept.update({key.name: value}))
+    session: dict = {}
+    monkeypatch.setattr(state.Key, "get", lambda key: session.get(key.name, key.default))
+    monkeypatch.setattr(state.Key, "set", lambda key, value: session.update({key.name: value}))
     writer = models.load("writer")
     return Look(writer, writer.trace("The cat sat"), level="expert", picked=(0, 0))
 
@@ -28,9 +28,9 @@ def chosen(look: Look) -> list | None:
     return json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])["chosen"]
 
 
-@pytest.mark.parametrize(("told", "held"), [(["to", 2], ["to", 2]), (["from", 1], None), (None, None)])
-def test_a_key_that_is_pressed_is_held_until_another_token_is_pressed(look, monkeypatch, told, held):
-    monkeypatch.setattr(clicks, "choice", lambda key: {"token": told})
+@pytest.mark.parametrize(("words", "held"), [(["to", 2], ["to", 2]), (["from", 1], None), (None, None)])
+def test_a_key_that_is_pressed_is_held_until_another_token_is_pressed(look, monkeypatch, words, held):
+    monkeypatch.setattr(clicks, "choice", lambda key: {"token": words})
     state.KEPT_KEY.set(1)
     assert chosen(look) == ["to", 1]
     clicks.on_lines(look)

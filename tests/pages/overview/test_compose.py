@@ -65,14 +65,16 @@ def test_guesses_are_those_of_the_lens_and_chances_those_of_the_model(name):
     by_lens = lens(seen.trace, [at], top=1).probabilities[:, 0, 0]
     assert [guess["number"] for guess in header["guesses"]] == [percent(share) for share in by_lens]
     best = seen.model.top(seen.trace.logits_at(at), at, 8)
-    assert [(one["id"], one["number"]) for one in header["outcomes"]] == [(one.id, percent(one.probability)) for one in best]
+    assert [(outcome["id"], outcome["number"]) for outcome in header["outcomes"]] == [
+        (prediction.id, percent(prediction.probability)) for prediction in best
+    ]
 
 
 def test_a_classifier_ends_in_its_labels():
     seen = look("sorter")
     header, _ = drawn(seen)
     best = seen.model.predict(seen.trace.text, top=8)
-    assert [one["name"] for one in header["outcomes"]] == [one.text for one in best]
+    assert [outcome["name"] for outcome in header["outcomes"]] == [prediction.text for prediction in best]
     assert header["guesses"][-1]["number"] == percent(best[0].probability)
 
 
@@ -81,11 +83,11 @@ def test_a_classifier_ends_in_its_labels():
 def test_every_sentence_is_filled_with_what_the_picture_has(name, level):
     header, _ = drawn(look(name, level=level))
     facts = {"token", "key", "share", "head", "head_words", "layer", "guess", "chance", "best", "best_share"}
-    said = [
+    words = [
         *(text for station in header["stations"] for text in (station["title"], station["note"], station["step"])),
         *header["rest"].values(),
     ]
-    marks = {mark.split("}")[0] for text in said for mark in text.split("{")[1:]}
+    marks = {mark.split("}")[0] for text in words for mark in text.split("{")[1:]}
     assert marks <= facts
     assert all(station["step"] for station in header["stations"])
 

@@ -53,13 +53,13 @@ def test_the_random_orders_of_the_picture_and_those_of_the_verdict_are_reconcile
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_every_level_says_how_little_one_text_proves_what_was_measured_and_what_luck_does(level):
-    told = sections(ROOT / "ui" / "believe" / f"{level}.md")
-    assert "One text proves little" in told["measures"]
-    assert {"{points}", "{units}", "{dense}", "{widest}"} <= set(re.findall(r"\{\w+\}", told["some steps"]))
+    words = sections(ROOT / "ui" / "believe" / f"{level}.md")
+    assert "One text proves little" in words["measures"]
+    assert {"{points}", "{units}", "{dense}", "{widest}"} <= set(re.findall(r"\{\w+\}", words["some steps"]))
     for believe in ("believe", "believe masked"):
-        assert {"{orders}", "{median}", "{least}", "{most}", "{verdict}"} <= set(re.findall(r"\{\w+\}", told[believe]))
+        assert {"{orders}", "{median}", "{least}", "{most}", "{verdict}"} <= set(re.findall(r"\{\w+\}", words[believe]))
     for verdict, count in (("better", "{ahead}"), ("worse", "{ahead}"), ("no verdict", "{far}")):
-        assert count in told[verdict] and "{tries}" in told[verdict]
+        assert count in words[verdict] and "{tries}" in words[verdict]
     assert {
         "order",
         "every step",
@@ -70,7 +70,7 @@ def test_every_level_says_how_little_one_text_proves_what_was_measured_and_what_
         "at random",
         "gone",
         "come",
-    } <= told.keys()
+    } <= words.keys()
 
 
 @pytest.mark.parametrize("level", state.LEVELS)

@@ -20,7 +20,7 @@ from ui.lessons import files
 from ui.memory import trainings
 
 HEAD = {"layer": "L1", "head": "H0"}
-ALL = {(one.model, one.title): one for one in guided_examples()}
+ALL = {(example.model, example.title): example for example in guided_examples()}
 NAMES = {"ids": lambda key: " ".join(key)}
 # What a sentence says of a head: from which token it looks at which, with how many per cent at the least and at most
 LOOKS = {
@@ -47,28 +47,31 @@ GUESSES = {
 def test_there_is_an_example_for_each_subject():
     titles = {title for _, title in ALL}
     assert titles >= {"Names", "Pronouns", "Repetition", "Ambiguity", "Agreement", "Translation"}
-    assert ALL.keys() == LOOKS.keys() and {one.model for one in guided_examples()} == set(models.names())
-    for one in guided_examples():
-        assert one.look.startswith("Look for ") and one.look.endswith(".") and len(one.look) <= 120, (
+    assert ALL.keys() == LOOKS.keys() and {example.model for example in guided_examples()} == set(models.names())
+    for example in guided_examples():
+        assert example.look.startswith("Look for ") and example.look.endswith(".") and len(example.look) <= 120, (
             "one line beside the page's name"
         )
 
 
 @pytest.mark.parametrize("key", ALL, **NAMES)
 def test_a_head_looks_where_its_example_says(key):
-    one = ALL[key]
+    example = ALL[key]
     for start, end, least, most in LOOKS[key]:
-        assert f"{one.link['layer']} {one.link['head']}" in one.look
-        given = {"layer": int(one.link["layer"][1:]), "head": int(one.link["head"][1:]), "from": start, "to": end}
-        given |= {"kind": "cross"} if one.model == "translator" else {}
-        found = answer(models.load(one.model), "weight", one.text, one.link.get("target", ""), **given).value
-        assert least <= found <= most
+        assert f"{example.link['layer']} {example.link['head']}" in example.look
+        given = {"layer": int(example.link["layer"][1:]), "head": int(example.link["head"][1:]), "from": start, "to": end}
+        given |= {"kind": "cross"} if example.model == "translator" else {}
+        value = answer(models.load(example.model), "weight", example.text, example.link.get("target", ""), **given).value
+        assert least <= value <= most
 
 
 @pytest.mark.parametrize("key", GUESSES, **NAMES)
 def test_the_first_guess_is_what_its_example_says(key):
-    one = ALL[key]
-    assert answer(models.load(one.model), "likeliest token", one.text).value == GUESSES[key] and f"“{GUESSES[key]}”" in one.look
+    example = ALL[key]
+    assert (
+        answer(models.load(example.model), "likeliest token", example.text).value == GUESSES[key]
+        and f"“{GUESSES[key]}”" in example.look
+    )
 
 
 def test_what_the_sentences_say_beside_that():
@@ -77,8 +80,8 @@ def test_what_the_sentences_say_beside_that():
         for to in ("cat", "mat")
     )
     assert cat > 10 * mat
-    one = ALL["translator", "Translation"]
-    trace = models.load("translator").trace(one.text, one.link["target"])
+    example = ALL["translator", "Translation"]
+    trace = models.load("translator").trace(example.text, example.link["target"])
     cross, rows = trace.attention["cross"][2][3], [token.text.strip() for token in trace.target]
     keys = [token.text.strip() for token in trace.tokens]
     looked = {row: keys[int(weights.argmax())] for row, weights in zip(rows, cross, strict=True)}
@@ -91,18 +94,18 @@ def test_what_the_sentences_say_beside_that():
     )
 
 
-@pytest.mark.parametrize("one", guided_examples(), ids=lambda one: f"{one.model} {one.title}")
-def test_one_press_shows_it(monkeypatch, one):
-    app = open_link("train", f"model={one.model}&level=beginner")
+@pytest.mark.parametrize("case", guided_examples(), ids=lambda item: f"{item.model} {item.title}")
+def test_one_press_shows_it(monkeypatch, case):
+    app = open_link("train", f"model={case.model}&level=beginner")
     pressed = {}
     monkeypatch.setattr(st, "session_state", pressed)
-    examples.open_example(one)
+    examples.open_example(case)
     monkeypatch.undo()
     app.session_state["lesson-next"] = pressed["lesson-next"]
     app.run()
-    assert f"# {one.page.capitalize()}" in said(app) and examples.as_markdown(one) in said(app)
-    chosen = {"text": one.text, "level": one.level, "target": one.link.get("target", ""), "view": one.link.get("view", "")}
-    chosen |= {name: int(one.link[name][1:]) for name in ("layer", "head") if name in one.link}
+    assert f"# {case.page.capitalize()}" in said(app) and examples.as_markdown(case) in said(app)
+    chosen = {"text": case.text, "level": case.level, "target": case.link.get("target", ""), "view": case.link.get("view", "")}
+    chosen |= {name: int(case.link[name][1:]) for name in ("layer", "head") if name in case.link}
     for name, value in chosen.items():
         assert not value or app.session_state[name] == value, name
     assert not app.warning and not app.error and not app.exception
@@ -113,14 +116,14 @@ def test_one_press_shows_it(monkeypatch, one):
 
 
 def test_a_link_to_an_example_says_what_to_look_for_and_leads_on_to_the_lesson():
-    one = ALL["writer", "Repetition"]
-    link = f"text={one.text}&level=intermediate&view=Head&layer=L4&head=H5"
+    example = ALL["writer", "Repetition"]
+    link = f"text={example.text}&level=intermediate&view=Head&layer=L4&head=H5"
     app = open_link("attention", link)
-    assert plain(one.look) in said(app)
-    assert plain(one.look) not in said(open_link("attention", link.replace("H5", "H6"))), "another head does something else"
-    assert plain(one.look) not in said(open_link("attention", f"{link}&lesson=find&step=2")), "the lesson asks for just that"
+    assert plain(example.look) in said(app)
+    assert plain(example.look) not in said(open_link("attention", link.replace("H5", "H6"))), "another head does something else"
+    assert plain(example.look) not in said(open_link("attention", f"{link}&lesson=find&step=2")), "the lesson asks for just that"
     next(button for button in app.button if button.key == "example-then").click().run()
-    assert files.find(one.then).steps[0].title in said(app) and app.session_state["lesson"] == "find"
+    assert files.find(example.then).steps[0].title in said(app) and app.session_state["lesson"] == "find"
 
 
 def test_a_text_without_a_purpose_stays_on_its_page(monkeypatch):

@@ -30,12 +30,14 @@ def test_there_are_examples_for_each_kind_and_what_ships():
     assert EXAMPLES.keys() == {"decoder", "encoder", "encoder-decoder", "classifier", "filler", "translator", "sorter"}
     assert set(ORDER) - {"writer"} <= EXAMPLES.keys() and DEFAULT_TEXT in EXAMPLES["decoder"]
     for examples in EXAMPLES.values():
-        assert len(set(examples)) == len(examples) >= 4 and not any(re.search(r"\s\s|\n|^\s|\s$", one) for one in examples)
+        assert len(set(examples)) == len(examples) >= 4 and not any(
+            re.search(r"\s\s|\n|^\s|\s$", example) for example in examples
+        )
 
 
 @pytest.mark.parametrize("kind", ["encoder", "filler"])
 def test_an_encoder_has_one_thing_to_find(kind):
-    assert all(one.count("MASK") == 1 and one.endswith((".", "?", "!")) for one in EXAMPLES[kind])
+    assert all(example.count("MASK") == 1 and example.endswith((".", "?", "!")) for example in EXAMPLES[kind])
 
 
 @pytest.mark.parametrize(("example", "word"), list(zip(EXAMPLES["filler"], FOUND, strict=True)))
@@ -51,8 +53,8 @@ def test_what_the_filler_should_find_is_one_of_its_tokens(example, word):
 
 def test_the_translator_gets_plain_short_sentences():
     """It was trained on pairs of at most twelve English words."""
-    for one in EXAMPLES["translator"]:
-        assert len(re.findall(r"[\w']+", one)) <= 12 and re.fullmatch(r"[A-Z][a-zA-Z' ]+[.?]", one)
+    for example in EXAMPLES["translator"]:
+        assert len(re.findall(r"[\w']+", example)) <= 12 and re.fullmatch(r"[A-Z][a-zA-Z' ]+[.?]", example)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said(monk
     text = "".join(f"{number} " for number in range(LONGEST // 4))
     app.text_input(key="text").set_value(text).run()
     assert app.text_input(key="text").value == text[-LONGEST:] and app.session_state["text-last"] == text[-LONGEST:]
-    assert [one.value for one in app.info] == [
+    assert [element.value for element in app.info] == [
         f"The box holds at most 100,000 characters, so the first {len(text) - LONGEST:,} of your text are left out. "
         "A link carries at most 6,000 characters, so this text is not in the address: "
         "to hand it on, send the text beside the link."

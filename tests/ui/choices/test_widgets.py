@@ -19,7 +19,7 @@ def test_no_number_without_an_end_is_taken_from_a_link(page, key, asked):
     assert app.number_input(key=key).value == plain.number_input(key=key).value
 
 
-def one_switch() -> None:
+def switch_page() -> None:
     from ui import state
     from ui.choices.widgets import switch
 
@@ -28,7 +28,7 @@ def one_switch() -> None:
 
 @pytest.mark.parametrize(("link", "on"), [({}, True), ({"special": "false"}, False), ({"special": "true"}, True)])
 def test_a_switch_stands_as_its_link_says_and_pages_read_it_by_its_key(link, on):
-    app = AppTest.from_function(one_switch, default_timeout=60)
+    app = AppTest.from_function(switch_page, default_timeout=60)
     app.query_params.update(link)
     app.run()
     assert app.toggle[0].value is on and app.session_state["special"] is on

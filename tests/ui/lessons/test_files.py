@@ -132,9 +132,9 @@ WRONG = {
 
 @pytest.mark.parametrize("text, line, words", WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_said_with_its_line(text, line, words):
-    with pytest.raises(FileError) as told:
+    with pytest.raises(FileError) as refusal:
         parse(text, "a", "a.md")
-    assert words in str(told.value) and str(told.value).startswith(f"a.md, line {line}: ")
+    assert words in str(refusal.value) and str(refusal.value).startswith(f"a.md, line {line}: ")
 
 
 @given(st.text(max_size=300), st.integers(0, 4))
@@ -162,12 +162,12 @@ def test_a_folder_of_ones_own_and_its_translations(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_LESSONS", str(tmp_path))
     assert {"mine", "fr/mine", "tokens"} <= set(files.files()) and files.languages() == ["", "fr"]
     assert checked(tmp_path)[0] == 0
-    assert next(one for one in files.courses() if one.name == "two").lessons == ("mine", "tokens")
+    assert next(course for course in files.courses() if course.name == "two").lessons == ("mine", "tokens")
     (tmp_path / "mine.md").write_text(HEADER + STEP.replace("type", "typ"))
     (tmp_path / "courses" / "two.md").write_text("---\ntitle: Two\nminutes: 10\nlessons: [yours]\n---\n")
-    wrong, told = checked(tmp_path)
+    wrong, notices = checked(tmp_path)
     assert wrong == 1
-    assert "mine.md, line 10: The page “typ” does not exist." in told and "There is no lesson “yours”." in told
+    assert "mine.md, line 10: The page “typ” does not exist." in notices and "There is no lesson “yours”." in notices
 
 
 ASKED = STEP.replace("```\n\n", "question:\n  ask: How many?\n  answer: number of tokens\n  expect: 2\n  hint: Two.\n```\n\n")
@@ -191,9 +191,9 @@ def test_a_translation_changes_words_and_nothing_else(text, line, words, tmp_pat
     (tmp_path / "fr" / "mine.md").write_text(HEADER.replace("A lesson", "Une leçon") + "\n" + TRANSLATED)
     assert files.find("fr/mine").steps[0].question.ask == "Combien ?" and files.find("fr/mine").title == "Une leçon"
     (tmp_path / "fr" / "mine.md").write_text(HEADER + "\n" + text)
-    with pytest.raises(FileError) as told:
+    with pytest.raises(FileError) as refusal:
         files.find("fr/mine")
-    assert str(told.value).startswith(f"fr/mine.md, line {line}: ") and words in str(told.value)
+    assert str(refusal.value).startswith(f"fr/mine.md, line {line}: ") and words in str(refusal.value)
     assert checked(tmp_path)[0] == 1
     (tmp_path / "mine.md").write_text("wrong")
     assert files.find("fr/mine").steps, "an original that cannot be read is held against nothing"
@@ -212,7 +212,7 @@ def test_the_guide_lists_every_answer_with_what_it_needs():
     assert rows.keys() == ANSWERS.keys()
     for name, ask in ANSWERS.items():
         needed = list(inspect.signature(ask).parameters)[2:]
-        assert re.findall("`([a-z]+)`", rows[name]) == [one.rstrip("_") for one in needed]
+        assert re.findall("`([a-z]+)`", rows[name]) == [argument.rstrip("_") for argument in needed]
 
 
 def test_what_is_no_file_is_no_lesson_and_one_that_has_gone_is_told(tmp_path, monkeypatch):

@@ -63,7 +63,7 @@ def mine(tmp_path, monkeypatch):
 
 
 def press(app, key):
-    next(one for one in app.button if one.key == key).click().run()
+    next(button for button in app.button if button.key == key).click().run()
     return app
 
 
@@ -86,14 +86,14 @@ def test_another_text_on_the_step_s_own_page_is_no_leaving_and_can_be_taken_back
     app = open_link("type", "lesson=mine&step=1&text=A+dog")
     assert "This is another page than that of the step" not in said(app)
     press(app, "lesson-again")
-    assert app.session_state["text"] == "The cat sat" and not [one for one in app.button if one.key == "lesson-again"]
+    assert app.session_state["text"] == "The cat sat" and not [button for button in app.button if button.key == "lesson-again"]
 
 
 def test_a_wrong_number_gets_a_hint_and_a_right_one_the_next_step():
     app = open_link("type", "lesson=mine")
     number = app.number_input(key="lesson-answer-mine-1")
     number.set_value(7).run()
-    assert [one.value for one in app.warning] == ["Not quite\\. Count them\\."]
+    assert [element.value for element in app.warning] == ["Not quite\\. Count them\\."]
     app.number_input(key="lesson-answer-mine-1").set_value(3).run()
     assert app.success[0].value.startswith("Right\\.") and not app.warning
     press(app, "lesson-next-step")
@@ -105,17 +105,17 @@ def test_a_wrong_number_gets_a_hint_and_a_right_one_the_next_step():
 def test_who_answers_wrongly_with_another_text_on_the_page_is_told_that_the_question_is_about_the_step_s():
     app = open_link("type", "lesson=mine&step=1&text=A+dog+ran+away")
     app.number_input(key="lesson-answer-mine-1").set_value(4).run()
-    assert [one.value for one in app.warning] == [
+    assert [element.value for element in app.warning] == [
         "Not quite\\. Count them\\. But the text of this step is no longer on the page\\."
     ]
     press(app, "lesson-again")
-    assert [one.value for one in app.warning] == ["Not quite\\. Count them\\."]
+    assert [element.value for element in app.warning] == ["Not quite\\. Count them\\."]
 
 
 def test_another_answer_so_far_can_be_taken_back_as_another_text_can():
     app = open_link("type", "lesson=kinds&step=4&model=translator&text=My+brother+has+a+red+car.&target=Mon+fr%C3%A8re")
     assert press(app, "lesson-again").session_state["target"] == "Mon frère a une"
-    assert not [one for one in app.button if one.key == "lesson-again"]
+    assert not [button for button in app.button if button.key == "lesson-again"]
 
 
 def test_show_me_sets_what_shows_it_and_the_answer_stays_and_nothing_can_be_undone_there():
@@ -164,7 +164,7 @@ def test_a_model_without_an_answer_says_why(mine):
         MINE.replace("answer: looks ahead", "answer: weight\n  given: {layer: 99, head: 1, from: cat, to: sat}")
     )
     app = open_link("type", "lesson=mine&step=2")
-    assert any("There is no L99 H1 in this model" in one.value for one in app.info)
+    assert any("There is no L99 H1 in this model" in element.value for element in app.info)
 
 
 def test_a_lesson_that_was_left_is_gone_on_with_from_its_page():
@@ -173,21 +173,22 @@ def test_a_lesson_that_was_left_is_gone_on_with_from_its_page():
     assert "Second" not in said(app) and app.session_state["lesson"] == ""
     app._page_hash = calc_hash("lessons")
     app.run()
-    button = next(one for one in app.button if one.key == "begin-mine")
+    button = next(button for button in app.button if button.key == "begin-mine")
     assert button.label == "Continue with step 2"
     button.click().run()
     assert "Second" in said(app) and "# Attention" in said(app)
     press(app, "lesson-next-step")  # Finish
     assert "# Lessons" in said(app) and app.session_state["lesson"] == ""
-    assert next(one for one in app.button if one.key == "begin-mine").label == "Again"
+    assert next(button for button in app.button if button.key == "begin-mine").label == "Again"
 
 
 @pytest.mark.parametrize(
-    "link, told", [("lesson=nothing", "lesson “nothing”"), ("lesson=mine&step=9", "step “9”"), ("lesson=mine&step=x", "step “x”")]
+    "link, words",
+    [("lesson=nothing", "lesson “nothing”"), ("lesson=mine&step=9", "step “9”"), ("lesson=mine&step=x", "step “x”")],
 )
-def test_a_lesson_or_a_step_that_does_not_exist_is_told_of(link, told):
+def test_a_lesson_or_a_step_that_does_not_exist_is_told_of(link, words):
     app = open_link("type", link)
-    assert len(app.warned) == 1 and told in app.warned[0]
+    assert len(app.warned) == 1 and words in app.warned[0]
 
 
 def test_a_file_that_is_wrong_is_told_with_its_line_and_the_others_stand(mine):
@@ -195,7 +196,7 @@ def test_a_file_that_is_wrong_is_told_with_its_line_and_the_others_stand(mine):
     app = open_link("type", "")
     app._page_hash = calc_hash("lessons")
     app.run()
-    assert [one.value.split("\\:")[0] for one in app.error] == ["mine\\.md, line 10"]
+    assert [element.value.split("\\:")[0] for element in app.error] == ["mine\\.md, line 10"]
     assert "Words and tokens" in said(app) and not app.exception
     app = open_link("type", "lesson=mine")
     assert len(app.warned) == 1 and "line 10" in app.warned[0] and "# Type" in said(app)
@@ -369,7 +370,7 @@ COURSE = "---\ntitle: Two of them\nminutes: 12\nlessons: [mine, tokens]\n---\n"
 
 
 def named(app, key):
-    return next(one for one in app.button if one.key == key)
+    return next(button for button in app.button if button.key == key)
 
 
 def on_the_list(app):
@@ -400,7 +401,7 @@ def test_of_two_courses_with_the_same_lessons_the_one_that_was_begun_goes_on_and
     for _ in range(2):
         app = press(app, "lesson-next-step")
     app = on_the_list(app)
-    cards = [one.key for one in app.button if (one.key or "").startswith("course-") and one.key.endswith("-tokens")]
+    cards = [button.key for button in app.button if (button.key or "").startswith("course-") and button.key.endswith("-tokens")]
     labels = [named(app, key).label for key in ("course-two-tokens", "course-one-tokens")]
     assert cards.index("course-two-tokens") == 0 and labels == ["Next: 2. Words and tokens", "2. Words and tokens"]
 
@@ -408,7 +409,7 @@ def test_of_two_courses_with_the_same_lessons_the_one_that_was_begun_goes_on_and
 def test_what_a_browser_has_kept_is_taken_as_far_as_it_can_be_true(monkeypatch):
     asked = {"places": {"mine": 2, "nothing": 3, "tokens": "4", "heads": -1}, "finished": ["tokens", "nothing", 7, "tokens"]}
     said_so = [asked, None, "<b>", {"places": []}, {"places": {}, "finished": {}}]
-    monkeypatch.setattr(document, "keep_lessons", lambda *_: [course.bring_back(one) for one in said_so])
+    monkeypatch.setattr(document, "keep_lessons", lambda *_: [course.bring_back(progress) for progress in said_so])
     app = open_link("lessons", "")
     assert app.session_state["lesson-places"] == {"mine": 2} and app.session_state["lesson-finished"] == ("tokens",)
     assert named(app, "begin-mine").label == "Continue with step 2" and named(app, "begin-tokens").label == "Again"
@@ -444,6 +445,6 @@ def test_a_question_that_the_model_before_cannot_be_asked_waits_while_the_step_s
     app.session_state["loads"] = loads
     app.run(timeout=60)
     assert not app.exception
-    assert [one.value for one in app.caption] == ["The model of this step is being prepared …"] * loads
-    assert ["could not be computed" in one.value for one in app.info] == [True] * (not loads)
+    assert [element.value for element in app.caption] == ["The model of this step is being prepared …"] * loads
+    assert ["could not be computed" in element.value for element in app.info] == [True] * (not loads)
     assert ("could not be computed" in caplog.text) != loads

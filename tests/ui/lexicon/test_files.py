@@ -23,9 +23,9 @@ def with_block(*lines: str) -> str:
 
 
 def test_a_level_that_is_left_out_says_what_the_one_below_says():
-    one = parse(f"Words before the first.\n\n{TOKEN}**Expert.** More\nof it.\n")["token"]
-    assert one.meanings == ("A piece of text.", "A piece of text.", "More of it.")
-    assert (one.title, one.also, dict(one.see), one.lesson) == ("token", ("chip",), {"page": "type"}, "tokens")
+    entry = parse(f"Words before the first.\n\n{TOKEN}**Expert.** More\nof it.\n")["token"]
+    assert entry.meanings == ("A piece of text.", "A piece of text.", "More of it.")
+    assert (entry.title, entry.also, dict(entry.see), entry.lesson) == ("token", ("chip",), {"page": "type"}, "tokens")
     assert files.LEVELS == state.LEVELS
 
 
@@ -33,8 +33,8 @@ def test_what_ships_leads_somewhere_and_says_more_to_an_expert():
     entries = files.entries()
     follow.check(entries)
     assert 55 <= len(entries) <= 90
-    assert all(one.see for one in entries.values())
-    assert sum(one.meanings[0] != one.meanings[1] != one.meanings[2] for one in entries.values()) > 0.9 * len(entries)
+    assert all(entry.see for entry in entries.values())
+    assert sum(entry.meanings[0] != entry.meanings[1] != entry.meanings[2] for entry in entries.values()) > 0.9 * len(entries)
 
 
 WRONG = {
@@ -64,9 +64,9 @@ WRONG = {
 
 @pytest.mark.parametrize("text, line, words", WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_said_with_its_line(text, line, words):
-    with pytest.raises(FileError) as told:
+    with pytest.raises(FileError) as refusal:
         follow.check(parse(text, "en.md"))
-    assert words in str(told.value) and str(told.value).startswith(f"en.md, line {line}: ")
+    assert words in str(refusal.value) and str(refusal.value).startswith(f"en.md, line {line}: ")
 
 
 @given(st.text(max_size=300), st.integers(0, 4))

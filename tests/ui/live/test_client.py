@@ -80,7 +80,7 @@ def test_while_somebody_types_the_picture_goes_forward_only():
 
 
 def test_a_press_reaches_the_run_of_the_text_on_which_it_was_made():
-    told = results("""
+    events = results("""
     const told = [];
     for (let seed = 0; seed < 100; seed++) {
       const [roll, world] = [dice(seed), new World(seed)];
@@ -96,7 +96,7 @@ def test_a_press_reaches_the_run_of_the_text_on_which_it_was_made():
     }
     console.log(JSON.stringify(told));
     """)
-    assert all(len(presses) == 1 and presses[0]["seen"] == presses[0]["shown"] for presses in told)
+    assert all(len(presses) == 1 and presses[0]["seen"] == presses[0]["shown"] for presses in events)
 
 
 def test_a_press_on_the_picture_is_answered_on_the_line_before_the_run_that_it_asks_for():

@@ -14,7 +14,7 @@ from ui.live import visits
 from ui.live.visits import Visit
 
 
-def told(app: AppTest) -> dict:
+def data_for_browser(app: AppTest) -> dict:
     """What a run tells the browser."""
     (data,) = [bytes(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes.startswith(b'{"key"')]
     values: dict = json.loads(data)
@@ -22,14 +22,14 @@ def told(app: AppTest) -> dict:
 
 
 def visit_of(app: AppTest) -> Visit:
-    visit = visits.of_key(told(app)["key"])
+    visit = visits.of_key(data_for_browser(app)["key"])
     assert visit is not None
     return visit
 
 
 def typed(app: AppTest, text: str) -> str:
     """The message that a browser sends when somebody has typed a text."""
-    page = told(app)
+    page = data_for_browser(app)
     return json.dumps(
         {"number": 1, "text": text, "target": ""} | {name: page[name] for name in ("run", "page", "model", "choices")}
     )
@@ -43,17 +43,17 @@ def go_to(app: AppTest, page: str) -> AppTest:
 
 def test_a_run_tells_the_browser_what_is_chosen_and_another_run_something_newer():
     app = open_link("type", "text=One&level=expert&layer=L2&temperature=0.5")
-    first = told(app)
+    first = data_for_browser(app)
     assert (first["page"], first["model"], first["texts"]) == ("type", "writer", ["One", ""])
     assert first["choices"]["layer"] == 2 and first["values"] == {"temperature": 0.5, "bars": 10}
     app.run()
-    assert told(app) | {"run": 0} == first | {"run": 0} and told(app)["run"] > first["run"]
+    assert data_for_browser(app) | {"run": 0} == first | {"run": 0} and data_for_browser(app)["run"] > first["run"]
 
 
 @pytest.mark.parametrize("link", ["text=" + "x" * (state.LINKED + 1), "text=One&room=ABCDEF"])
 def test_a_long_text_and_a_room_are_left_to_runs(link):
     app = open_link("type", link)
-    assert told(app) == {"key": ""}
+    assert data_for_browser(app) == {"key": ""}
 
 
 def test_boxes_wait_for_a_rest_only_while_a_line_is_open():
@@ -104,4 +104,4 @@ def test_a_token_that_the_line_has_let_go_is_let_go_by_the_next_run():
     visit = visit_of(app)
     visit.lost = visit.run
     app.run()
-    assert app.session_state["token"] is None and told(app)["choices"]["token"] is None
+    assert app.session_state["token"] is None and data_for_browser(app)["choices"]["token"] is None

@@ -17,10 +17,10 @@ def test_all_addresses_of_a_customer_are_one_network(address, other):
 
 
 @given(st.ip_addresses(v=4), st.ip_addresses(v=4))
-def test_other_ipv4_addresses_are_other_networks_also_where_ipv6_carries_them(one, two):
-    if not (one.is_loopback or two.is_loopback):
-        assert (network(str(one)) == network(str(two))) == (one == two)
-    assert network(f"::ffff:{one}") == network(str(one))
+def test_other_ipv4_addresses_are_other_networks_also_where_ipv6_carries_them(address, other):
+    if not (address.is_loopback or other.is_loopback):
+        assert (network(str(address)) == network(str(other))) == (address == other)
+    assert network(f"::ffff:{address}") == network(str(address))
 
 
 def test_neighbouring_customers_are_two_networks():

@@ -85,12 +85,12 @@ def test_an_empty_list_of_folders_means_none_even_at_home(tree):
 
 def test_a_refusal_does_not_tell_whether_the_folder_exists(tree, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(tree / "models"))
-    said = set()
+    sentences = set()
     for path in ("secret", "not-there", "models/out", "models/out/not-there"):
         with pytest.raises(ModelError) as refusal:
             allowed.check_folder(f"{tree}/{path}")
-        said.add(str(refusal.value))
-    assert len(said) == 1 and str(tree) not in said.pop()
+        sentences.add(str(refusal.value))
+    assert len(sentences) == 1 and str(tree) not in sentences.pop()
     allowed.check_folder(f"{tree}/models/tiny")
 
 

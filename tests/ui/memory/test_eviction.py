@@ -79,12 +79,12 @@ def ended(job):
 
 
 def test_what_is_kept_of_a_model_that_leaves_goes_with_it(loader):
-    shelf, kept = shelf_of(loader), {}
-    shelf.leaving.append(lambda model: kept.pop(model.info.name))
-    kept["a:60"] = shelf.get("a:60")
-    gone = weakref.ref(kept["a:60"])
-    kept["b:60"] = shelf.get("b:60")
-    assert list(kept) == ["b:60"] and gone() is None
+    shelf, data_of_models = shelf_of(loader), {}
+    shelf.leaving.append(lambda model: data_of_models.pop(model.info.name))
+    data_of_models["a:60"] = shelf.get("a:60")
+    gone = weakref.ref(data_of_models["a:60"])
+    data_of_models["b:60"] = shelf.get("b:60")
+    assert list(data_of_models) == ["b:60"] and gone() is None
 
 
 def test_a_model_is_loaded_once_for_all_who_ask(loader):
@@ -223,10 +223,10 @@ def test_who_comes_back_to_a_stopped_job_gets_a_new_one(loader):
 
 
 def test_who_reads_waits_for_the_job_that_others_began_and_keeps_it_alive(loader):
-    shelf, found = shelf_of(loader), []
+    shelf, result = shelf_of(loader), []
     job = shelf.ask("slow", "a")
     assert loader.start("slow").wait(LONG)
-    reader = threading.Thread(target=lambda: found.append(shelf.get("slow")))
+    reader = threading.Thread(target=lambda: result.append(shelf.get("slow")))
     reader.start()
     while len(job.waiters) < 2:
         threading.Event().wait(0.001)
@@ -234,7 +234,7 @@ def test_who_reads_waits_for_the_job_that_others_began_and_keeps_it_alive(loader
     assert not job.ended.wait(0.1)
     loader.gate("slow").set()
     reader.join(LONG)
-    assert found and loader.loads == ["slow"]
+    assert result and loader.loads == ["slow"]
 
 
 def test_cancelled_by_the_loader_itself_is_no_error():

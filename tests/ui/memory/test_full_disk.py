@@ -51,11 +51,11 @@ def test_no_room_is_known_by_its_number_its_words_and_what_it_came_from(number):
 
 
 def test_a_trained_model_that_has_no_room_is_told_of_in_a_sentence_and_can_be_written_later(place):
-    one = training()
-    with full(), pytest.raises(ModelError, match="disk of the server is full; the training is not harmed") as said:
-        trainings.write_model("abc", one)
-    assert str(place) not in str(said.value) and not list(place.iterdir())
-    assert trainings.write_model("abc", one).folder.is_dir()
+    small_training = training()
+    with full(), pytest.raises(ModelError, match="disk of the server is full; the training is not harmed") as refusal:
+        trainings.write_model("abc", small_training)
+    assert str(place) not in str(refusal.value) and not list(place.iterdir())
+    assert trainings.write_model("abc", small_training).folder.is_dir()
 
 
 def test_a_server_without_any_place_for_files_says_so_too(place, monkeypatch):
@@ -63,9 +63,9 @@ def test_a_server_without_any_place_for_files_says_so_too(place, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp', '/srv/secret']")
 
     monkeypatch.setattr(trainings.own_folder, "folder", nowhere)
-    with pytest.raises(ModelError, match="could not be written to a folder") as said:
+    with pytest.raises(ModelError, match="could not be written to a folder") as refusal:
         trainings.write_model("abc", training())
-    assert "secret" not in str(said.value)
+    assert "secret" not in str(refusal.value)
 
 
 def test_a_training_whose_log_has_no_room_says_what_to_do_and_begins_without_it(place, monkeypatch):
@@ -79,27 +79,29 @@ def test_a_training_whose_log_has_no_room_says_what_to_do_and_begins_without_it(
     app.toggle(key="train-log").set_value(False).run()
     press(app, "Start")
     assert not app.error and "Step" in app.get("progress")[-1].proto.text
-    for one in trainings._owned.values():
-        one.training.stop()
+    for owned in trainings._owned.values():
+        owned.training.stop()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard's writer dies of it
 def test_a_log_for_which_there_is_no_room_any_more_ends_and_the_training_goes_on(place):
     log = TensorBoardLog(place / "logs", "copy")
-    one = training(watch=log)
+    small_training = training(watch=log)
     with full():
-        one.advance(8)
-    assert one.state == "done" and len(one.curves.loss) == 8
+        small_training.advance(8)
+    assert small_training.state == "done" and len(small_training.curves.loss) == 8
     assert "cannot be written to any more" in log.says
 
 
 def test_what_is_said_of_a_log_that_ended_does_not_tell_where_it_lies(place, monkeypatch):
-    told: list[str] = []
-    monkeypatch.setattr(control.st, "warning", lambda sentence, **_: told.append(sentence))
-    one = training(watch=TensorBoardLog(place / "logs", "copy"))
-    one.watch.says = f"The TensorBoard log ends at step 3, as {one.watch.folder} cannot be written to any more."
-    control.buttons(one)
-    assert "as its folder cannot be written to any more" in told[0] and str(place) not in told[0]
+    notices: list[str] = []
+    monkeypatch.setattr(control.st, "warning", lambda sentence, **_: notices.append(sentence))
+    small_training = training(watch=TensorBoardLog(place / "logs", "copy"))
+    small_training.watch.says = (
+        f"The TensorBoard log ends at step 3, as {small_training.watch.folder} cannot be written to any more."
+    )
+    control.buttons(small_training)
+    assert "as its folder cannot be written to any more" in notices[0] and str(place) not in notices[0]
 
 
 def test_a_lens_for_which_there_is_no_room_is_used_and_leaves_no_half_of_a_file(place, monkeypatch, caplog):
@@ -116,9 +118,9 @@ def test_what_the_system_refuses_while_a_model_opens_is_said_without_the_path():
         (OSError(errno.ENOSPC, "No space left on device", "/srv/secret/refs/main"), "disk of the server is full"),
         (PermissionError(errno.EACCES, "Permission denied", "/srv/secret/config.json"), "Permission denied"),
     ):
-        with pytest.raises(ModelError, match=words) as said, plainly("owner/name"):
+        with pytest.raises(ModelError, match=words) as refusal, plainly("owner/name"):
             raise error
-        assert "secret" not in str(said.value) and "“owner/name”" in str(said.value)
+        assert "secret" not in str(refusal.value) and "“owner/name”" in str(refusal.value)
 
 
 def test_a_page_is_drawn_typed_on_and_taken_away_where_nothing_can_be_written(monkeypatch):

@@ -135,14 +135,14 @@ def test_whose_page_is_drawn_without_it_wants_it_no_more(pool, clock):
 def test_a_tab_in_the_background_keeps_all_its_work_though_it_looks_once_a_minute(pool, clock):
     works = [Slow(), Slow()]
     pool.drawing("anna")
-    kept = [pool.ask(key, work, "Working", "anna") for key, work in enumerate(works)]
+    jobs_asked = [pool.ask(key, work, "Working", "anna") for key, work in enumerate(works)]
     assert all(work.began.wait(LONG) for work in works)
     for _ in range(3):
         clock.now += 61
         pool.drawing("ben")
         for key, work in enumerate(works):
             assert not works[1].stopped.wait(0.02)
-            assert pool.ask(key, work, "Working", "anna") is kept[key]
+            assert pool.ask(key, work, "Working", "anna") is jobs_asked[key]
     clock.now += AWAY * 0.9
     assert not works[0].stopped.wait(0.05)
     clock.now += AWAY * 0.2
@@ -215,9 +215,9 @@ def test_what_is_kept_is_bounded_and_the_newest_stays(sizes):
         pool.leave(number, "anna")
     clock.now += 2 * AWAY
     ended(pool.ask("last", lambda report: "x", "Working", "anna"))
-    kept = [number for number in range(len(sizes)) if pool.known(number)]
-    assert len(kept) <= 2 and sum(sizes[number] for number in kept) < 1000
-    assert kept == list(range(len(sizes)))[len(sizes) - len(kept) :]
+    known_numbers = [number for number in range(len(sizes)) if pool.known(number)]
+    assert len(known_numbers) <= 2 and sum(sizes[number] for number in known_numbers) < 1000
+    assert known_numbers == list(range(len(sizes)))[len(sizes) - len(known_numbers) :]
 
 
 def test_a_result_does_not_leave_before_who_waits_has_seen_it(clock):
@@ -258,9 +258,9 @@ def page():
 
     key = st.session_state["key"]
     with picture("The picture"):
-        found = result(("test", key), st.session_state["work"], "Drawing the picture")
-        if found is not None:
-            st.markdown(f"The picture shows {found}.")
+        results = result(("test", key), st.session_state["work"], "Drawing the picture")
+        if results is not None:
+            st.markdown(f"The picture shows {results}.")
 
 
 numbers = itertools.count()
@@ -290,17 +290,17 @@ def test_what_is_quick_is_there_at_once(opened, monkeypatch):
     work = Slow("a dog")
     let(work, monkeypatch)
     app = opened(work)
-    assert [one.value for one in app.markdown] == ["The picture shows a dog."]
+    assert [element.value for element in app.markdown] == ["The picture shows a dog."]
     assert not app.button
 
 
 def test_a_page_shows_progress_and_then_the_result(opened, monkeypatch):
     work = Slow("a dog")
     app = opened(work)
-    assert not app.markdown and [one.label for one in app.button] == ["Cancel"]
+    assert not app.markdown and [button.label for button in app.button] == ["Cancel"]
     let(work, monkeypatch)
     app.run()
-    assert [one.value for one in app.markdown] == ["The picture shows a dog."]
+    assert [element.value for element in app.markdown] == ["The picture shows a dog."]
     assert work.runs == 1
 
 
@@ -309,12 +309,14 @@ def test_cancelled_stays_cancelled_until_started_again(opened, monkeypatch):
     app = opened(work)
     app.button[0].click().run()
     assert work.stopped.wait(LONG)
-    assert [one.value for one in app.caption] == ["Cancelled."] and [one.label for one in app.button] == ["Start again"]
+    assert [element.value for element in app.caption] == ["Cancelled."] and [button.label for button in app.button] == [
+        "Start again"
+    ]
     app.run()
-    assert work.runs == 1 and [one.label for one in app.button] == ["Start again"]
+    assert work.runs == 1 and [button.label for button in app.button] == ["Start again"]
     let(work, monkeypatch)
     app.button[0].click().run()
-    assert work.runs == 2 and [one.value for one in app.markdown] == ["The picture shows a dog."]
+    assert work.runs == 2 and [element.value for element in app.markdown] == ["The picture shows a dog."]
 
 
 def test_who_cancels_does_not_take_it_from_the_other(opened, monkeypatch):
@@ -323,9 +325,9 @@ def test_who_cancels_does_not_take_it_from_the_other(opened, monkeypatch):
     anna.button[0].click().run()
     assert not work.stopped.wait(0.05)
     let(work, monkeypatch)
-    assert [one.value for one in ben.run().markdown] == ["The picture shows a dog."]
+    assert [element.value for element in ben.run().markdown] == ["The picture shows a dog."]
     assert work.runs == 1
-    assert [one.value for one in anna.run().markdown] == ["The picture shows a dog."]  # it costs nothing any more
+    assert [element.value for element in anna.run().markdown] == ["The picture shows a dog."]  # it costs nothing any more
 
 
 def test_an_error_becomes_a_sentence_where_the_picture_would_be(opened, monkeypatch):
@@ -338,7 +340,9 @@ def test_an_error_becomes_a_sentence_where_the_picture_would_be(opened, monkeypa
     app = opened(work)
     let(work, monkeypatch)
     app.run()
-    assert [one.value.replace("\\", "") for one in app.error] == ["The picture could not be drawn. Too few points: type more."]
+    assert [element.value.replace("\\", "") for element in app.error] == [
+        "The picture could not be drawn. Too few points: type more."
+    ]
     assert app.run().error and work.runs == 1
 
 

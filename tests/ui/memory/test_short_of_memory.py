@@ -110,7 +110,7 @@ def test_a_run_that_no_memory_is_left_for_ends_in_a_sentence_and_the_buttons_wor
         until(lambda: jobs.under_way() == (0, 0))
         app.run()
     assert not errors(app)
-    assert f"The text could not be continued. {SHORT_OF_MEMORY}" in [one.value.replace("\\", "") for one in app.warning]
+    assert f"The text could not be continued. {SHORT_OF_MEMORY}" in [element.value.replace("\\", "") for element in app.warning]
     app.button(key="generate-next").click().run()
     assert not errors(app) and len(app.session_state["generated"].steps) == 1
 

@@ -62,8 +62,8 @@ def test_the_oldest_give_way():
     for number in range(together.MOST + 5):
         together.make_once(text, number, view)
         together.make_once(text, 0, view)  # which is asked for all the time
-    kept = together._products[id(text.attention["cross"])]
-    assert len(kept) == together.MOST and 0 in kept and 1 not in kept
+    products = together._products[id(text.attention["cross"])]
+    assert len(products) == together.MOST and 0 in products and 1 not in products
 
 
 def test_what_could_not_be_made_is_asked_for_again():

@@ -96,27 +96,27 @@ def test_what_is_let_go_of_stops_and_nobody_elses_does(visit):
 
 def test_what_has_ended_leaves_first_then_what_is_paused_and_whoever_had_it_is_told(visit, monkeypatch):
     monkeypatch.setattr(trainings, "KEPT", Bound(4, 10**9))
-    kept = {}
+    stored = {}
     try:
         for number in range(4):
             visit(f"{number}")
-            kept[number] = training()
-            trainings.keep(f"{number}", kept[number])
-            kept[number].start()
+            stored[number] = training()
+            trainings.keep(f"{number}", stored[number])
+            stored[number].start()
         visit("late")
         with pytest.raises(trainings.Full, match="As many trainings run on this server as it takes"):
             trainings.keep("late", training())
         assert trainings.mine() == ("", None) and trainings.running() == 4 and not trainings.notice_of_loss()
-        kept[1].pause()
-        kept[2].stop()
+        stored[1].pause()
+        stored[2].stop()
         trainings.keep("late", training())
         assert list(trainings._owned) == ["0", "1", "3", "late"], "what has ended leaves first"
-        assert kept[1].state == "paused"
-        kept["late"] = trainings.mine()[1]
-        kept["late"].start()
+        assert stored[1].state == "paused"
+        stored["late"] = trainings.mine()[1]
+        stored["late"].start()
         trainings.keep("another", training())
-        assert list(trainings._owned) == ["0", "3", "late", "another"] and kept[1].state == "stopped", "then what is paused"
-        assert kept[0].state == kept[3].state == "running"
+        assert list(trainings._owned) == ["0", "3", "late", "another"] and stored[1].state == "stopped", "then what is paused"
+        assert stored[0].state == stored[3].state == "running"
         visit("2")
         assert (
             trainings.mine() == ("", None) and "needed the place of your training “copy” (stopped, " in trainings.notice_of_loss()
@@ -129,8 +129,8 @@ def test_what_has_ended_leaves_first_then_what_is_paused_and_whoever_had_it_is_t
         visit("3")
         assert trainings.mine()[0] == "3" and not trainings.notice_of_loss()
     finally:
-        for one in [*kept.values(), *(one.training for one in trainings._owned.values())]:
-            one.stop()
+        for training_left in [*stored.values(), *(owned.training for owned in trainings._owned.values())]:
+            training_left.stop()
 
 
 def test_a_class_of_sixty_trains_behind_one_address():
@@ -156,12 +156,18 @@ def test_whoever_invents_cookies_leaves_places_to_others(visit, monkeypatch):
 
 
 def test_a_training_that_has_ended_holds_its_model_and_its_snapshots_alone():
-    one = Training(TASKS["copy"](), TransformerConfig(**SMALL), Budget(steps=20, rows=1))
-    going = one.memory
-    one.advance(100)
-    assert one.state == "done" and one.memory < going and len(one.snapshots) == 3
-    assert not one._optimizers and not one._good and all(weight.grad is None for weight in one.network.parameters())
-    assert one.memory == 4 * one.parameters + sum(snapshot.attention.nbytes for snapshot in one.snapshots)
+    small_training = Training(TASKS["copy"](), TransformerConfig(**SMALL), Budget(steps=20, rows=1))
+    going = small_training.memory
+    small_training.advance(100)
+    assert small_training.state == "done" and small_training.memory < going and len(small_training.snapshots) == 3
+    assert (
+        not small_training._optimizers
+        and not small_training._good
+        and all(weight.grad is None for weight in small_training.network.parameters())
+    )
+    assert small_training.memory == 4 * small_training.parameters + sum(
+        snapshot.attention.nbytes for snapshot in small_training.snapshots
+    )
 
 
 def test_models_that_were_written_are_bounded_and_the_oldest_leave_with_their_folders(visit, monkeypatch):
@@ -170,8 +176,8 @@ def test_models_that_were_written_are_bounded_and_the_oldest_leave_with_their_fo
     for _ in range(5):
         mine.advance(1)
         made.append(trainings.write_model(KEY, mine))
-    assert [one.folder.is_dir() for one in made] == [False, False, True, True, True]
-    assert [trainings.find(one.name) is one for one in made] == [False, False, True, True, True]
+    assert [trained.folder.is_dir() for trained in made] == [False, False, True, True, True]
+    assert [trainings.find(trained.name) is trained for trained in made] == [False, False, True, True, True]
     assert "has room for it" in picker.refusal(made[0].name) and picker.refusal(made[4].name) == ""
     monkeypatch.setattr(trainings, "WRITTEN", Bound(100, int(2.5 * made[4].bytes)))
     mine.advance(1)
@@ -208,15 +214,15 @@ def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(vis
     seen = Look(model, trace, "self", "expert", picked=(layer, head))
     options = {"layer": layer, "heads": [head], "chosen": None}
     drawn = Picture(recipes.head_lines, (seen,), options, "head-view", dict)
-    said = caption(drawn)
-    book = notebook(drawn, said)
+    caption_text = caption(drawn)
+    book = notebook(drawn, caption_text)
     shown = {
         "picker": picker.label(made.name, ["writer", made.name]),
         "side bar": picker.shorten(made.name),
         "origin": picker.origin(model.info),
-        "caption": str(said),
-        "title": said.title,
-        "file": said.stem,
+        "caption": str(caption_text),
+        "title": caption_text.title,
+        "file": caption_text.stem,
         "notebook": book,
     }
     for place, words in shown.items():
@@ -235,12 +241,12 @@ def test_two_that_are_called_the_same_are_told_apart_by_their_keys(visit):
         mine = training()
         mine.advance(1)
         names.append(trainings.write_model(key, mine).name)
-    labels = [picker.label(one, names) for one in names]
+    labels = [picker.label(name, names) for name in names]
     assert labels == ["copy, 1 step (01234567)", "copy, 1 step (fedcba98)"], "the beginning is enough, and opens nothing"
-    assert [picker.label(one, [one]) for one in names] == ["copy, 1 step"] * 2
-    assert [trainings.full_name(one, "") for one in labels] == names
+    assert [picker.label(name, [name]) for name in names] == ["copy, 1 step"] * 2
+    assert [trainings.full_name(label, "") for label in labels] == names
     visit("somebody else")
-    assert [trainings.full_name(one, "") for one in labels] == labels and all(map(picker.refusal, labels))
+    assert [trainings.full_name(label, "") for label in labels] == labels and all(map(picker.refusal, labels))
     assert trainings.full_name(labels[0], KEY) == names[0]
 
 
@@ -313,7 +319,7 @@ def test_a_trained_model_offers_examples_of_its_own_task(visit):
     info = loaded._load(trainings.write_model(KEY, mine).name, lambda progress: None).info
     own = text_boxes.examples(info)
     assert own[0] == "".join(mine.probe)[:-1] and 1 < len(own) <= trainings.EXAMPLES
-    assert all(len(one) == mine.task.length - 1 for one in own)
+    assert all(len(example) == mine.task.length - 1 for example in own)
     assert text_boxes.examples(models.load("writer").info)[0] == state.DEFAULT_TEXT
 
 

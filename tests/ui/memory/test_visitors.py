@@ -31,12 +31,12 @@ class Runtime:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
-    found = Runtime()
+    result = Runtime()
     monkeypatch.setattr(runtime, "exists", lambda: True)
-    monkeypatch.setattr(runtime, "get_instance", lambda: found)
+    monkeypatch.setattr(runtime, "get_instance", lambda: result)
     loaded.model("writer").forget()
-    yield found
-    found.here = frozenset()
+    yield result
+    result.here = frozenset()
     visitors.let_go()
 
 
@@ -50,16 +50,16 @@ def opened(
     meanwhile()
     way = kept.way(visitor, model, trace, "self", 1, 1)
     turned = orders.readings(visitor, model, trace, "", tuple(reversed(range(len(trace.tokens)))))
-    return [weakref.ref(one) for one in (trace, way, turned)]
+    return [weakref.ref(reading) for reading in (trace, way, turned)]
 
 
 def test_what_is_kept_for_a_visitor_is_freed_when_they_go_and_what_others_have_stays(server, monkeypatch):
     left, stay = opened(monkeypatch, "one", GONE), opened(monkeypatch, "other", STAYS)
     visitors.let_go()
-    assert all(one() for one in (*left, *stay)), "both are here"
+    assert all(reference() for reference in (*left, *stay)), "both are here"
     server.here = frozenset({"other"})
     visitors.let_go()
-    assert not any(one() for one in left) and all(one() for one in stay)
+    assert not any(reference() for reference in left) and all(reference() for reference in stay)
 
 
 def test_what_a_run_leaves_behind_that_ended_after_its_visitor_went_goes_with_the_next_one(server, monkeypatch):
@@ -69,14 +69,14 @@ def test_what_a_run_leaves_behind_that_ended_after_its_visitor_went_goes_with_th
 
     late = opened(monkeypatch, "one", GONE, leave)
     visitors.let_go()
-    assert not any(one() for one in late)
+    assert not any(reading() for reading in late)
 
 
 def test_what_nobody_in_particular_read_stays(server, monkeypatch):
-    found = opened(monkeypatch, "", GONE)
+    references = opened(monkeypatch, "", GONE)
     server.here = frozenset()
     visitors.let_go()
-    assert all(one() for one in found)
+    assert all(reference() for reference in references)
 
 
 def test_what_is_done_for_a_visitor_is_done_until_they_go_and_what_it_held_is_freed(server, monkeypatch):
@@ -85,15 +85,15 @@ def test_what_is_done_for_a_visitor_is_done_until_they_go_and_what_it_held_is_fr
     for visitor in ("one", "other"):
         monkeypatch.setattr(visitors, "me", lambda visitor=visitor: visitor)
         text = Runtime()  # something that can be looked at weakly
-        held.append(visitors.hold(lambda said, text=text, visitor=visitor: done.append(f"{visitor} {said}")))
+        held.append(visitors.hold(lambda message, text=text, visitor=visitor: done.append(f"{visitor} {message}")))
         refs.append(weakref.ref(text))
     del text
-    for one in held:
-        one("here")
+    for action in held:
+        action("here")
     server.here = frozenset({"other"})
     visitors.let_go()
-    for one in held:
-        one("there")
+    for action in held:
+        action("there")
     assert done == ["one here", "other here", "other there"]
     assert refs[0]() is None and refs[1]() is not None
 
@@ -129,9 +129,9 @@ def test_memory_is_given_back_once_for_all_who_go_at_a_time_and_after_they_have_
         events.append("gone")
 
     async def come_and_go() -> None:
-        one = Disconnects(app)
+        middleware = Disconnects(app)
         for _ in range(2):
-            await asyncio.gather(*(one({"type": "websocket"}, None, None) for _ in range(5)))
+            await asyncio.gather(*(middleware({"type": "websocket"}, None, None) for _ in range(5)))
             await asyncio.sleep(0.3)
 
     with ThreadPoolExecutor(1) as other:

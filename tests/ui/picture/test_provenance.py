@@ -76,9 +76,9 @@ def test_what_is_said_is_true(where):
 
 def test_two_models_and_a_target_are_all_told():
     translator = load("translator")
-    found = provenance((load("writer"), load("writer").trace("The cat")), (translator, translator.trace("A cat.", "Un chat")))
-    assert [one["name"] for one in found["models"]] == ["writer", "translator"]
-    assert found["texts"][1]["target_ids"] == [token.id for token in translator.trace("A cat.", "Un chat").target]
+    origin = provenance((load("writer"), load("writer").trace("The cat")), (translator, translator.trace("A cat.", "Un chat")))
+    assert [model["name"] for model in origin["models"]] == ["writer", "translator"]
+    assert origin["texts"][1]["target_ids"] == [token.id for token in translator.trace("A cat.", "Un chat").target]
     assert provenance((load("writer"), None))["texts"] == []
 
 
@@ -87,7 +87,7 @@ def test_weights_are_known_by_what_anybody_can_ask_of_the_files(tmp_path):
     tokenizer("encoder").save_pretrained(tmp_path)
     files = sorted(tmp_path.glob("*.safetensors"))
     assert len(files) > 1
-    lines = "".join(f"{hashlib.sha256(one.read_bytes()).hexdigest()}  {one.name}\n" for one in files)
+    lines = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
     assert models.load(str(tmp_path)).weights == f"SHA-256 {hashlib.sha256(lines.encode()).hexdigest()}"
 
 
@@ -104,15 +104,15 @@ def test_weights_are_not_told_of_a_file_that_is_not_what_was_read(tmp_path, kind
         model = models.load(str(folder))
     file = folder / "model.safetensors"
     digest = f"SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
-    said = {"the same": digest, "gone": "unknown: the file model.safetensors cannot be read any more"}
-    said["asked for before it went"] = model.weights if what == "asked for before it went" else ""
+    words = {"the same": digest, "gone": "unknown: the file model.safetensors cannot be read any more"}
+    words["asked for before it went"] = model.weights if what == "asked for before it went" else ""
     if what in ("gone", "asked for before it went"):
         file.unlink()
     elif what != "the same":
         before = file.stat()
         file.write_bytes(b"\0" * before.st_size + b"\0" * (what == "changed"))
         assert file.stat().st_mtime_ns != before.st_mtime_ns
-    assert model.weights == said.get(what, "unknown: the file model.safetensors has changed since the model was loaded")
+    assert model.weights == words.get(what, "unknown: the file model.safetensors has changed since the model was loaded")
     assert what != "asked for before it went" or model.weights == digest
     assert str(tmp_path) not in model.weights
 
@@ -147,15 +147,15 @@ def test_a_page_of_its_own_has_it_too(where):
 
 
 def metas(page: str) -> list[dict]:
-    found = []
+    results = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag, attributes):
             if tag == "meta" and ("name", "provenance") in attributes:
-                found.append(json.loads(dict(attributes)["content"]))
+                results.append(json.loads(dict(attributes)["content"]))
 
     Reader().feed(page)
-    return found
+    return results
 
 
 def test_a_csv_has_it_in_its_first_row_and_any_program_reads_the_table(where):
@@ -170,25 +170,25 @@ def test_a_csv_has_it_in_its_first_row_and_any_program_reads_the_table(where):
 
 @given(st.text())
 def test_no_cell_of_it_is_a_formula_whatever_separates_cells(text):
-    found = {"headlight": VERSION, "texts": [{"text": text, "token_ids": [1, 2]}], "address": ""}
-    written = as_cell(found)
-    assert json.loads(written) == found and len(written.splitlines()) == 1
+    origin = {"headlight": VERSION, "texts": [{"text": text, "token_ids": [1, 2]}], "address": ""}
+    written = as_cell(origin)
+    assert json.loads(written) == origin and len(written.splitlines()) == 1
     for separator in ",;\t":
         for row in reader.reader(io.StringIO(f'1,"{written.replace(chr(34), 2 * chr(34))}"', newline=""), delimiter=separator):
             assert not any(re.match(r"\s*[=+\-@]", cell) for cell in row)
 
 
 def test_a_cell_has_room_for_it_however_long_the_text_is():
-    found = {"headlight": VERSION, "texts": [{"text": "é" * 9000, "token_ids": [1] * 9000}], "address": "http://x/?text=é"}
-    written = as_cell(found)
+    origin = {"headlight": VERSION, "texts": [{"text": "é" * 9000, "token_ids": [1] * 9000}], "address": "http://x/?text=é"}
+    written = as_cell(origin)
     assert len(written) < MOST_IN_CELL
     assert json.loads(written) == {"headlight": VERSION, "texts": [{"characters": 9000, "tokens": 9000}], "address": ""}
 
 
 def test_an_npz_has_it(where):
     made = picture()
-    with np.load(io.BytesIO(files.npz(made, caption(made))), allow_pickle=False) as found:
-        assert json.loads(str(found["provenance"])) == where
+    with np.load(io.BytesIO(files.npz(made, caption(made))), allow_pickle=False) as numbers:
+        assert json.loads(str(numbers["provenance"])) == where
 
 
 def test_a_notebook_has_it_in_a_cell_and_in_its_metadata(where):
@@ -212,8 +212,8 @@ def test_what_a_reader_of_a_notebook_sees_first_is_its_result():
 
 
 def test_png_and_svg_get_it_with_the_view(where):
-    said = caption(picture())
-    view = take_away.export_view("key", said.stem, said.title, str(said), as_json(said.where))
+    caption_text = caption(picture())
+    view = take_away.export_view("key", caption_text.stem, caption_text.title, str(caption_text), as_json(caption_text.where))
     header = json.loads(view.data[4 : 4 + int.from_bytes(view.data[:4], "little")])
     assert json.loads(header["provenance"]) == where
 
@@ -237,9 +237,9 @@ def test_the_address_says_text_and_model_also_where_nobody_chose_them(monkeypatc
 def test_a_diagram_says_whose_tokens_give_it_its_lengths():
     trace = load("writer").trace("The cat")
     made = Picture(lambda: None, (), {}, "x", dict, title="Architecture", counted=Look(load("writer"), trace, "self", "expert"))
-    said = caption(made)
-    assert said.where["texts"][0]["text"] == "The cat" and said.where["models"][0]["name"] == "writer"
-    assert str(said) == "Architecture. Text: “The cat”. Shown: lengths in tokens of writer. Made with Headlight."
+    caption_text = caption(made)
+    assert caption_text.where["texts"][0]["text"] == "The cat" and caption_text.where["models"][0]["name"] == "writer"
+    assert str(caption_text) == "Architecture. Text: “The cat”. Shown: lengths in tokens of writer. Made with Headlight."
 
 
 def test_a_page_without_a_place_for_it_stays_as_it_is():

@@ -90,9 +90,9 @@ def run(book: str) -> View:
     namespace: dict = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "load", load)
-        for one in json.loads(book)["cells"]:
-            if one["cell_type"] == "code":
-                exec(one["source"], namespace)
+        for item in json.loads(book)["cells"]:
+            if item["cell_type"] == "code":
+                exec(item["source"], namespace)
     return namespace["picture"]
 
 
@@ -137,20 +137,20 @@ def test_a_notebook_makes_the_same_picture(look, place, view, model, given, choi
 
 @pytest.mark.parametrize("way", ["head", "layer", "text", "model"])
 def test_a_notebook_of_two_that_are_compared(look, monkeypatch, way):
-    one = look("BERT")
+    chosen_look = look("BERT")
     other = {
-        "head": one.at(1, 0),
-        "layer": one.at(0, 1),
+        "head": chosen_look.at(1, 0),
+        "layer": chosen_look.at(0, 1),
         "text": look("BERT", TEXT + " and"),
         "model": look("writer"),
     }
     monkeypatch.setattr(compare, f"other_{way}", lambda _: other[way])
-    made = compare.picture(one, way)
+    made = compare.picture(chosen_look, way)
     book = notebook(made, caption(made))
     assert data(run(book)) == data(made.drawn)
     assert book.count("models.load(") == (2 if way == "model" else 1)
     rows, both = table(made), made.numbers()
-    assert [row["from_token"] for row in rows[:: len(both["a"].names["to"])]] == [cell(one) for one in both["a"].names["from"]]
+    assert [row["from_token"] for row in rows[:: len(both["a"].names["to"])]] == [cell(name) for name in both["a"].names["from"]]
     for name in ("a", "b", "difference"):
         np.testing.assert_array_equal([np.float32(row[name]) for row in rows], both[name].values.astype(np.float32).ravel())
     if way == "head":
@@ -170,10 +170,10 @@ def test_jupyter_runs_notebooks_from_top_to_bottom(look, place):
             client.nb = book = nbformat.reads(notebook(made, caption(made)), as_version=4)
             nbformat.validate(book)
             book.cells.append(nbformat.v4.new_code_cell(f"import hashlib\nhashlib.sha256({asks}).hexdigest()"))
-            for i, one in enumerate(book.cells):
-                client.execute_cell(one, i)
+            for i, item in enumerate(book.cells):
+                client.execute_cell(item, i)
             assert book.cells[-1].outputs[0]["data"]["text/plain"] == repr(hashlib.sha256(data(made.drawn)).hexdigest())
-            assert any(mime in one.get("data", {}) for one in book.cells[-3].outputs), "and it is shown"
+            assert any(mime in cell_output.get("data", {}) for cell_output in book.cells[-3].outputs), "and it is shown"
             load.cache_clear()
 
 
@@ -184,7 +184,7 @@ def test_any_text_stays_what_it_was(text, name, target):
     info = SimpleNamespace(name=name)
     trace = SimpleNamespace(text=text, target=["start"], tokens=[], cut=0)
     seen = SimpleNamespace(options={"queries": (0, 3)})
-    one = SimpleNamespace(
+    strange_look = SimpleNamespace(
         model=SimpleNamespace(info=info, at_most=None, weights=""),
         trace=trace,
         kind="cross",
@@ -192,15 +192,15 @@ def test_any_text_stays_what_it_was(text, name, target):
         second=target,
         beginner=False,
     )
-    source = looks_source(SimpleNamespace(looks=(one,), takes=("trace", "seen")))
+    source = looks_source(SimpleNamespace(looks=(strange_look,), takes=("trace", "seen")))
     source.encode()  # a notebook is UTF-8
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    said = {
+    texts = {
         ast.unparse(call.func): [ast.literal_eval(value) for value in call.args if isinstance(value, ast.Constant)]
         for call in calls
     }
-    assert said["models.load"] == [name]
-    assert said["model.trace"] == [text, target]
+    assert texts["models.load"] == [name]
+    assert texts["model.trace"] == [text, target]
 
 
 def test_what_cannot_be_written_down_is_refused():
@@ -232,10 +232,10 @@ def test_a_second_text_that_was_not_read_is_not_told_of():
 
 @pytest.mark.parametrize("options", [{}, {"special": False}, {"whole_words": True}, {"queries": (2, 5), "keys": (0, 3)}])
 def test_a_csv_holds_the_weights_as_they_are(look, place, options):
-    one = look("writer", **options)
-    made = place("Head", one, every=True)
-    weights, rows = one.scope[1], table(made)
-    queries, keys = one.scope.queries, one.scope.keys
+    chosen_look = look("writer", **options)
+    made = place("Head", chosen_look, every=True)
+    weights, rows = chosen_look.scope[1], table(made)
+    queries, keys = chosen_look.scope.queries, chosen_look.scope.keys
     seen = [(q, k) for q, group in enumerate(queries.groups) for k, other in enumerate(keys.groups) if other[0] <= group[-1]]
     assert len(rows) == weights.shape[0] * len(seen)
     first = [group[0] for group in queries.groups], [group[0] for group in keys.groups]
@@ -246,46 +246,49 @@ def test_a_csv_holds_the_weights_as_they_are(look, place, options):
 
 
 def test_a_csv_of_a_model_that_looks_both_ways_has_every_pair(look, place):
-    one = look("BERT")
-    rows = table(place("Head", one, every=True))
-    weights = one.trace.attention["self"][1]
+    chosen_look = look("BERT")
+    rows = table(place("Head", chosen_look, every=True))
+    weights = chosen_look.trace.attention["self"][1]
     assert len(rows) == weights.size
     np.testing.assert_array_equal(np.array([np.float32(row["weight"]) for row in rows]).reshape(weights.shape), weights)
 
 
 def test_an_npz_holds_what_each_picture_shows(look, place):
-    one = look("writer")
-    attention = one.trace.attention["self"]
-    np.testing.assert_array_equal(arrays(place("Head", one))["weights"], attention[1][[1]])
-    np.testing.assert_array_equal(arrays(place("Head", one, every=True))["weights"], attention[1])
-    np.testing.assert_array_equal(arrays(place("Heatmap", one))["weights"], attention[1][1])
+    chosen_look = look("writer")
+    attention = chosen_look.trace.attention["self"]
+    np.testing.assert_array_equal(arrays(place("Head", chosen_look))["weights"], attention[1][[1]])
+    np.testing.assert_array_equal(arrays(place("Head", chosen_look, every=True))["weights"], attention[1])
+    np.testing.assert_array_equal(arrays(place("Heatmap", chosen_look))["weights"], attention[1][1])
     np.testing.assert_array_equal(
-        arrays(place("Model", one))["weights"], np.stack([attention[i] for i in range(attention.layers)])
+        arrays(place("Model", chosen_look))["weights"], np.stack([attention[i] for i in range(attention.layers)])
     )
-    np.testing.assert_array_equal(arrays(place("Reading", one, shade="layer"))["weights"], attention[1].mean(0))
+    np.testing.assert_array_equal(arrays(place("Reading", chosen_look, shade="layer"))["weights"], attention[1].mean(0))
     np.testing.assert_allclose(
-        arrays(place("Reading", one, shade="entropy"))["entropy_nats"], entropy(attention)[1, 1], rtol=1e-6
+        arrays(place("Reading", chosen_look, shade="entropy"))["entropy_nats"], entropy(attention)[1, 1], rtol=1e-6
     )
-    parts = arrays(place("Query-key", one, query=4))
+    parts = arrays(place("Query-key", chosen_look, query=4))
     np.testing.assert_array_equal(parts["weight"], attention[1][1, 4])
     np.testing.assert_allclose((parts["k"] * parts["q"]).sum(-1), parts["raw"], rtol=1e-4, atol=1e-4)
 
 
 def test_an_npz_says_what_it_is(look, place):
-    found = arrays(place("Head", look("T5", NASTY, kind="cross", target="the dog", whole_words=True)))
-    about, one = json.loads(str(found["metadata"])), look("T5", NASTY, kind="cross", target="the dog", whole_words=True)
+    arrays_in_npz = arrays(place("Head", look("T5", NASTY, kind="cross", target="the dog", whole_words=True)))
+    about, cross_look = (
+        json.loads(str(arrays_in_npz["metadata"])),
+        look("T5", NASTY, kind="cross", target="the dog", whole_words=True),
+    )
     assert about["texts"] == [NASTY, "the dog"] and about["attention"] == "cross" and about["options"]["whole_words"] is True
     assert about["arrays"]["weights"]["axes"] == ["head", "from", "to"] and (about["layer"], about["head"]) == (1, 1)
-    rows = one.scope.queries.tokens
-    assert about["tokens"]["from_tokens"] == [token.after.text for token in rows] == list(found["from_tokens"])
-    assert about["tokens"]["choosing_tokens"] == [token.text for token in rows] == list(found["choosing_tokens"])
+    rows = cross_look.scope.queries.tokens
+    assert about["tokens"]["from_tokens"] == [token.after.text for token in rows] == list(arrays_in_npz["from_tokens"])
+    assert about["tokens"]["choosing_tokens"] == [token.text for token in rows] == list(arrays_in_npz["choosing_tokens"])
     assert (rows[0].text, rows[1].after.text, rows[1].text) == ("the", "the", " dog"), "a word stands for the rows that chose it"
-    assert list(found["to_positions"]) == [group[0] for group in one.scope.keys.groups]
+    assert list(arrays_in_npz["to_positions"]) == [group[0] for group in cross_look.scope.keys.groups]
 
 
 def test_query_and_key_stand_in_one_table(look, place):
-    one = look("writer")
-    made = place("Query-key", one, query=4)
+    chosen_look = look("writer")
+    made = place("Query-key", chosen_look, query=4)
     rows, parts = table(made), made.numbers()
     assert len(rows) == parts["k"].size
     for row in rows:
@@ -305,24 +308,24 @@ def large(heads: int, count: int, layers: int = 2) -> Look:
 
 
 def test_too_many_rows_for_a_spreadsheet_are_those_of_the_chosen_head(place, monkeypatch):
-    one = large(heads=4, count=12)
-    weights = one.trace.attention["self"]
-    made = place("Model", one)
+    large_look = large(heads=4, count=12)
+    weights = large_look.trace.attention["self"]
+    made = place("Model", large_look)
     monkeypatch.setattr(files, "MOST_ROWS", 12 * 12)
     rows = table(made)
     assert {(row["layer"], row["head"]) for row in rows} == {("1", "2")}
     np.testing.assert_array_equal([np.float32(row["weight"]) for row in rows], weights[1][2].ravel())
-    assert files.left_out(files.numbers(made), one).startswith("CSV: L1 H2 only")
+    assert files.left_out(files.numbers(made), large_look).startswith("CSV: L1 H2 only")
     monkeypatch.setattr(files, "MOST_ROWS", 4 * 12 * 12)
     assert {(row["layer"], row["head"]) for row in table(made)} == {("1", str(head)) for head in range(4)}
     monkeypatch.setattr(files, "MOST_ROWS", 50)
-    kept = sorted((np.float32(row["weight"]) for row in table(made)), reverse=True)
-    np.testing.assert_array_equal(kept, np.sort(weights[1][2].ravel())[::-1][:50])
-    assert "the 50 largest" in files.left_out(files.numbers(made), one)
+    weights_in_csv = sorted((np.float32(row["weight"]) for row in table(made)), reverse=True)
+    np.testing.assert_array_equal(weights_in_csv, np.sort(weights[1][2].ravel())[::-1][:50])
+    assert "the 50 largest" in files.left_out(files.numbers(made), large_look)
     monkeypatch.setattr(files, "MOST_NUMBERS", 4 * 12 * 12)
-    found = arrays(made)
-    np.testing.assert_array_equal(found["weights"], weights[1][None])
-    assert json.loads(str(found["metadata"]))["arrays"]["weights"]["layer"] == [1]
+    arrays_in_npz = arrays(made)
+    np.testing.assert_array_equal(arrays_in_npz["weights"], weights[1][None])
+    assert json.loads(str(arrays_in_npz["metadata"]))["arrays"]["weights"]["layer"] == [1]
 
 
 def test_what_fits_is_all_there(place):
@@ -361,11 +364,11 @@ def test_no_cell_is_a_formula_whatever_separates_cells_and_however_a_token_is_qu
 
 
 def test_a_token_as_long_as_a_book_is_cut_where_many_rows_and_cells_have_it(monkeypatch, place):
-    one, long = large(heads=4, count=12), "x" * 100_000
-    tokens = [replace(token, text=long if i == 5 else token.text) for i, token in enumerate(one.trace.tokens)]
-    attention = Attention.from_arrays(np.stack([one.trace.attention["self"][layer] for layer in range(2)]), tokens, tokens)
-    one = replace(one, trace=SimpleNamespace(**vars(one.trace) | {"attention": {"self": attention}, "tokens": tokens}))
-    made = place("Model", one)
+    item, long = large(heads=4, count=12), "x" * 100_000
+    tokens = [replace(token, text=long if i == 5 else token.text) for i, token in enumerate(item.trace.tokens)]
+    attention = Attention.from_arrays(np.stack([item.trace.attention["self"][layer] for layer in range(2)]), tokens, tokens)
+    item = replace(item, trace=SimpleNamespace(**vars(item.trace) | {"attention": {"self": attention}, "tokens": tokens}))
+    made = place("Model", item)
     monkeypatch.setattr(files, "MOST_CHARACTERS", 2**18)
     rows = table(made)
     assert {row["from_token"] for row in rows} == {*(token.text for token in tokens if token.text != long), "x" * 226 + "…"}
@@ -376,10 +379,10 @@ def test_a_token_as_long_as_a_book_is_cut_where_many_rows_and_cells_have_it(monk
 
 
 def test_tokens_with_quotes_and_line_breaks_read_back(look, place):
-    one = look("writer", '=cmd "a",\n\nb;\t\'x')
-    rows = table(place("Heatmap", one))
-    assert {row["from_token"] for row in rows} == {cell(token.text) for token in one.scope.queries.tokens}
-    assert any(token.text.startswith("=") for token in one.scope.queries.tokens), "or this shows nothing"
+    chosen_look = look("writer", '=cmd "a",\n\nb;\t\'x')
+    rows = table(place("Heatmap", chosen_look))
+    assert {row["from_token"] for row in rows} == {cell(token.text) for token in chosen_look.scope.queries.tokens}
+    assert any(token.text.startswith("=") for token in chosen_look.scope.queries.tokens), "or this shows nothing"
 
 
 def test_names_of_heads_are_those_of_the_model():
@@ -406,16 +409,16 @@ def test_a_caption_says_model_text_layer_head_and_options(look, place):
 
 def test_the_head_view_opens_with_the_chosen_head_alone_and_keeps_those_that_were_switched_on(look, place):
     """A layer of eight heads is 631 lines, of which nobody reads one."""
-    one = look("writer")
-    assert place("Head", one).options["heads"] == [one.head]
-    made = place("Head", one, heads=(1, 3), of_head=one.head)
+    chosen_look = look("writer")
+    assert place("Head", chosen_look).options["heads"] == [chosen_look.head]
+    made = place("Head", chosen_look, heads=(1, 3), of_head=chosen_look.head)
     assert made.options["heads"] == [1, 3] and "L1 H1 and H3" in str(caption(made))
     weights = files.numbers(made)["weights"]
-    np.testing.assert_array_equal(weights.values, one.scope[one.layer][[1, 3]])
+    np.testing.assert_array_equal(weights.values, chosen_look.scope[chosen_look.layer][[1, 3]])
     assert [weights.name("head", i) for i in range(2)] == [1, 3]
-    assert "L1, all heads" in str(caption(place("Head", one, heads=tuple(range(8)), of_head=one.head)))
-    beside_another = place("Head", one, heads=(1, 3), of_head=one.head + 1)
-    assert beside_another.options["heads"] == [one.head], "these were switched on beside another head"
+    assert "L1, all heads" in str(caption(place("Head", chosen_look, heads=tuple(range(8)), of_head=chosen_look.head)))
+    beside_another = place("Head", chosen_look, heads=(1, 3), of_head=chosen_look.head + 1)
+    assert beside_another.options["heads"] == [chosen_look.head], "these were switched on beside another head"
 
 
 def test_beginners_get_the_head_view_with_heads_and_threshold_alone(look, place):

@@ -24,25 +24,25 @@ def test_what_is_no_number_of_processes_is_refused(given, capsys):
     assert end.value.code == 2 and "choose one from 1 to 64" in capsys.readouterr().err
 
 
-def caddy(folder: Path, said: str) -> str:
+def caddy(folder: Path, words: str) -> str:
     folder.mkdir()
     program = folder / "caddy"
-    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.write_text(f"#!/bin/sh\necho '{words}'\n")
     program.chmod(0o755)
     return str(program)
 
 
 @pytest.mark.parametrize(
-    "said, version",
+    "words, version",
     [("v2.11.7 h1:abc=", (2, 11)), ("v2.6.2", (2, 6)), ("Caddy 0.11", ()), ("", ())],
     ids=["new", "old", "1", "none"],
 )
-def test_a_caddy_of_the_path_is_taken_where_it_is_new_enough(tmp_path, monkeypatch, said, version):
-    program = caddy(tmp_path / "bin", said)
+def test_a_caddy_of_the_path_is_taken_where_it_is_new_enough(tmp_path, monkeypatch, words, version):
+    program = caddy(tmp_path / "bin", words)
     assert proxy.version(program) == version
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(proxy.sysconfig, "get_path", lambda name: str(tmp_path / "empty"))
-    assert proxy.find() == (program if said == "v2.11.7 h1:abc=" else "")
+    assert proxy.find() == (program if words == "v2.11.7 h1:abc=" else "")
 
 
 def test_without_a_proxy_a_sentence_says_what_to_install(tmp_path, monkeypatch):
@@ -64,14 +64,14 @@ def test_caddy_understands_all_of_it(tmp_path, host, allowed):
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(proxy.settings(host, free_port(), [9001, 9002], "secret", allowed)))
     environment = {"HOME": str(tmp_path)}
-    said = subprocess.run(
+    completed = subprocess.run(
         [proxy.find(), "validate", "--config", file], capture_output=True, text=True, env=environment, check=False
     )
-    assert said.returncode == 0, said.stderr
+    assert completed.returncode == 0, completed.stderr
 
 
-@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nX: "])
-def test_caddy_waits_for_no_request_without_end(tmp_path, monkeypatch, said):
+@pytest.mark.parametrize("words", [b"", b"GET / HTTP/1.1\r\nX: "])
+def test_caddy_waits_for_no_request_without_end(tmp_path, monkeypatch, words):
     monkeypatch.setattr(proxy, "WHOLE", "200ms")
     port = free_port()
     file = tmp_path / "settings.json"
@@ -82,7 +82,7 @@ def test_caddy_waits_for_no_request_without_end(tmp_path, monkeypatch, said):
             until = time.monotonic() + 20
             while True:
                 with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), timeout=20) as line:
-                    line.sendall(said)
+                    line.sendall(words)
                     assert not line.recv(100)
                     return
                 assert time.monotonic() < until

@@ -41,9 +41,9 @@ class Several:
     def servers(self) -> dict[int, psutil.Process]:
         outer = urlsplit(self.url).port
         return {
-            line.laddr.port: one
-            for one in self.process.children(recursive=True)
-            for line in connections(one)
+            line.laddr.port: process
+            for process in self.process.children(recursive=True)
+            for line in connections(process)
             if line.status == psutil.CONN_LISTEN and line.laddr.port != outer
         }
 
@@ -66,18 +66,18 @@ def several() -> Iterator[Several]:
             several = Several(server.url + BELOW, psutil.Process(server.process.pid))
             yield several
             left = several.process.children(recursive=True)
-            folder = next(Path(one.environ()["TMPDIR"]) for one in several.servers.values())
+            folder = next(Path(process.environ()["TMPDIR"]) for process in several.servers.values())
             assert folder.is_dir() and len(left) > PROCESSES
-            told(server)
+            check_address_is_printed_once(server)
             server.process.terminate()
             server.process.wait(20)
     assert not psutil.wait_procs(left, 5)[1], "a process outlives the one that began it"
     assert not folder.exists()
 
 
-def told(server: Server) -> None:
-    said = server.log.read_text()
-    assert said.count("http://") == 1 and f"Headlight, {PROCESSES} processes: {server.url}{BELOW}\n" in said
+def check_address_is_printed_once(server: Server) -> None:
+    log_text = server.log.read_text()
+    assert log_text.count("http://") == 1 and f"Headlight, {PROCESSES} processes: {server.url}{BELOW}\n" in log_text
 
 
 def run(story) -> None:
@@ -92,19 +92,19 @@ def get(url: str, method: str = "GET", **headers: str) -> tuple[int, str]:
     answer = line.getresponse()
     answer.read()
     line.close()
-    found = re.findall(rf"{COOKIE}=\w+", " ".join(answer.headers.get_all("Set-Cookie", ())))
-    return answer.status, found[-1] if found else ""
+    set_cookies = re.findall(rf"{COOKIE}=\w+", " ".join(answer.headers.get_all("Set-Cookie", ())))
+    return answer.status, set_cookies[-1] if set_cookies else ""
 
 
 def cookies(several: Several) -> list[str]:
     """One of each server."""
-    found: dict[str, None] = {}
-    while len(found) < PROCESSES:
+    cookie_values: dict[str, None] = {}
+    while len(cookie_values) < PROCESSES:
         status, cookie = get(several.url + "/")
         assert status == 200 and cookie
-        found[cookie] = None
+        cookie_values[cookie] = None
         time.sleep(0.02)
-    return list(found)
+    return list(cookie_values)
 
 
 def open_pages(port: int) -> int:
@@ -113,16 +113,16 @@ def open_pages(port: int) -> int:
 
 
 def visitor(several: Several, cookie: str, text: str = "", **headers: str) -> Visitor:
-    one = Visitor(several.url, drawn, {"text": text} if text else None)
-    one.headers |= {"Cookie": cookie, **headers}
-    return one
+    guest = Visitor(several.url, drawn, {"text": text} if text else None)
+    guest.headers |= {"Cookie": cookie, **headers}
+    return guest
 
 
-async def typed(one: Visitor, text: str) -> None:
+async def typed(guest: Visitor, text: str) -> None:
     """Type, and wait for the answer."""
-    await one.type(text)
+    await guest.type(text)
     async with asyncio.timeout(30):
-        while text not in one.tally.took:
+        while text not in guest.tally.took:
             await asyncio.sleep(0.02)
 
 
@@ -179,22 +179,22 @@ def test_a_killed_server_disturbs_only_its_own_visitors_and_they_come_back_with_
             first, second = cookies(several)
             near = [await stack.enter_async_context(visitor(several, first)) for _ in range(2)]
             far = [await stack.enter_async_context(visitor(several, second)) for _ in range(3)]
-            for number, one in enumerate((*near, *far)):
-                await one.open()
-                await typed(one, f"The cat {number}")
-            port, killed = next((port, one) for port, one in several.servers.items() if open_pages(port) == len(near))
+            for number, guest in enumerate((*near, *far)):
+                await guest.open()
+                await typed(guest, f"The cat {number}")
+            port, killed = next((port, process) for port, process in several.servers.items() if open_pages(port) == len(near))
             os.kill(killed.pid, signal.SIGKILL)
-            for number, one in enumerate(near):  # as a browser does, with what stands in its address
+            for number, guest in enumerate(near):  # as a browser does, with what stands in its address
                 with pytest.raises(ConnectionClosed):
-                    await asyncio.wait_for(one.listening, 20)
+                    await asyncio.wait_for(guest.listening, 20)
                 again = await stack.enter_async_context(visitor(several, first, f"The cat {number}"))
                 again.tally.sent[f"The cat {number}"] = 0.0
                 await again.open()
                 assert f"The cat {number}" in again.tally.took and not again.tally.errors
                 await typed(again, f"The cat {number} sat")
-            for one in far:
-                await typed(one, "The dog")
-                assert not one.listening.done() and not one.tally.errors
+            for guest in far:
+                await typed(guest, "The dog")
+                assert not guest.listening.done() and not guest.tally.errors
             async with asyncio.timeout(60):
                 while (
                     not (new := several.servers.get(port))

@@ -206,7 +206,7 @@ def test_only_who_leads_points_and_only_at_what_may_be_a_token():
 
 def test_a_room_that_is_opened_on_its_own_page_names_the_model_that_all_may_stay_with():
     app = open_link("room").button(key="room-open-here").click().run()
-    assert [one.label for one in app.toggle if "the model" in one.label] == ["All stay with the model “writer”"]
+    assert [toggle.label for toggle in app.toggle if "the model" in toggle.label] == ["All stay with the model “writer”"]
 
 
 def test_a_code_that_does_not_exist_takes_no_seat_and_can_be_left():

@@ -61,60 +61,60 @@ def test_a_class_follows_each_text_within_one_run_and_is_counted(server):
             teacher = await stack.enter_async_context(Teacher(server.url, code(1), text="The cat"))
             await teacher.join()
             class_ = [await stack.enter_async_context(Attendee(server.url, code(1))) for _ in range(MANY)]
-            await asyncio.gather(*(one.join() for one in class_))
+            await asyncio.gather(*(attendee.join() for attendee in class_))
             await teacher.until(lambda: teacher.news.get("here") == teacher.news.get("follow") == MANY)
-            assert {one.text for one in class_} == {"The cat"}
-            before = [one.runs for one in class_]
+            assert {attendee.text for attendee in class_} == {"The cat"}
+            before = [attendee.runs for attendee in class_]
             await teacher.type("The cat sat")
-            for one in class_:
-                await one.until(lambda one=one: one.text == "The cat sat")
-            assert all(one.runs - was <= 2 for one, was in zip(class_, before, strict=True))
+            for attendee in class_:
+                await attendee.until(lambda attendee=attendee: attendee.text == "The cat sat")
+            assert all(attendee.runs - was <= 2 for attendee, was in zip(class_, before, strict=True))
             assert teacher.news["places"] == [["Type", MANY]]
             first = class_[0]
             await first.type("My own")
             await teacher.until(lambda: teacher.news["follow"] == MANY - 1)
             await teacher.type("The cat sat on")
-            for one in class_[1:]:
-                await one.until(lambda one=one: one.text == "The cat sat on")
+            for attendee in class_[1:]:
+                await attendee.until(lambda attendee=attendee: attendee.text == "The cat sat on")
             assert first.seat["follows"] is False and first.text != "The cat sat on"
             await first.press("follow")
             await first.until(lambda: first.text == "The cat sat on")
-            assert not [said for one in (teacher, *class_) for said in one.tally.errors]
+            assert not [error for person in (teacher, *class_) for error in person.tally.errors]
 
     run(story)
 
 
 def test_bad_answers_are_refused_with_a_sentence(server):
     async def story() -> None:
-        async with Teacher(server.url, code(2)) as teacher, Attendee(server.url, code(2)) as one:
+        async with Teacher(server.url, code(2)) as teacher, Attendee(server.url, code(2)) as attendee:
             await teacher.join()
-            await one.join()
-            await one.answer("yes")
-            await one.until(lambda: "no longer asked" in one.news.get("wrong", ""))
-            await one.line.send("x" * 5000)
-            await one.until(lambda: "too long" in one.news.get("wrong", ""))
+            await attendee.join()
+            await attendee.answer("yes")
+            await attendee.until(lambda: "no longer asked" in attendee.news.get("wrong", ""))
+            await attendee.line.send("x" * 5000)
+            await attendee.until(lambda: "too long" in attendee.news.get("wrong", ""))
             for noise in ("[1]", "{", "null", '"answer"'):
-                await one.line.send(noise)
+                await attendee.line.send(noise)
             await teacher.line.send(b"\0\xff")
-            await one.answer("yes")
-            await one.until(lambda: "no longer asked" in one.news.get("wrong", ""))
-            await one.line.send('{"answer": ' + "[" * 3900)
-            await one.until(lambda: "too long" in one.news.get("wrong", ""))
-            assert one.line.close_code is teacher.line.close_code is None, "both lines are open"
+            await attendee.answer("yes")
+            await attendee.until(lambda: "no longer asked" in attendee.news.get("wrong", ""))
+            await attendee.line.send('{"answer": ' + "[" * 3900)
+            await attendee.until(lambda: "too long" in attendee.news.get("wrong", ""))
+            assert attendee.line.close_code is teacher.line.close_code is None, "both lines are open"
 
     run(story)
 
 
 def test_who_hangs_up_while_they_are_answered_leaves_no_error_in_the_log(server):
     async def story() -> None:
-        async with Teacher(server.url, code(8)) as teacher, Attendee(server.url, code(8)) as one:
+        async with Teacher(server.url, code(8)) as teacher, Attendee(server.url, code(8)) as attendee:
             await teacher.join()
-            await one.join()
+            await attendee.join()
             await teacher.until(lambda: teacher.news.get("here") == 1)
             for _ in range(100):
-                await one.answer("x" * 3000)
-            await one.until(lambda: "wrong" in one.news)
-            one.line.transport.abort()
+                await attendee.answer("x" * 3000)
+            await attendee.until(lambda: "wrong" in attendee.news)
+            attendee.line.transport.abort()
             await teacher.until(lambda: teacher.news["here"] == 0)
 
     run(story)
@@ -197,42 +197,42 @@ def test_whoever_has_guessed_too_many_codes_waits_for_each_refusal(monkeypatch, 
 
 def test_who_leads_may_reload_and_those_who_follow_hear_that_they_are_away(server):
     async def story() -> None:
-        async with Attendee(server.url, code(4)) as one:
+        async with Attendee(server.url, code(4)) as attendee:
             async with Teacher(server.url, code(4), text="First") as teacher:
                 await teacher.join()
-                await one.join()
-                await one.until(lambda: one.news.get("led") and one.text == "First")
-            await one.until(lambda: one.news["led"] is False)
+                await attendee.join()
+                await attendee.until(lambda: attendee.news.get("led") and attendee.text == "First")
+            await attendee.until(lambda: attendee.news["led"] is False)
             async with Teacher(server.url, code(4), text="Second") as teacher:
                 await teacher.join()
-                await one.until(lambda: one.news["led"])
-                assert one.text == "First", "a page that is opened again moves nobody"
+                await attendee.until(lambda: attendee.news["led"])
+                assert attendee.text == "First", "a page that is opened again moves nobody"
                 await teacher.type("Third")
-                await one.until(lambda: one.text == "Third")
+                await attendee.until(lambda: attendee.text == "Third")
 
     run(story)
 
 
 def test_what_was_fixed_comes_back_with_the_browser_of_who_leads_after_a_restart(server):
     async def story() -> None:
-        async with Teacher(server.url, code(7)) as teacher, Attendee(server.url, code(7)) as one:
+        async with Teacher(server.url, code(7)) as teacher, Attendee(server.url, code(7)) as attendee:
             await teacher.join()
-            await one.join()
-            await one.line.send(json.dumps({"held": {"level": "expert"}}))
+            await attendee.join()
+            await attendee.line.send(json.dumps({"held": {"level": "expert"}}))
             await teacher.until(lambda: teacher.news.get("held") == {} and teacher.news["here"] == 1)
             await teacher.line.send(json.dumps({"held": {"level": "expert", "hidden": ["train", "nonsense"], "more": 1}}))
             await teacher.until(lambda: teacher.news["held"] == {"level": "expert", "hidden": ["train"]})
-            await one.until(lambda: one.news["fixed"] == one.seat["taken"] == teacher.news["version"])
-            assert "held" not in one.news
+            await attendee.until(lambda: attendee.news["fixed"] == attendee.seat["taken"] == teacher.news["version"])
+            assert "held" not in attendee.news
 
     run(story)
 
 
-@given(st.recursive(st.none() | st.integers() | st.text(), lambda one: st.lists(one) | st.dictionaries(st.text(), one)))
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda values: st.lists(values) | st.dictionaries(st.text(), values)))
 def test_nothing_that_a_browser_says_it_kept_is_taken_for_what_it_is_not(held):
     assert route.readable(held) == {}
-    kept = route.readable({"level": held, "model": held, "hidden": held})
-    assert kept.keys() <= {"level", "model"} and (held == kept.get("model") or "model" not in kept)
+    stored = route.readable({"level": held, "model": held, "hidden": held})
+    assert stored.keys() <= {"level", "model"} and (held == stored.get("model") or "model" not in stored)
 
 
 def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, str, str]:

@@ -15,11 +15,11 @@ from ui.rooms.store import KINDS, NAMED, WRITTEN, Question, RoomError, Rooms
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["a", "b", "c", "d", ""]))))
-def test_each_browser_is_counted_once_with_its_last_answer(said):
+def test_each_browser_is_counted_once_with_its_last_answer(replies):
     room = seated(Rooms(b"secret", 1800, Clock()), 6)
     question = room.ask("Which?", "choices", ("a", "b", "c"))
     last = {}
-    for who, answer in said:
+    for who, answer in replies:
         if answer in ("a", "b", "c"):
             room.answer(str(who), answer)
             last[who] = answer
@@ -108,10 +108,10 @@ def test_no_numbers(written):
 def test_words_are_counted_whatever_their_capitals_and_cut(rooms):
     room = seated(rooms, 4)
     question = room.ask("Which word?", "a word")
-    for who, said in enumerate(("Mat", " mat ", "MAT", "x" * 10_000)):
-        room.answer(str(who), said, "n" * 10_000)
+    for who, words in enumerate(("Mat", " mat ", "MAT", "x" * 10_000)):
+        room.answer(str(who), words, "n" * 10_000)
     assert question.counts() == [("Mat", 3), ("x" * WRITTEN, 1)]
-    assert {one.name for one in question.answers.values()} == {"n" * NAMED}
+    assert {reply.name for reply in question.answers.values()} == {"n" * NAMED}
     with pytest.raises(RoomError, match="Write a word"):
         room.answer("0", " \n ")
 
@@ -178,4 +178,4 @@ def test_questions_are_kept_and_bounded_and_only_the_last_is_asked(rooms):
     for number in range(store.QUESTIONS + 5):
         room.ask(f"Question {number}", KINDS[2])
         assert room.question.words == f"Question {number}"
-    assert len(room.questions) == store.QUESTIONS and sum(one.open for one in room.questions) == 1
+    assert len(room.questions) == store.QUESTIONS and sum(question.open for question in room.questions) == 1

@@ -180,13 +180,13 @@ def test_what_was_fixed_is_given_back_by_who_leads_alone_and_where_nothing_was_f
 
 
 def test_a_key_leads_its_room_alone_and_for_a_day(rooms, clock):
-    (one, key), (other, _) = rooms.open(), rooms.open()
-    assert rooms.leads(one.code, key) and not rooms.leads(other.code, key)
-    assert not any(rooms.leads(one.code, wrong) for wrong in ("", "é", key[:-1], key.upper() + "0", f"f{key}"))
+    (room, key), (other, _) = rooms.open(), rooms.open()
+    assert rooms.leads(room.code, key) and not rooms.leads(other.code, key)
+    assert not any(rooms.leads(room.code, wrong) for wrong in ("", "é", key[:-1], key.upper() + "0", f"f{key}"))
     clock.now += store.DAY - 1
-    assert rooms.leads(one.code, key)
+    assert rooms.leads(room.code, key)
     clock.now += 2
-    assert not rooms.leads(one.code, key)
+    assert not rooms.leads(room.code, key)
 
 
 @pytest.mark.parametrize("days", [-10_000, -1.5, 1.5, 10_000])
@@ -303,23 +303,23 @@ def test_the_last_move_wins_and_who_has_stepped_out_is_left_alone(steps):
     room = seated(Rooms(b"secret", 1800, Clock()), 3)
     people = [room.people[str(number)] for number in range(3)]
     shown: list[int | None] = [None] * 3
-    kept: list[int | None] = [None] * 3
+    places_of_tabs: list[int | None] = [None] * 3
     last = None
     for what, number in steps:
         if what == "move":
             last = number
             room.move(number)
         elif what == "out":
-            people[number].follows, kept[number] = False, shown[number]
+            people[number].follows, places_of_tabs[number] = False, shown[number]
         elif what == "again":
             people[number].follows = True
         elif people[number].follows:
             shown[number] = room.at
-        for person, now, before in zip(people, shown, kept, strict=True):
+        for person, now, before in zip(people, shown, places_of_tabs, strict=True):
             assert person.follows or now == before
     assert room.at == last
     moves = [number for what, number in steps if what == "move"]
-    assert room.version == sum(one != before for one, before in zip(moves, [None, *moves], strict=False))
+    assert room.version == sum(move != before for move, before in zip(moves, [None, *moves], strict=False))
 
 
 def test_what_is_fixed_is_told_as_a_move_of_its_own(rooms):
@@ -356,12 +356,12 @@ def test_settings_of_whoever_runs_the_server():
 
 def test_each_code_lives_in_one_of_several_processes_and_all_agree_in_which():
     homes = [Home() for _ in range(3)]
-    for number, one in enumerate(homes):
-        one.settle("cookie", ["first", "second", "third"], number)
-    for number, one in enumerate(homes):
-        rooms = Rooms(b"secret", 1800, ours=one.has)
+    for number, home in enumerate(homes):
+        home.settle("cookie", ["first", "second", "third"], number)
+    for number, home in enumerate(homes):
+        rooms = Rooms(b"secret", 1800, ours=home.has)
         for code in (rooms.open()[0].code for _ in range(20)):
-            assert [other.has(code) for other in homes] == [other is one for other in homes]
+            assert [other.has(code) for other in homes] == [other is home for other in homes]
             assert {other.cookie(code) for other in homes} == {("first", "second", "third")[number]}
 
 

@@ -33,24 +33,24 @@ def asked(ask: str = "run", fragment: str = "stage", strip: bool = True) -> byte
     message = BackMsg()
     message.rerun_script.fragment_id = fragment
     message.rerun_script.query_string, message.rerun_script.page_script_hash = "room=ABCDEF", calc_hash("type")
-    one = message.rerun_script.widget_states.widgets.add()
-    said = json.dumps([{"event": "chosen", "value": {"ask": ask, "n": 1}}])
+    widget = message.rerun_script.widget_states.widgets.add()
+    trigger = json.dumps([{"event": "chosen", "value": {"ask": ask, "n": 1}}])
     if strip:
-        one.id, one.json_trigger_value = "$$STREAMLIT_INTERNAL_KEY_room__events", said
+        widget.id, widget.json_trigger_value = "$$STREAMLIT_INTERNAL_KEY_room__events", trigger
     else:
-        one.id, one.string_value = "text", said
+        widget.id, widget.string_value = "text", trigger
     return message.SerializeToString()
 
 
 def test_only_the_place_changes_where_the_strip_asks_for_a_run():
-    before, after = (BackMsg.FromString(one).rerun_script for one in (asked(), whole.of_the_page(asked(), "type")))
+    before, after = (BackMsg.FromString(data).rerun_script for data in (asked(), whole.of_the_page(asked(), "type")))
     assert before.fragment_id == "stage" and after.fragment_id == ""
     before.fragment_id = ""
     assert before == after
 
 
 def test_of_another_page_nothing_comes_along_from_the_address():
-    before, after = (BackMsg.FromString(one).rerun_script for one in (asked(), whole.of_the_page(asked(), "layers")))
+    before, after = (BackMsg.FromString(data).rerun_script for data in (asked(), whole.of_the_page(asked(), "layers")))
     assert (after.page_script_hash, after.query_string, after.fragment_id) == (calc_hash("layers"), "", "")
     states = after.widget_states.widgets
     assert states[:-1] == before.widget_states.widgets, "what was touched meanwhile is seen"

@@ -62,13 +62,13 @@ def dial(port: int) -> socket.socket:
 
 def rest(line: socket.socket) -> bytes:
     """All that comes until the server ends a connection. Raises TimeoutError where it does not."""
-    said = b""
+    received = b""
     try:
         while part := line.recv(65536):
-            said += part
+            received += part
     except ConnectionError:
         pass
-    return said
+    return received
 
 
 class Wire:

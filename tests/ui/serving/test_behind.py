@@ -73,15 +73,15 @@ def test_a_body_without_an_end_is_refused(behind):
                 line.sendall(b"10000\r\n" + PIECE + b"\r\n")
                 sent += len(PIECE)
         assert sent < ENOUGH, "the server read on"
-        said = rest(line)
-    assert not said or b" 413 " in said.partition(b"\r\n")[0]
+        received = rest(line)
+    assert not received or b" 413 " in received.partition(b"\r\n")[0]
 
 
 def test_a_message_that_is_too_long_ends_its_line_alone(behind):
     with dial(behind) as line, dial(behind) as other:
-        for one in (line, other):
-            one.sendall(LINE)
-            assert b" 101 " in one.recv(4096)
+        for connection in (line, other):
+            connection.sendall(LINE)
+            assert b" 101 " in connection.recv(4096)
         line.sendall(frame(BINARY, b"", length=frames.OURS + 1))
         assert b"\x03\xf1" in rest(line), "1009, too big"
         other.sendall(frame(BINARY, b"four"))

@@ -80,14 +80,14 @@ def sent_until_refused(server: Server, method: str, path: str) -> tuple[bytes, i
             while taken < ENOUGH:
                 line.sendall(b"%x\r\n%b\r\n" % (len(PIECE), PIECE))
                 taken += len(PIECE)
-        said = b""
+        received = b""
         with suppress(ConnectionError):
-            said = line.recv(65536)
-    return said, taken
+            received = line.recv(65536)
+    return received, taken
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_a_body_that_never_ends_ends_its_connection(server, method, path):
-    said, taken = sent_until_refused(server, method, path)
-    assert taken < ENOUGH, said
-    assert not said or b" 413 " in said.partition(b"\r\n")[0]
+    received, taken = sent_until_refused(server, method, path)
+    assert taken < ENOUGH, received
+    assert not received or b" 413 " in received.partition(b"\r\n")[0]

@@ -24,9 +24,9 @@ def session(monkeypatch):
     """As much of a session as its event loop, on the loop of the test; it counts how often that is woken."""
     woken = []
 
-    def call(one, do) -> None:
+    def call(loop, do) -> None:
         woken.append(do)
-        one._event_loop.call_soon_threadsafe(do)
+        loop._event_loop.call_soon_threadsafe(do)
 
     monkeypatch.setattr(bundles, "call_one_by_one", call)
     return SimpleNamespace(_event_loop=None, woken=woken)
@@ -55,7 +55,7 @@ def test_what_threads_hand_on_is_done_once_and_each_in_its_order(session):
     run(session, work)
     assert len(done) == 2000
     for thread in range(4):
-        assert [number for one, number in done if one == thread] == list(range(500))
+        assert [number for thread_number, number in done if thread_number == thread] == list(range(500))
 
 
 def test_a_busy_loop_is_woken_once(session):
@@ -74,17 +74,17 @@ def test_a_busy_loop_is_woken_once(session):
 
 
 def test_what_goes_wrong_takes_nothing_else_with_it(session):
-    done, told = [], []
+    done, errors = [], []
 
     async def work(handed) -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context["exception"]))
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: errors.append(context["exception"]))
         for number in range(4):
             handed.call(session, lambda number=number: done.append(1 // number))
         for _ in range(3):
             await asyncio.sleep(0)
 
     run(session, work)
-    assert done == [1, 0, 0] and [type(one) for one in told] == [ZeroDivisionError]
+    assert done == [1, 0, 0] and [type(error) for error in errors] == [ZeroDivisionError]
 
 
 def test_a_session_of_another_loop_goes_streamlits_way(session):
@@ -107,7 +107,7 @@ def visit(monkeypatch):
         made.sent.append(message)
 
     manager = SimpleNamespace(get_active_session_info=lambda name: made if made.there and name == "me" else None)
-    monkeypatch.setattr(bundles, "flush", lambda one: one.waiting)
+    monkeypatch.setattr(bundles, "flush", lambda item: item.waiting)
     monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager, _send_message=send))
     return made
 
@@ -131,13 +131,13 @@ def test_who_is_not_connected_is_sent_nothing(visit):
 
 
 def test_the_server_is_told_once_until_it_looks(monkeypatch):
-    told = []
-    looks = SimpleNamespace(is_set=lambda: bool(told))
-    monkeypatch.setattr(bundles, "tell_each_time", told.append)
+    calls = []
+    looks = SimpleNamespace(is_set=lambda: bool(calls))
+    monkeypatch.setattr(bundles, "tell_each_time", calls.append)
     server = SimpleNamespace(_get_async_objs=lambda: SimpleNamespace(need_send_data=looks))
     for _ in range(3):
         bundles.tell_once(server)
-    assert told == [server]
+    assert calls == [server]
 
 
 def test_streamlit_still_goes_through_these_doors(monkeypatch):

@@ -63,10 +63,10 @@ async def undisturbed(server: Server, trouble: Awaitable) -> None:
     before = tracebacks(server.log.read_text())
     async with AsyncExitStack() as stack:
         others = [await stack.enter_async_context(Visitor(server.url, drawn)) for _ in range(OTHERS)]
-        await asyncio.gather(*(one.open() for one in others))
-        await asyncio.gather(trouble, *(typing(one, number, EACH, EVERY, patience=60) for number, one in enumerate(others)))
-        assert [texts(number, EACH)[-1] in one.tally.took for number, one in enumerate(others)] == [True] * OTHERS
-        assert not [said for one in others for said in one.tally.errors]
+        await asyncio.gather(*(visitor.open() for visitor in others))
+        await asyncio.gather(trouble, *(typing(item, number, EACH, EVERY, patience=60) for number, item in enumerate(others)))
+        assert [texts(number, EACH)[-1] in item.tally.took for number, item in enumerate(others)] == [True] * OTHERS
+        assert not [error for visitor in others for error in visitor.tally.errors]
     assert tracebacks(server.log.read_text()) == before, server.log.read_text()[-3000:]
 
 
@@ -111,39 +111,41 @@ DAMAGES = (cut_short, no_json, of_another_kind, a_folder_for_a_file, nobody_can_
 
 async def opens(server: Server, folder: Path) -> str:
     """What a visitor reads who asks for a folder, and types on."""
-    told: list[str] = []
+    notices: list[str] = []
 
     def read(element) -> str | None:
         if element.WhichOneof("type") == "alert" and "could not be opened" in element.alert.body:
-            told.append(element.alert.body)
+            notices.append(element.alert.body)
         return drawn(element)
 
-    async with Visitor(server.url, read, {"model": str(folder)}) as one, asyncio.timeout(240):
-        await one.open()
-        while not told:
-            one.finished.clear()
-            await one.send()
-            await one.finished.wait()
+    async with Visitor(server.url, read, {"model": str(folder)}) as visitor, asyncio.timeout(240):
+        await visitor.open()
+        while not notices:
+            visitor.finished.clear()
+            await visitor.send()
+            await visitor.finished.wait()
             await asyncio.sleep(0.2)
-        await one.type("The page stands")
-        await answered(one, "The page stands")
-        assert not one.tally.errors
-    return told[0]
+        await visitor.type("The page stands")
+        await answered(visitor, "The page stands")
+        assert not visitor.tally.errors
+    return notices[0]
 
 
 def test_a_damaged_folder_is_a_sentence_on_a_page_that_stands_and_others_notice_nothing(server, tmp_path):
     folders = [Path(shutil.copytree(WEIGHTS / "writer", tmp_path / damage.__name__)) for damage in DAMAGES]
     for damage, folder in zip(DAMAGES, folders, strict=True):
         damage(folder)
-    said: list[str] = []
+    sentences: list[str] = []
 
     async def ask() -> None:
-        said.extend(await asyncio.gather(*(opens(server, folder) for folder in folders)))
+        sentences.extend(await asyncio.gather(*(opens(server, folder) for folder in folders)))
 
     run(undisturbed(server, ask()))
-    for one in said:
-        assert str(tmp_path) not in one.replace("\\", "") and "went wrong" not in one and "Error" not in one, one
-    print(*said, sep="\n")
+    for sentence in sentences:
+        assert str(tmp_path) not in sentence.replace("\\", "") and "went wrong" not in sentence and "Error" not in sentence, (
+            sentence
+        )
+    print(*sentences, sep="\n")
 
 
 # ---------------------------------------------------------------- the clock
@@ -167,7 +169,7 @@ def test_a_clock_that_jumps_disturbs_nobody(server, hours):
 def test_no_bound_is_carried_by_a_clock_that_can_be_set():
     """But for how long a teacher's key holds, which must mean the same after a restart: that clock is read when a server begins.
     The time of an answer is only shown."""
-    found = [
+    offenders = [
         f"{file.relative_to(ROOT)}: {line.strip()}"
         for folder in ("ui", "pages", "models", "analysis", "viz")
         for file in sorted((ROOT / folder).rglob("*.py"))
@@ -175,7 +177,7 @@ def test_no_bound_is_carried_by_a_clock_that_can_be_set():
         if any(clock in line for clock in ("time.time(", "datetime.now(", "utcnow(", "date.today("))
     ]
     allowed = re.compile(r"ui/rooms/store\.py: .*(self\.epoch = time\.time\(\) - clock\(\)|= Reply\(.*, time\.time\(\)\)$)")
-    assert not [line for line in found if not allowed.match(line)]
+    assert not [line for line in offenders if not allowed.match(line)]
 
 
 # ---------------------------------------------------------------- a flood
@@ -183,16 +185,16 @@ def test_no_bound_is_carried_by_a_clock_that_can_be_set():
 
 def test_a_flood_of_one_who_never_reads_an_answer_leaves_the_others_answered(server):
     async def flood() -> None:
-        async with Visitor(server.url, nothing) as one:
-            await one.send()
-            await asyncio.wait_for(one.finished.wait(), 60)
-            one.listening.cancel()  # from now on nothing is read
+        async with Visitor(server.url, nothing) as visitor:
+            await visitor.send()
+            await asyncio.wait_for(visitor.finished.wait(), 60)
+            visitor.listening.cancel()  # from now on nothing is read
             with suppress(ConnectionClosed):
                 for number in range(3000):
-                    await one.type(f"{number} " + "flood " * 50)
+                    await visitor.type(f"{number} " + "flood " * 50)
                     if number % 100 == 99:
                         await asyncio.sleep(0)
-            one.socket.transport.abort()
+            visitor.socket.transport.abort()
 
     run(undisturbed(server, flood()))
 
@@ -200,12 +202,12 @@ def test_a_flood_of_one_who_never_reads_an_answer_leaves_the_others_answered(ser
 def test_noise_on_a_line_ends_that_line_and_is_no_error_of_the_server(server):
     async def noise() -> None:
         for sent in (b"\xff" * 100, "text", b"\x08", os.urandom(1000), b"\0" * 10**6):
-            async with Visitor(server.url, nothing) as one:
-                await one.send()
+            async with Visitor(server.url, nothing) as visitor:
+                await visitor.send()
                 with suppress(ConnectionClosed):
-                    await one.socket.send(sent)
+                    await visitor.socket.send(sent)
                 async with asyncio.timeout(120):
-                    await one.socket.wait_closed()
+                    await visitor.socket.wait_closed()
 
     run(undisturbed(server, noise()))
 
@@ -214,17 +216,17 @@ def test_what_no_page_of_ours_asks_for_is_not_done(server):
     """Streamlit's messages for developers: to stop the server, to write files for other programs into the project's folder."""
 
     async def ask() -> None:
-        async with Visitor(server.url, drawn) as one:
-            await one.open()
+        async with Visitor(server.url, drawn) as visitor:
+            await visitor.open()
             for number, name in enumerate(FOR_DEVELOPERS):
                 message = BackMsg()
                 if name in BackMsg.DESCRIPTOR.fields_by_name:
                     setattr(message, name, True)
                 else:
                     getattr(message.backend_operation_request, name).SetInParent()
-                await one.socket.send(message.SerializeToString())
-                await one.type(f"The cat {number}")
-                await answered(one, f"The cat {number}")
+                await visitor.socket.send(message.SerializeToString())
+                await visitor.type(f"The cat {number}")
+                await answered(visitor, f"The cat {number}")
 
     run(undisturbed(server, ask()))
 
@@ -244,34 +246,34 @@ def test_a_server_is_killed_while_people_type_and_each_has_their_text_and_an_ans
             with serve(port=port) as first:
                 links = ({"level": level, "text": "As linked"} for level in LEVELS)
                 people = [await stack.enter_async_context(Visitor(first.url, drawn, link)) for link in links]
-                await asyncio.gather(*(one.open() for one in people))
+                await asyncio.gather(*(visitor.open() for visitor in people))
                 words = [f"Typed by the {level}" for level in LEVELS]
-                for one, text in zip(people, words, strict=True):
-                    await one.type(text)
+                for visitor, text in zip(people, words, strict=True):
+                    await visitor.type(text)
                 first.process.kill()
                 first.process.wait()
             with serve(port=port):
-                for one, text in zip(people, words, strict=True):
-                    await one.come_back(text)
-                    await answered(one, text)
-                    await one.type(f"{text}, and more")
-                    await answered(one, f"{text}, and more")
-                    assert not one.tally.errors
+                for visitor, text in zip(people, words, strict=True):
+                    await visitor.come_back(text)
+                    await answered(visitor, text)
+                    await visitor.type(f"{text}, and more")
+                    await answered(visitor, f"{text}, and more")
+                    assert not visitor.tally.errors
 
     run(story())
 
 
 def test_a_line_that_a_proxy_cuts_or_a_phone_drops_leads_back_to_the_same_visit(server):
     async def story() -> None:
-        async with Visitor(server.url, drawn, {"text": "The cat"}) as one:
-            await one.open()
-            visit = one.session
+        async with Visitor(server.url, drawn, {"text": "The cat"}) as visitor:
+            await visitor.open()
+            visit = visitor.session
             for text in ("The cat sat", "The cat sat on the mat"):
-                await one.type(text)
-                one.socket.transport.abort()  # without a good-bye
+                await visitor.type(text)
+                visitor.socket.transport.abort()  # without a good-bye
                 await asyncio.sleep(0.2)
-                await one.come_back(text)
-                await answered(one, text)
-            assert one.session == visit and not one.tally.errors
+                await visitor.come_back(text)
+                await answered(visitor, text)
+            assert visitor.session == visit and not visitor.tally.errors
 
     run(undisturbed(server, story()))

@@ -59,7 +59,7 @@ async def end(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "answers"),
+    ("words", "answers"),
     [
         (b"", [b"408"]),
         (b"GET / HT", [b"408"]),
@@ -69,10 +69,10 @@ async def end(wire: Wire) -> None:
         (b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", [b"200"]),
     ],
 )
-def test_a_connection_on_which_no_whole_request_comes_is_closed(impatient, said, answers):
+def test_a_connection_on_which_no_whole_request_comes_is_closed(impatient, words, answers):
     async def story(connection: Connection, wire: Wire) -> None:
-        if said:
-            connection.data_received(said)
+        if words:
+            connection.data_received(words)
         await end(wire)
         assert re.findall(rb"HTTP/1.1 (\d+)", wire.written) == answers
 
@@ -129,9 +129,9 @@ def test_a_whole_request_is_answered_however_many_come_on_a_connection():
     with small_server() as port, dial(port) as line:
         for _ in range(50):
             line.sendall(GET)
-            said = line.recv(1000)
-            while HELLO not in said:
-                said += line.recv(1000)
+            received = line.recv(1000)
+            while HELLO not in received:
+                received += line.recv(1000)
         line.sendall(b"POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nConnection: close\r\n\r\n12345")
         assert rest(line).endswith(b"5")
 
@@ -158,9 +158,9 @@ def test_silent_connections_make_room_for_newcomers_and_those_who_look_after_a_f
             assert line.recv(1000).startswith(b"HTTP/1.1 101")
         for line in silent[22:]:
             assert not rest(line)
-        for said, status in ((GET, b"503"), (upgrade, b"503"), (GET.replace(b"/ ", b"/health ", 1), b"200")):
+        for received, status in ((GET, b"503"), (upgrade, b"503"), (GET.replace(b"/ ", b"/health ", 1), b"200")):
             with dial(port) as line:
-                line.sendall(said)
+                line.sendall(received)
                 assert line.recv(1000).split()[1] == status
         beyond = [dial(port) for _ in range(BEYOND + 3)]
         for line in beyond[:3]:
@@ -169,7 +169,7 @@ def test_silent_connections_make_room_for_newcomers_and_those_who_look_after_a_f
             line.close()
 
 
-class One:
+class FakeConnection:
     """A connection that remembers whether it had to go."""
 
     def __init__(self) -> None:
@@ -184,17 +184,17 @@ MOVE = st.tuples(st.sampled_from(["take", "leave", "busy", "idle"]), st.integers
 
 @given(st.lists(MOVE, max_size=150), st.integers(1, 12))
 def test_no_more_are_open_than_allowed_and_nobody_goes_who_is_at_work(moves, most):
-    here, every, busy = Places(most, trusted={"10.0.0.1"}), dict[int, tuple[One, str]](), set[One]()
+    here, every, busy = Places(most, trusted={"10.0.0.1"}), dict[int, tuple[FakeConnection, str]](), set[FakeConnection]()
     for move, number, network in moves:
         address = f"10.0.0.{network}"
         known = every.get(number)
-        open_before = {one for one, _ in every.values() if one in here.networks}
+        open_before = {connection for connection, _ in every.values() if connection in here.networks}
         if move == "take" and (known is None or known[0] not in here.networks):
-            one = One()
-            every[number] = one, address
-            full = not here.take(one, address)
-            assert full == (one in here.beyond)
-            here.wait(one, True)
+            newcomer = FakeConnection()
+            every[number] = newcomer, address
+            full = not here.take(newcomer, address)
+            assert full == (newcomer in here.beyond)
+            here.wait(newcomer, True)
             gone = {other for other in open_before if other.gone}
             assert len(gone) <= 1 and not gone & (busy - set(here.beyond)), "of those at work none goes"
             if full and address != "10.0.0.1":
@@ -202,36 +202,38 @@ def test_no_more_are_open_than_allowed_and_nobody_goes_who_is_at_work(moves, mos
                 theirs = [other for other, where in every.values() if other in counted and where == address]
                 assert len(counted) >= most or len(theirs) >= here.each
         elif known and known[0] in here.networks:
-            one = known[0]
+            newcomer = known[0]
             if move == "leave":
-                here.leave(one)
-                busy.discard(one)
+                here.leave(newcomer)
+                busy.discard(newcomer)
             elif move in ("busy", "idle"):
-                here.wait(one, move == "idle")
-                (busy.add if move == "busy" and one not in here.beyond else busy.discard)(one)
-        counted = Counter(network for one, network in here.networks.items() if one not in here.beyond)
+                here.wait(newcomer, move == "idle")
+                (busy.add if move == "busy" and newcomer not in here.beyond else busy.discard)(newcomer)
+        counted = Counter(network for connection, network in here.networks.items() if connection not in here.beyond)
         assert counted.total() <= most and len(here.beyond) <= BEYOND
         assert all(count <= here.each for network, count in counted.items() if network)
-    for one, _ in every.values():
-        here.leave(one)
+    for newcomer, _ in every.values():
+        here.leave(newcomer)
     assert not here.networks and not here.beyond and not here._counts and not here._waiting
 
 
 def test_an_address_that_holds_half_of_all_gives_way_to_itself_and_others_come_in():
     here = Places(100)
-    greedy, other = [One() for _ in range(500)], One()
-    for one in greedy:
-        here.take(one, "203.0.113.7")  # and asks for something on each
-    assert sum(one in here.beyond for one in greedy) == BEYOND
-    assert all(here.take(One(), f"203.0.114.{number}") for number in range(50)), "the other half is free for others"
+    greedy, other = [FakeConnection() for _ in range(500)], FakeConnection()
+    for connection in greedy:
+        here.take(connection, "203.0.113.7")  # and asks for something on each
+    assert sum(connection in here.beyond for connection in greedy) == BEYOND
+    assert all(here.take(FakeConnection(), f"203.0.114.{number}") for number in range(50)), "the other half is free for others"
     assert not here.take(other, "203.0.115.1")
 
 
 def test_a_room_of_three_hundred_behind_one_address_has_room():
     """With two lines each; and for half of them a page loads at the moment, by six connections that are at work."""
     here = Places()
-    everybody = [One() for _ in range(300 * 2 + 150 * 6)]
-    assert all(here.take(one, "203.0.113.7") for one in everybody) and not any(one.gone for one in everybody)
+    everybody = [FakeConnection() for _ in range(300 * 2 + 150 * 6)]
+    assert all(here.take(connection, "203.0.113.7") for connection in everybody) and not any(
+        connection.gone for connection in everybody
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,12 @@ def room(server: Server) -> list[Visitor]:
     async def type_at_once() -> list[Visitor]:
         async with AsyncExitStack() as stack:
             visitors = [await stack.enter_async_context(Visitor(server.url, drawn)) for _ in range(MANY)]
-            for one in visitors:
-                await one.open()
+            for visitor in visitors:
+                await visitor.open()
             await asyncio.sleep(1)
-            for one in visitors:
-                one.tally.bytes = one.tally.messages = 0
-            await asyncio.gather(*(typing(one, number, EACH, 0.15, patience=60) for number, one in enumerate(visitors)))
+            for visitor in visitors:
+                visitor.tally.bytes = visitor.tally.messages = 0
+            await asyncio.gather(*(typing(item, number, EACH, 0.15, patience=60) for number, item in enumerate(visitors)))
             return visitors
 
     with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
@@ -48,58 +48,58 @@ def test_a_key_press_sends_little(server):
     what points together."""
 
     async def type_twice() -> Visitor:
-        async with Visitor(server.url, drawn, {"level": "intermediate"}) as one:
-            await one.open()
+        async with Visitor(server.url, drawn, {"level": "intermediate"}) as visitor:
+            await visitor.open()
             for text in texts(0, 2):
                 await asyncio.sleep(2)
-                one.tally.bytes = one.tally.messages = 0
-                await one.type(text)
+                visitor.tally.bytes = visitor.tally.messages = 0
+                await visitor.type(text)
             await asyncio.sleep(2)
-            return one
+            return visitor
 
     with ThreadPoolExecutor(1) as other:
-        one = other.submit(asyncio.run, type_twice()).result()
-    assert one.tally.messages == 11
-    assert one.tally.bytes < 6_000
+        visitor = other.submit(asyncio.run, type_twice()).result()
+    assert visitor.tally.messages == 11
+    assert visitor.tally.bytes < 6_000
 
 
 def test_the_last_text_of_everybody_is_answered(room):
-    assert [texts(number, EACH)[-1] in one.tally.took for number, one in enumerate(room)] == [True] * MANY
-    assert not [said for one in room for said in one.tally.errors]
+    assert [texts(number, EACH)[-1] in item.tally.took for number, item in enumerate(room)] == [True] * MANY
+    assert not [error for visitor in room for error in visitor.tally.errors]
 
 
 def test_what_is_drawn_is_not_thrown_away(room):
     """A run sends about ten messages. Were boards cleared before they are sent, each answer would have cost several runs."""
-    answers = sum(len(one.tally.took) for one in room)
-    assert sum(one.tally.messages for one in room) / answers < 16
+    answers = sum(len(visitor.tally.took) for visitor in room)
+    assert sum(visitor.tally.messages for visitor in room) / answers < 16
 
 
 def test_an_answer_takes_few_bytes(room):
-    answers = sum(len(one.tally.took) for one in room)
-    assert sum(one.tally.bytes for one in room) / answers < 8_000  # with the scripts of the views it was over 60,000
+    answers = sum(len(visitor.tally.took) for visitor in room)
+    assert sum(visitor.tally.bytes for visitor in room) / answers < 8_000  # with the scripts of the views it was over 60,000
 
 
 def test_a_link_that_asks_in_vain_is_told_of_once_its_page_is_drawn(server):
-    told: list[str] = []
+    notices: list[str] = []
 
     def read(element) -> None:
         if element.WhichOneof("type") == "alert":
-            told.append(element.alert.body)
+            notices.append(element.alert.body)
 
     async def wait() -> Visitor:
         link = {"level": "intermediate", "heads-part": "Weights"}
-        async with Visitor(server.url, read, link, page="heads") as one:
-            await one.send()
+        async with Visitor(server.url, read, link, page="heads") as visitor:
+            await visitor.send()
             async with asyncio.timeout(60):
-                await one.finished.wait()
-                while not told and not one.tally.errors:
-                    await one.type("Who reads this")
+                await visitor.finished.wait()
+                while not notices and not visitor.tally.errors:
+                    await visitor.type("Who reads this")
                     await asyncio.sleep(0.5)
-            return one
+            return visitor
 
     with ThreadPoolExecutor(1) as other:
-        one = other.submit(asyncio.run, wait()).result()
-    assert not one.tally.errors and told[0].endswith("heads part “Weights”. Choose the level “Expert” to see that.")
+        visitor = other.submit(asyncio.run, wait()).result()
+    assert not visitor.tally.errors and notices[0].endswith("heads part “Weights”. Choose the level “Expert” to see that.")
 
 
 def fetch(address: str) -> tuple[int, dict[str, str], str]:
@@ -121,8 +121,8 @@ def test_a_browser_keeps_the_script_of_a_view(server, kind):
 def test_a_view_is_one_file_with_all_that_it_needs():
     text = assets.door("board", ("token_chips",))
     assert not re.search(r"^import |\bimport\(", text, re.MULTILINE)
-    for one in modules.needed(["views/board/view.js", "views/token_chips/view.js"]):
-        assert f'modules["{one}"] = ' in text
+    for module in modules.needed(["views/board/view.js", "views/token_chips/view.js"]):
+        assert f'modules["{module}"] = ' in text
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ class Talk:
     async def app(self, scope, receive, send) -> None:
         self.answer = send
         while (message := await receive())["type"] == "websocket.receive":
-            said = BackMsg.FromString(message["bytes"])
-            kind = said.WhichOneof("type")
-            self.heard.append(said.rerun_script.fragment_id if kind == "rerun_script" else kind)
+            parsed = BackMsg.FromString(message["bytes"])
+            kind = parsed.WhichOneof("type")
+            self.heard.append(parsed.rerun_script.fragment_id if kind == "rerun_script" else kind)
         self.heard.append(message["type"])
 
     async def ask(self, *fragments: str) -> None:
@@ -47,12 +47,12 @@ class Talk:
 
     async def say(self, finished: int | None = None) -> None:
         """A run begins, or is finished in this way."""
-        said = ForwardMsg()
-        said.new_session.initialize.session_id = "one"
+        parsed = ForwardMsg()
+        parsed.new_session.initialize.session_id = "one"
         if finished is not None:
-            said.script_finished = finished  # type: ignore[assignment]
+            parsed.script_finished = finished  # type: ignore[assignment]
         assert self.answer
-        await self.answer({"type": "websocket.send", "bytes": said.SerializeToString()})
+        await self.answer({"type": "websocket.send", "bytes": parsed.SerializeToString()})
         await settled()
 
     async def bring(self, fragment: str) -> None:
@@ -72,78 +72,78 @@ def talk(monkeypatch: pytest.MonkeyPatch, tell: Callable[[Talk], Awaitable[None]
     monkeypatch.setattr(early_requests, "has", lambda session, fragment: bool(session) and fragment in visit)
 
     async def both() -> list[Any]:
-        one = Talk(visit)
+        page = Talk(visit)
 
         async def send(_) -> None:
             pass
 
         line = asyncio.create_task(
-            EarlyRequests(one.app)({"type": "websocket", "path": "/lens/_stcore/stream"}, one.sent.get, send)
+            EarlyRequests(page.app)({"type": "websocket", "path": "/lens/_stcore/stream"}, page.sent.get, send)
         )
         await settled()
-        await tell(one)
+        await tell(page)
         line.cancel()
-        return one.heard
+        return page.heard
 
     with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
         return other.submit(asyncio.run, both()).result()
 
 
 def test_a_key_press_waits_for_the_text_box_and_what_is_asked_after_it_keeps_its_turn(monkeypatch):
-    async def tell(one: Talk) -> None:
-        await one.ask(WHOLE, "stage", "stage", WHOLE)
-        await one.say()
-        assert one.heard == [WHOLE]
-        await one.bring("stage")
-        assert one.heard == [WHOLE, "stage", "stage", WHOLE]
-        await one.ask("stage", "later")
-        assert one.heard[4:] == ["stage"]
-        await one.bring("later")
+    async def tell(page: Talk) -> None:
+        await page.ask(WHOLE, "stage", "stage", WHOLE)
+        await page.say()
+        assert page.heard == [WHOLE]
+        await page.bring("stage")
+        assert page.heard == [WHOLE, "stage", "stage", WHOLE]
+        await page.ask("stage", "later")
+        assert page.heard[4:] == ["stage"]
+        await page.bring("later")
 
     assert talk(monkeypatch, tell)[5:] == ["later"]
 
 
 def test_when_the_page_is_drawn_nothing_waits_any_more_and_a_run_that_is_cut_short_is_none(monkeypatch):
-    async def tell(one: Talk) -> None:
-        await one.ask(WHOLE, "gone")
-        await one.say(CUT_SHORT)
-        assert one.heard == [WHOLE]
-        await one.say(OVER)
-        await one.ask("gone", WHOLE, "new")
+    async def tell(page: Talk) -> None:
+        await page.ask(WHOLE, "gone")
+        await page.say(CUT_SHORT)
+        assert page.heard == [WHOLE]
+        await page.say(OVER)
+        await page.ask("gone", WHOLE, "new")
 
     assert talk(monkeypatch, tell) == [WHOLE, "gone", "gone", WHOLE, "new"]
 
 
 def test_a_visit_that_is_still_known_is_answered_as_soon_as_it_says_so(monkeypatch):
-    async def tell(one: Talk) -> None:
-        await one.ask(WHOLE, "stage")
-        assert one.heard == [WHOLE]
-        await one.say()
+    async def tell(page: Talk) -> None:
+        await page.ask(WHOLE, "stage")
+        assert page.heard == [WHOLE]
+        await page.say()
 
     assert talk(monkeypatch, tell, "stage") == [WHOLE, "stage"]
 
 
 def test_a_press_that_no_whole_page_is_asked_before_goes_on(monkeypatch):
-    assert talk(monkeypatch, lambda one: one.ask("stage", "stage")) == ["stage", "stage"]
+    assert talk(monkeypatch, lambda page: page.ask("stage", "stage")) == ["stage", "stage"]
 
 
 def test_what_asks_for_no_run_does_not_wait(monkeypatch):
-    async def tell(one: Talk) -> None:
-        await one.ask(WHOLE, "stage")
-        await one.sent.put({"type": "websocket.receive", "bytes": BackMsg(stop_script=True).SerializeToString()})
+    async def tell(page: Talk) -> None:
+        await page.ask(WHOLE, "stage")
+        await page.sent.put({"type": "websocket.receive", "bytes": BackMsg(stop_script=True).SerializeToString()})
         await settled()
-        assert one.heard == [WHOLE, "stop_script"]
-        await one.sent.put({"type": "websocket.disconnect"})
+        assert page.heard == [WHOLE, "stop_script"]
+        await page.sent.put({"type": "websocket.disconnect"})
         await settled()
 
     assert talk(monkeypatch, tell) == [WHOLE, "stop_script", "websocket.disconnect"]
 
 
 def test_whoever_sends_without_end_loses_the_line(monkeypatch):
-    async def tell(one: Talk) -> None:
-        await one.ask(WHOLE, *["stage"] * (MOST + 1))
+    async def tell(page: Talk) -> None:
+        await page.ask(WHOLE, *["stage"] * (MOST + 1))
         async with asyncio.timeout(60):
-            while len(one.heard) < 2:
+            while len(page.heard) < 2:
                 await asyncio.sleep(0)
 
     assert talk(monkeypatch, tell) == [WHOLE, "websocket.disconnect"]
@@ -153,12 +153,12 @@ def test_whoever_sends_without_end_loses_the_line(monkeypatch):
 def test_what_waits_is_bounded_in_bytes_too_and_one_message_alone_may_be_long(monkeypatch, each, heard):
     monkeypatch.setattr(early_requests, "HELD", 10)
 
-    async def tell(one: Talk) -> None:
-        await one.ask(WHOLE, *["stage"] * each)
+    async def tell(page: Talk) -> None:
+        await page.ask(WHOLE, *["stage"] * each)
         if each == 1:
-            await one.bring("stage")
+            await page.bring("stage")
         async with asyncio.timeout(60):
-            while len(one.heard) < 2:
+            while len(page.heard) < 2:
                 await asyncio.sleep(0)
 
     assert talk(monkeypatch, tell) == heard
@@ -168,21 +168,21 @@ def test_what_waits_is_bounded_in_bytes_too_and_one_message_alone_may_be_long(mo
 def test_all_that_is_asked_comes_in_its_order_and_of_a_page_only_what_is_there(steps):
     asked: list[str] = []
 
-    async def tell(one: Talk) -> None:
+    async def tell(page: Talk) -> None:
         over = False
         for step in steps:
             if step[:1] == "+":
-                await one.bring(step[1:])
+                await page.bring(step[1:])
             elif step in ("over", "cut short"):
                 over |= step == "over"
-                await one.say(OVER if step == "over" else CUT_SHORT)
+                await page.say(OVER if step == "over" else CUT_SHORT)
             else:
                 asked.append(step)
-                await one.ask(step)
-            assert one.heard == asked[: len(one.heard)]
-            if not over and WHOLE in one.heard:
-                assert {*one.heard[one.heard.index(WHOLE) :]} <= {WHOLE, *one.visit}
-        await one.say(OVER)
+                await page.ask(step)
+            assert page.heard == asked[: len(page.heard)]
+            if not over and WHOLE in page.heard:
+                assert {*page.heard[page.heard.index(WHOLE) :]} <= {WHOLE, *page.visit}
+        await page.say(OVER)
 
     with pytest.MonkeyPatch.context() as patch:
         assert talk(patch, tell) == asked
@@ -194,15 +194,15 @@ def test_what_is_typed_before_a_new_server_has_drawn_the_page_is_answered():
     async def come_to_another(url: str) -> list[str]:
         async with Visitor(url, drawn) as before:
             await before.open()
-        async with Visitor(url, drawn) as one:  # to this server, somebody whom it has never seen
-            one.script, one.box = before.script, before.box
-            await one.type("Once upon a time")
-            one.fragment = before.fragment
-            await one.type("Once upon a time there")
+        async with Visitor(url, drawn) as visitor:  # to this server, somebody whom it has never seen
+            visitor.script, visitor.box = before.script, before.box
+            await visitor.type("Once upon a time")
+            visitor.fragment = before.fragment
+            await visitor.type("Once upon a time there")
             async with asyncio.timeout(60):
-                while "Once upon a time there" not in one.tally.took:
+                while "Once upon a time there" not in visitor.tally.took:
                     await asyncio.sleep(0.05)
-            return one.tally.errors
+            return visitor.tally.errors
 
     with serve() as running, ThreadPoolExecutor(1) as other:
         assert other.submit(asyncio.run, come_to_another(running.url)).result() == []

@@ -68,10 +68,10 @@ def line_to(port: int, path: str = STREAM) -> Iterator[socket]:
         yield line
 
 
-def code_of_end(said: bytes) -> int:
+def code_of_end(words: bytes) -> int:
     """The code with which the server closes a line."""
-    at = said.rindex(b"\x88")
-    return int.from_bytes(said[at + 2 : at + 4])
+    at = words.rindex(b"\x88")
+    return int.from_bytes(words[at + 2 : at + 4])
 
 
 # ---------------------------------------------------------------- how long a message is

@@ -135,12 +135,12 @@ def raw(server: Server, path: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("up", ["../", "..%2f", "%2e%2e/", "..%5c", "....//", "%252e%252e%252f"])
 def test_no_path_leads_out_of_what_is_served(server, up):
-    kept = [(ROOT / file).read_text() for file in ("app.py", "pyproject.toml", "models/weights/writer/config.json")]
+    private_files = [(ROOT / file).read_text() for file in ("app.py", "pyproject.toml", "models/weights/writer/config.json")]
     for door in DOORS:
         for file in OUTSIDE:
             for path in (f"/{door}{up * 9}{file}", f"/{door}{up * 9}{ROOT}/{file}", f"/{door}/{file}", f"/{door}{file}%00.js"):
                 _, body = raw(server, path)
-                assert not any(one in body for one in kept) and "root:" not in body and "PATH=" not in body, path
+                assert not any(content in body for content in private_files) and "root:" not in body and "PATH=" not in body, path
 
 
 @pytest.mark.parametrize(
@@ -194,19 +194,19 @@ def test_nothing_of_one_visitor_s_text_model_or_visit_reaches_another(server, tm
     async def story() -> list[Overhears]:
         mine = {"text": "Heliotrope marmalade", "model": str(folder), "level": "expert"}
         async with AsyncExitStack() as stack:
-            one = await stack.enter_async_context(Overhears(server.url, nothing, mine))
+            guest = await stack.enter_async_context(Overhears(server.url, nothing, mine))
             others = [await stack.enter_async_context(Overhears(server.url, nothing, page=page)) for page in PARTS]
-            for visitor in (one, one, *others):
+            for visitor in (guest, guest, *others):
                 visitor.finished.clear()
                 await visitor.send()
                 await asyncio.wait_for(visitor.finished.wait(), 60)
-            return [one, *others]
+            return [guest, *others]
 
     with ThreadPoolExecutor(1) as other:
-        one, *others = other.submit(asyncio.run, story()).result()
-    kept = (b"Heliotrope marmalade", b"OnlyMyFolder", one.session.encode())
-    assert all(word in one.heard for word in kept[:2]), "else this test could not fail"
-    assert not [visitor.page for visitor in others for word in kept if word in visitor.heard]
+        guest, *others = other.submit(asyncio.run, story()).result()
+    secrets = (b"Heliotrope marmalade", b"OnlyMyFolder", guest.session.encode())
+    assert all(word in guest.heard for word in secrets[:2]), "else this test could not fail"
+    assert not [visitor.page for visitor in others for word in secrets if word in visitor.heard]
 
 
 def test_who_leaves_in_the_middle_of_an_answer_leaves_no_error_behind():

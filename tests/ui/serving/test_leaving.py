@@ -25,7 +25,7 @@ def message(page: str, fragment: str = "") -> bytes:
 
 def taken(*sent: tuple[str, str]) -> list[bool]:
     asked = RequestedPage()
-    return [bool(asked.take(message(*one))) for one in sent]
+    return [bool(asked.take(message(*arguments))) for arguments in sent]
 
 
 def test_a_key_press_on_a_page_that_is_being_left_is_left_out():
@@ -37,7 +37,7 @@ def test_a_page_that_the_server_opens_by_itself_is_answered():
 
 
 @pytest.mark.parametrize(
-    "name", sorted({one.name for one in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields} - {"rerun_script"})
+    "name", sorted({field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields} - {"rerun_script"})
 )
 def test_what_asks_for_no_page_leaves_none(name):
     asked, between = RequestedPage(), BackMsg()
@@ -63,7 +63,7 @@ def test_a_press_that_the_server_answers_with_another_page_is_not_a_leaving_wher
         message("lessons", "stage"),
         message("lessons", "stage"),
     ]
-    assert all(asked.take(one) for one in sent), "there and further by two presses"
+    assert all(asked.take(message) for message in sent), "there and further by two presses"
 
 
 def test_nothing_is_heard_of_a_page_that_the_server_leaves_by_itself_while_its_timers_still_run():
@@ -96,12 +96,14 @@ def test_a_page_knows_its_own_visit_by_what_the_server_says_first_and_no_longer_
         await receive()
         await send({"type": "websocket.send", "bytes": begins.SerializeToString()})
         leaving.opens("layers")
-        while (one := await receive())["type"] != "websocket.disconnect":
-            heard.append(one["bytes"])
+        while (event := await receive())["type"] != "websocket.disconnect":
+            heard.append(event["bytes"])
 
     async def talk() -> None:
         sent = [message(calc_hash(page), part) for page, part in (("heads", ""), ("heads", "watch"), ("layers", "stage"))]
-        messages = iter([*({"type": "websocket.receive", "bytes": one} for one in sent), {"type": "websocket.disconnect"}])
+        messages = iter(
+            [*({"type": "websocket.receive", "bytes": message} for message in sent), {"type": "websocket.disconnect"}]
+        )
 
         async def receive():
             return next(messages)
@@ -136,8 +138,8 @@ def test_whoever_asks_for_a_page_gets_it_and_the_page_asked_for_is_always_answer
     asked, page = RequestedPage(), ""
     for name, fragment in sent:
         page = page if fragment else name
-        found = asked.take(message(name, fragment))
-        assert found or (fragment and name != page)
+        passed_on = asked.take(message(name, fragment))
+        assert passed_on or (fragment and name != page)
 
 
 @given(st.binary(max_size=50))
@@ -164,20 +166,20 @@ def test_back_brings_no_choices_of_an_old_address_but_a_browser_that_comes_back_
 
 
 def test_only_such_messages_of_a_web_socket_are_left_out():
-    kept = [
+    passed_on = [
         {"type": "websocket.connect"},
         {"type": "websocket.receive", "bytes": message("type")},
         {"type": "websocket.receive", "bytes": message("layers")},
         {"type": "websocket.receive", "text": "hello"},
         {"type": "websocket.disconnect"},
     ]
-    sent = [*kept[:3], {"type": "websocket.receive", "bytes": message("type", "stage")}, *kept[3:]]
+    sent = [*passed_on[:3], {"type": "websocket.receive", "bytes": message("type", "stage")}, *passed_on[3:]]
     heard: list = []
 
     async def app(scope, receive, send):
-        while (one := await receive())["type"] != "websocket.disconnect":
-            heard.append(one)
-        heard.append(one)
+        while (event := await receive())["type"] != "websocket.disconnect":
+            heard.append(event)
+        heard.append(event)
 
     messages = iter(sent)
 
@@ -186,4 +188,4 @@ def test_only_such_messages_of_a_web_socket_are_left_out():
 
     with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
         other.submit(asyncio.run, Leaving(app)({"type": "websocket", "path": "/_stcore/stream"}, receive, None)).result()
-    assert heard == kept
+    assert heard == passed_on

@@ -20,37 +20,37 @@ class Network:
     """The transport of a connection, which remembers what it is told."""
 
     def __init__(self) -> None:
-        self.told: list[bytes | str] = []
+        self.written: list[bytes | str] = []
         self.closed = False
 
     def write(self, data: bytes) -> None:
-        self.told.append(data)
+        self.written.append(data)
 
     def is_closing(self) -> bool:
         return self.closed
 
     def close(self) -> None:
         self.closed = True
-        self.told.append("closed")
+        self.written.append("closed")
 
     def get_extra_info(self, name: str) -> str:
         return f"its {name}"
 
 
-def said(turns: list[list[bytes]], close: bool) -> list[bytes | str]:
+def written_in_turns(turns: list[list[bytes]], close: bool) -> list[bytes | str]:
     """What a network is told where that is written in these turns of an event loop, and the line is closed with the last."""
 
     async def speak() -> list[bytes | str]:
         network = Network()
         line = batched_writes.BatchingTransport(network, asyncio.get_running_loop())  # type: ignore[arg-type]
         for written in turns:
-            for one in written:
-                line.write(one)
+            for part in written:
+                line.write(part)
             if close and written is turns[-1]:
                 line.close()
             await asyncio.sleep(0)
         await asyncio.sleep(0)
-        return network.told
+        return network.written
 
     with ThreadPoolExecutor(1) as other:  # the thread of a worker that also drives browsers has an event loop already
         return other.submit(asyncio.run, speak()).result(30)
@@ -61,7 +61,7 @@ TURNS = st.lists(st.lists(st.binary(min_size=1, max_size=9), min_size=1, max_siz
 
 @given(TURNS, st.booleans())
 def test_each_turn_goes_in_one_go_and_nothing_is_lost_by_closing(turns, close):
-    assert said(turns, close) == [*map(b"".join, turns), *(["closed"] if close else [])]
+    assert written_in_turns(turns, close) == [*map(b"".join, turns), *(["closed"] if close else [])]
 
 
 def test_what_is_written_to_a_connection_that_is_gone_is_let_go():
@@ -72,7 +72,7 @@ def test_what_is_written_to_a_connection_that_is_gone_is_let_go():
         network.closed = True
         await asyncio.sleep(0)
         assert line.get_extra_info("peername") == "its peername", "all else is as without it"
-        return network.told
+        return network.written
 
     with ThreadPoolExecutor(1) as other:
         assert other.submit(asyncio.run, speak()).result(30) == []

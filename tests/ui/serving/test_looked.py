@@ -56,14 +56,14 @@ KEPT = st.none() | st.integers() | st.dictionaries(st.sampled_from(["chosen", "t
 
 
 @given(SAID, KEPT, st.sampled_from(["json_trigger_value", "json_value", None]))
-def test_what_a_component_has_said_is_what_streamlit_gives(said, kept, kind):
+def test_what_a_component_has_said_is_what_streamlit_gives(events, default, kind):
     state = SessionState()
     if kind:
         state._new_widget_state.widget_metadata["events"] = SimpleNamespace(value_type=kind)
-        state._new_widget_state.set_from_value("events", said)
-    ours, own = (make("events", "component", {"chosen"})(kept, state) for make in (lookups.presenter, lookups.present))
+        state._new_widget_state.set_from_value("events", events)
+    ours, own = (make("events", "component", {"chosen"})(default, state) for make in (lookups.presenter, lookups.present))
     assert ours == own
-    if isinstance(kept, dict) and kind == "json_trigger_value":
+    if isinstance(default, dict) and kind == "json_trigger_value":
         assert all(getattr(ours, name) == getattr(own, name) for name in ("chosen", "told", "kept", "nothing"))
         assert copy.deepcopy(ours) == ours
 

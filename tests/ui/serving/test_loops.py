@@ -39,11 +39,11 @@ def test_a_loop_that_is_run_sleeps_waits_for_threads_and_for_the_network_and_clo
 
     async def story() -> bytes:
         await asyncio.sleep(0.001)
-        said = await asyncio.to_thread(lambda: b"hello\n")
+        words = await asyncio.to_thread(lambda: b"hello\n")
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
         async with server:
             reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-            writer.write(said)
+            writer.write(words)
             echo = await reader.readline()
             writer.close()
         return echo

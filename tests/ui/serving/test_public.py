@@ -190,9 +190,9 @@ def test_more_pages_than_an_address_may_have_get_a_sentence(monkeypatch):
         return sent
 
     with ThreadPoolExecutor(1) as thread:
-        said = thread.submit(lambda: asyncio.run(story())).result()
-    assert said[0] == {"type": "websocket.close", "code": 1013, "reason": ""}
-    assert said[1]["status"] == 429 and "Close one" in said[2]["body"].decode()
+        sentence = thread.submit(lambda: asyncio.run(story())).result()
+    assert sentence[0] == {"type": "websocket.close", "code": 1013, "reason": ""}
+    assert sentence[1]["status"] == 429 and "Close one" in sentence[2]["body"].decode()
 
 
 # ---------------------------------------------------------------- headers
@@ -281,8 +281,8 @@ def test_a_visitor_of_a_public_host(server):
         for query in ({"text": SECRET, "model": f"owner/{SECRET}"}, {"text": SECRET, "model": f"/{SECRET}"}, {"level": SECRET}):
             async with Visitor(server.url, drawn, query) as visitor:
                 await visitor.open()
-        async with Visitor(server.url, drawn) as one, Visitor(server.url, drawn), Visitor(server.url, drawn):
-            await one.open()
+        async with Visitor(server.url, drawn) as guest, Visitor(server.url, drawn), Visitor(server.url, drawn):
+            await guest.open()
             with pytest.raises(InvalidStatus):
                 async with Visitor(server.url, drawn):
                     pass
@@ -292,8 +292,10 @@ def test_a_visitor_of_a_public_host(server):
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(lambda: asyncio.run(story())).result() == []
     status, text, sent = got(f"{server.url}/metrics")
-    families = {one.name: one for one in text_string_to_metric_families(text)}
-    presses = {one.name: one.value for one in families["headlight_press_seconds"].samples if one.labels.get("page") == "type"}
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    presses = {
+        sample.name: sample.value for sample in families["headlight_press_seconds"].samples if sample.labels.get("page") == "type"
+    }
     assert status == 200 and presses["headlight_press_seconds_count"] >= 2
     assert families["headlight_models"].samples[0].value == 1 and families["headlight_visitors"].samples[0].value <= 3
     assert "connect-src 'self'" in sent["content-security-policy"] and sent["referrer-policy"] == "no-referrer"

@@ -11,8 +11,8 @@ from benchmarks.rounds import BLOCKS, growth, tracebacks
 @pytest.mark.parametrize("slope", [-3.0, 0.0, 12.5])
 def test_a_line_has_its_slope_in_mb_a_minute_and_what_came_in_the_first_half_does_not_count(slope):
     minutes = np.arange(60) / BLOCKS
-    found, around = growth([*(900 * np.exp(-minutes[:60] * 9)), *(500 + slope * minutes)])
-    assert found == pytest.approx(slope, abs=1e-9) and around < 1e-6
+    numbers, around = growth([*(900 * np.exp(-minutes[:60] * 9)), *(500 + slope * minutes)])
+    assert numbers == pytest.approx(slope, abs=1e-9) and around < 1e-6
 
 
 @pytest.mark.parametrize("slope", [0.0, 2.0])
@@ -20,8 +20,8 @@ def test_the_interval_holds_the_true_growth_about_nineteen_times_out_of_twenty(s
     generator, minutes = np.random.default_rng(0), np.arange(60) / BLOCKS
     inside = 0
     for _ in range(1000):
-        found, around = growth([*[0.0] * 60, *(slope * minutes + generator.normal(0, 9, 60))])
-        inside += abs(found - slope) <= around
+        slope_estimate, around = growth([*[0.0] * 60, *(slope * minutes + generator.normal(0, 9, 60))])
+        inside += abs(slope_estimate - slope) <= around
     assert 925 <= inside <= 975
 
 

@@ -45,7 +45,7 @@ def test_what_controls_the_line_is_never_compressed(opcode):
 def test_parts_of_a_message_stay_as_they_begin():
     server, browser = line()
     parts = [Frame(Opcode.BINARY, b"a" * 10, fin=False), Frame(Opcode.CONT, b"b" * 10, fin=True)]
-    assert b"".join(bytes(browser.decode(small_messages.encode(server, one)).data) for one in parts) == b"a" * 10 + b"b" * 10
+    assert b"".join(bytes(browser.decode(small_messages.encode(server, part)).data) for part in parts) == b"a" * 10 + b"b" * 10
 
 
 def test_a_server_has_its_lines_compressed_there(monkeypatch):
