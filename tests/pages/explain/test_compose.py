@@ -17,8 +17,9 @@ from pages.explain.asked import TITLES, Request, request_of
 from pages.explain.boards.methods import explanations_of
 from pages.explain.compose import compose
 from pages.explain.settings import Agreed, Asked, Costs, Doubted, Explained, Reading, Settings, Tokens
+from tests.pages.mounting import assert_mounted, on_a_plain_thread
 from tests.pages.opening import open_link, unmarked
-from tests.pages.test_compose import assert_mounted, folders, grid, look, on_a_plain_thread, open_page, traces  # noqa: F401
+from tests.pages.test_compose import folders, grid, look, open_page, traces  # noqa: F401
 from ui.believe.compose import compose as compose_trial
 from ui.choices.word import token_of
 from ui.look import Look

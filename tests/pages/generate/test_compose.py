@@ -20,8 +20,9 @@ from pages.generate.continuation import Continuation
 from pages.generate.parts import BOARD
 from pages.generate.settings import Beginning, Grown, Reading, Searched, Settings
 from tests.pages.explain.test_compose import answers, assert_drawn  # noqa: F401
+from tests.pages.mounting import assert_mounted
 from tests.pages.opening import open_link
-from tests.pages.test_compose import NAMES, assert_mounted, folders, look, open_page, traces  # noqa: F401
+from tests.pages.test_compose import NAMES, folders, look, open_page, traces  # noqa: F401
 from ui.look import Look
 from ui.memory import loaded
 from ui.state import LEVELS
