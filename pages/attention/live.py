@@ -13,7 +13,7 @@ from pages.attention.window import Window, follow
 from ui.look import Look
 from ui.picture.board import Board
 
-VIEWS = ("Head", "Reading", "Model")  # that are views of ours, and have no controls with the tokens of the text
+VIEWS = ("Head", "Reading", "Model", "Query-key")  # that are views of ours
 OPTIONS = {
     "shade": ("head", "layer", "all heads", "rollout", "entropy", "surprise"),
     "order": ("layer", "similarity", "pattern", "entropy", "distance", "previous", "first", "induction"),
@@ -24,7 +24,7 @@ MOST = 1000  # heads whose lines are switched on
 
 
 def values_of(settings: Settings) -> dict[str, Any]:
-    """Return the settings of a view as plain values."""
+    """Return the settings of a view as plain values. The query is a choice of every page, and so none of these."""
     values = asdict(settings)
     return {name: values[name] for name in ("view", *OPTIONS, "heads", "of_head", "key", "window")}
 
@@ -52,7 +52,8 @@ def settings_of(level: str, values: Mapping[str, Any]) -> Settings:
     places: dict[str, Any] = {name: values.get(name) for name in ("of_head", "key")}
     if not all(place is None or is_number(place) for place in places.values()):
         raise ValueError("“of_head” and “key” are whole numbers from 0, or null.")
-    return Settings(view, heads=tuple(heads), window=window_of(values.get("window")), **options, **places)
+    window = window_of(values.get("window"))
+    return Settings(view, **options, heads=tuple(heads), of_head=places["of_head"], key=places["key"], window=window)
 
 
 def window_of(values: object) -> Window | None:

@@ -9,21 +9,22 @@ from typing import Any
 from pages.inside import opened, parts, stops
 from pages.inside.compose import compose
 from pages.inside.opened import Slider
-from pages.inside.settings import Below, Settings, Stages
+from pages.inside.settings import Below, Cuts, Reading, Settings, Stages, Tokenizer
 from pages.inside.spots import block_of, fitting, selection_of
 from ui.look import Look
 from ui.picture.board import Board, compose_parts
 
 LONGEST = 10_000  # characters of a trail
-BY_RUNS = ("pieces", stops.ORDER, "feed-forward")  # open stages with controls of Streamlit, or with charts
+BY_RUNS = (stops.ORDER, "feed-forward")  # open stages with controls for the words of a text, or with charts of it
 
 
-def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
+def compose_from(look: Look, values: Mapping[str, Any], other: Tokenizer | None = None) -> Board:
     """Return the board of a text.
 
-    values: "stage", "cell", "trail" and "block" as a link writes them; "text": whether a beginner follows the text and not the
-    answer; "columns": the count of numbers and the number for which the page has a slider, and where it stands, null for none.
-    Errors: ValueError, a sentence, for a value that is not allowed, and where the text needs another slider.
+    other: the tokenizer beside which the page shows its own. values: "stage", "cell", "trail" and "block" as a link writes them;
+    "text": whether a beginner follows the text and not the answer; "word": the one that was clicked among the words of the text,
+    null for none; "columns": the count of numbers and the number for which the page has a slider, and where it stands, null for
+    none. Errors: ValueError, a sentence, for a value that is not allowed, and where the text needs another slider.
     """
     stage, cell, trail, block = (written(values, name) for name in ("stage", "cell", "trail", "block"))
     if stage in BY_RUNS:
@@ -31,11 +32,22 @@ def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
     if values.get("text") is True and look.beginner and look.kind != "self":
         look = replace(look, kind="encoder")
     look = parts.follow_label(look)
-    other = block_of(block, parts.stack_layers(look)) if look.beginner else None
-    way = parts.way_of(look, other or parts.own_block(look), stage)
+    followed = block_of(block, parts.stack_layers(look)) if look.beginner else None
+    way = parts.way_of(look, followed or parts.own_block(look), stage)
     chosen = selection_of(*fitting(stage, cell, trail, parts.shapes(look, way), parts.names(way)))
     here = parts.of_stage(look, way, chosen, slider_of(values.get("columns")))
-    return compose_parts(compose, look, [(Settings(chosen), reading) for reading in (Stages(way), *here, Below(way))])
+    cuts = pieces_of(look, values, other) if chosen.stage == "pieces" else []
+    readings = [(Settings(chosen), reading) for reading in (Stages(way), *here)]
+    return compose_parts(compose, look, [*readings, *cuts, (Settings(chosen), Below(way))])
+
+
+def pieces_of(look: Look, values: Mapping[str, Any], other: Tokenizer | None) -> list[tuple[Settings, Reading]]:
+    """Return what the stage "pieces" shows: how the text was cut, and another tokenizer beside it."""
+    word, pieces = values.get("word"), parts.cuts_of(look)
+    if word is not None and not (type(word) is int and word >= 0):
+        raise ValueError("“word” is a whole number from 0, or null.")
+    clicked = word if word is not None and word < len(pieces.words) else None
+    return [(Settings(word=clicked), Cuts(pieces)), *([(Settings(), other)] if other else [])]
 
 
 def slider_of(columns: object) -> Slider:

@@ -15,7 +15,7 @@ from pages.inside.live import BY_RUNS, compose_from
 from pages.inside.neurons import panel as neurons
 from pages.inside.order import panel as order
 from pages.inside.pieces import panel as pieces
-from pages.inside.settings import Below, Opened, Settings, Stages
+from pages.inside.settings import Below, Opened, Settings, Stages, Tokenizer
 from pages.inside.spots import Selection
 from ui import shell
 from ui.choices import heads, picker
@@ -30,11 +30,13 @@ from ui.show import choice, picture
 
 @dataclass
 class Open:
-    """What a run has placed of the open stage. board: its own; more: pictures of its panel; columns: the count of numbers and the
-    number for which there is a slider, and where it stands; is_whole: whether all of it was placed."""
+    """What a run has placed of the open stage. board: its own; more: pictures of its panel; tokenizer: the other one beside the
+    model's own; columns: the count of numbers and the number for which there is a slider, and where it stands; is_whole: whether
+    all of it was placed."""
 
     board: Board = field(default_factory=lambda: Board({}))
     more: list[Picture] = field(default_factory=list)
+    tokenizer: Tokenizer | None = None
     columns: tuple[int, int, int] | None = None
     is_whole: bool = True
 
@@ -85,17 +87,24 @@ def open_one(here: Open, look: Look, way: inside.Way, chosen: Selection) -> None
         mount_all(board, {KEY: partial(walk.react, reading.here)} if isinstance(reading, Opened) else None)
         if isinstance(reading, Opened) and chosen.stage == "feed-forward":
             here.more += neurons.draw(reading.here)
-    if chosen.stage in ("pieces", stops.ORDER):
-        here.more += (pieces if chosen.stage == "pieces" else order).draw(look)
+    if chosen.stage == "pieces":
+        cuts, here.tokenizer = pieces.draw(look)
+        here.board = joined([here.board, cuts])
+    elif chosen.stage == stops.ORDER:
+        here.more += order.draw(look)
 
 
 def live(look: Look, chosen: Selection, here: Open, board: Board) -> Live | None:
     """Return what the line needs of the page; None where a stage has controls that depend on the text."""
     if not here.is_whole or chosen.stage in BY_RUNS or (here.columns and chosen.index is None):
         return None
-    names = ("stage", "cell", "trail")
-    values = dict(zip(names, choose.written(), strict=True)) | {"block": page_state.BLOCK.get()}
-    return Live(compose_from, board, values | {"text": look.beginner and look.kind == "encoder", "columns": here.columns})
+    values = dict(zip(("stage", "cell", "trail"), choose.written(), strict=True)) | {
+        "block": page_state.BLOCK.get(),
+        "text": look.beginner and look.kind == "encoder",
+        "columns": here.columns,
+        "word": page_state.PIECE_WORD.get(),
+    }
+    return Live(partial(compose_from, other=here.tokenizer), board, values)
 
 
 heads.side_bar(picker.in_use())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis import inside
+from models.pieces.values import Pieces
 from pages.inside import kept, naming, recipes, stops
 from pages.inside.opened import Slider, open_stage
 from pages.inside.settings import Explained, Hidden, Opened, Reading
@@ -55,3 +56,8 @@ def of_stage(look: Look, way: inside.Way, chosen: Selection, slider: Slider | No
     stage = recipes.stage_of(way, chosen.stage)
     hidden = [Hidden(stage.missing)] if stage.missing else []
     return [*hidden, *([Opened(open_stage(look, way, stage, chosen, slider))] if recipes.known(stage) else [])]
+
+
+def cuts_of(look: Look) -> Pieces:
+    """Return how the tokenizer cut the text."""
+    return look.model.pieces(look.trace.text[look.trace.cut :])

@@ -45,8 +45,8 @@ Content = View | Picture | Note | Table
 """A view of ours; a picture that Streamlit draws, such as a Plotly figure; the sentence in place of either; or a table."""
 
 
-Frame = tuple[tuple[tuple[str, Note | None], ...], tuple[Note, ...]]
-"""The keys of a board in order, each with the sentence that stands there, None for a view; and the sentences beside."""
+Frame = tuple[tuple[tuple[str, object], ...], tuple[Note, ...]]
+"""The keys of a board in order, each with what Streamlit draws there, None for a view; and the sentences beside."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,21 @@ class Board:
 
     @property
     def frame(self) -> Frame | None:
-        """What a page places around the views; None where some of it is a table or a picture that Streamlit draws."""
-        if not all(isinstance(content, View | Note) for content in self.contents.values()):
-            return None
-        around = [(key, content if isinstance(content, Note) else None) for key, content in self.contents.items()]
-        return tuple(around), self.beside
+        """What a page places around the views; None where some of it is a picture of the text that Streamlit draws."""
+        around = [(key, fixed(content)) for key, content in self.contents.items()]
+        return None if any(content is TEXT for _, content in around) else (tuple(around), self.beside)
+
+
+TEXT = object()  # what stands for a picture of the text
+
+
+def fixed(content: Content) -> object:
+    """Return what Streamlit draws, as a value that can be compared; None of a view, `TEXT` of a picture of the text."""
+    if isinstance(content, Table):
+        return content.rows.to_csv()
+    if isinstance(content, Picture):
+        return TEXT if {"trace", "seen"} & {*content.takes} else (content.recipe, repr(content.options))
+    return content if isinstance(content, Note) else None
 
 
 class Draft:

@@ -1,8 +1,6 @@
-"""Comparison with another tokenizer on the same text; the weights of its model are not read."""
+"""Choice of another tokenizer for the same text; the weights of its model are not read."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import streamlit as st
 
@@ -10,39 +8,34 @@ import models
 from models.errors import ModelError
 from models.files.progress import Progress
 from models.tokens import Vocabulary
-from pages.inside.compose import PIECES, compose
-from pages.inside.settings import Settings, Tokenizer
+from pages.inside.compose import PIECES
+from pages.inside.settings import Tokenizer
 from ui import state
 from ui.choices import picker
 from ui.escaping import display_name, plain
-from ui.look import Look
 from ui.memory import jobs, loaded, trainings
-from ui.picture.mount import composed, mount_all
-from ui.picture.picture import Picture
 from ui.words import say, words
 
 WHICH = {"translator": "writer"}  # that a tokenizer is held against at first
 
 
-def draw(look: Look) -> Sequence[Picture]:
-    """Draw the tokens of both tokenizers side by side, and the number of tokens of a few texts with each."""
+def draw() -> Tokenizer | None:
+    """Place the choice of another tokenizer, and return it; None where there is none, or while it is being fetched."""
     st.markdown(f"##### {words(PIECES, 'title beside')}")
     say(PIECES, "beside")
-    mine = look.model.info.name
+    mine = picker.in_use()
     with st.container(key="inside-other", width=360):
         name = picker.pick_other(state.OTHER_TOKENIZER, "The other tokenizer", mine, WHICH.get(mine, "translator"))
     if not name:
-        return []
+        return None
     try:
         other = vocabulary_of(name)
     except ModelError as error:
         st.warning(
             plain(f"The tokenizer of “{display_name(name)}” could not be read. {error}"), icon=":material/deployed_code_alert:"
         )
-        return []
-    if other is None:
-        return []
-    return mount_all(composed(compose, look, Settings(), Tokenizer(name, other)))
+        return None
+    return None if other is None else Tokenizer(name, other)
 
 
 def vocabulary_of(name: str) -> Vocabulary | None:

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from models.pieces.values import Pieces
 from pages.inside import state as page_state
 from pages.inside.boards.pieces import BOARD
 from pages.inside.compose import compose
+from pages.inside.parts import cuts_of
 from pages.inside.pieces import comparison
-from pages.inside.settings import Cuts, Settings
+from pages.inside.settings import Cuts, Settings, Tokenizer
 from ui import state
 from ui.escaping import number_below
 from ui.look import Look
+from ui.picture.board import Board, joined
 from ui.picture.mount import composed, mount_all
-from ui.picture.picture import Picture
 from ui.show import choice, picture
 
 
-def draw(look: Look) -> Sequence[Picture]:
-    """Draw both parts, one below the other, and return their pictures."""
-    pictures: list[Picture] = []
+def draw(look: Look) -> tuple[Board, Tokenizer | None]:
+    """Draw both parts, one below the other; return their boards as one, and the other tokenizer, None while there is none."""
+    boards, other = list[Board](), None
     with picture("How the pieces came about"):
-        pictures += draw_steps(look)
+        boards.append(draw_steps(look))
     with picture("The other tokenizer"):
-        pictures += comparison.draw(look)
-    return pictures
+        if other := comparison.draw():
+            boards.append(composed(compose, look, Settings(), other))
+            mount_all(boards[-1])
+    return joined(boards), other
 
 
-def draw_steps(look: Look) -> Sequence[Picture]:
+def draw_steps(look: Look) -> Board:
     """Draw the words of the text, and the steps of the chosen word."""
-    pieces = look.model.pieces(look.trace.text[look.trace.cut :])
+    pieces = cuts_of(look)
     settings = Settings(word=clicked_word(pieces) if pieces.words else None)
     board = composed(compose, look, settings, Cuts(pieces))
-    return mount_all(board, {BOARD: click_word} if pieces.words else {})
+    mount_all(board, {BOARD: click_word} if pieces.words else {})
+    return board
 
 
 def click_word() -> None:

@@ -237,10 +237,17 @@ WATCH = """name => {
 }"""
 
 
-@pytest.mark.parametrize("words", [".st-key-whole-answer p", "[data-testid=stPopoverBody] code"])
-def test_words_of_an_older_text_are_out_of_sight_until_a_run_has_the_newer_one(open_watched, words):
-    """The answer of a translator, and what can be taken away."""
-    page, _ = open_watched("/?model=translator&text=I+am")
+OLDER = [
+    ("/?model=translator&", BARS, ".st-key-whole-answer p"),
+    ("/?model=translator&", BARS, "[data-testid=stPopoverBody] code"),
+    ("/attention?level=intermediate&view=Query-key&", ".hl-query-key-view", ".st-key-query input"),
+]
+
+
+@pytest.mark.parametrize(("path", "drawn", "words"), OLDER)
+def test_words_of_an_older_text_are_out_of_sight_until_a_run_has_the_newer_one(open_watched, path, drawn, words):
+    """The answer of a translator, what can be taken away, and the menu of the tokens."""
+    page, _ = open_watched(f"{path}text=I+am", drawn=drawn)
     begin(page)
     page.keyboard.type(" so", delay=30)
     page.wait_for_function("() => headlightLine.typed === null && headlightLine.page.texts[0] === 'I am so'")

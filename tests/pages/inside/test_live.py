@@ -44,7 +44,8 @@ WRONG = [
     ({"stage": 5}, "“stage” is a text"),
     ({"trail": "x" * 20_000}, "“trail” is a text of at most 10,000 characters"),
     ({"stage": "feed-forward"}, "has controls"),
-    ({"stage": "pieces"}, "has controls"),
+    ({"stage": "pieces", "word": -1}, "“word” is a whole number"),
+    ({"stage": "pieces", "word": "2"}, "“word” is a whole number"),
     ({"stage": "order"}, "has controls"),
 ]
 
