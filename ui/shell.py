@@ -181,13 +181,13 @@ def live(
             st.info(f"“{plain(display_name(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
             return
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
-            reading = read_or_complain(name, text, second)
-        if reading is None:
-            return
-        model, trace = reading
-        with below:
-            if trace.cut and reads:
-                say_what_is_cut(name, len(trace.tokens), trace.cut, len(text))
+            try:
+                trace, model = loaded.read(name, text, second), loaded.model(name)
+            except Exception as error:
+                st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
+                return
+        if trace.cut and reads:
+            say_what_is_cut(below, name, len(trace.tokens), trace.cut, len(text))
         with picture("This page"):
             connect(folder.name, draw(look_at(model, trace, second)), whole=not trace.cut)
         if (more := take_complaints()) or any(state.LATER.get().values()):
@@ -237,9 +237,9 @@ def say_numbering(reads_model: bool) -> None:
         st.caption(numbering)
 
 
-def say_what_is_cut(name: str, most: int, cut: int, characters: int) -> None:
-    """Say how many tokens a model reads of a text, and how many characters it leaves out."""
-    st.info(
+def say_what_is_cut(place: DeltaGenerator, name: str, most: int, cut: int, characters: int) -> None:
+    """Say in a place how many tokens a model reads of a text, and how many characters it leaves out."""
+    place.info(
         f"“{plain(display_name(name))}” reads at most {most:,} tokens at a "
         f"time, so the first {cut:,} of {characters:,} characters are left out here.",
         icon=":material/content_cut:",

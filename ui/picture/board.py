@@ -109,12 +109,8 @@ class Draft:
         """Return a heading, with its case if the page has words for it (see `Words.heading_for`). case: by default the look's."""
         return self.reader.heading_for(self.folder, heading, self.look.case if case is None else case)
 
-    def say(self, heading: str, **values: object) -> None:
-        """Add the page's words under a heading to the column of words, as quiet text."""
-        self.say_folded("", heading, **values)
-
-    def say_folded(self, fold: str, heading: str, **values: object) -> None:
-        """Add them so that a reader unfolds them. fold: as of `Note`."""
+    def say(self, heading: str, fold: str = "", /, **values: object) -> None:
+        """Add what the page says under a heading to the column of words, as quiet text. fold: as of `Note`."""
         if text := self.words(heading, **values):
             self.beside.append(Note(text, fold=fold))
 

@@ -24,7 +24,7 @@ def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -
     say(draft, request, "contrast" if request.against is not None else "no contrast", word=plain(request.description))
     if draft.look.trace.target:
         draft.say("read twice" if draft.look.model.info.labels else "both sides")
-    say(draft, request, "amount", fold=draft.words("fold numbers"))
+    say(draft, request, "amount", draft.words("fold numbers"))
     say_sums(draft, explanation)
     draft.contents[TABLE] = Table(table(request, explanation), scrolls=True)
 
@@ -33,17 +33,17 @@ def add_doubt(draft: Draft, request: Request, explanation: Explanation, evidence
     """Say in `beside` whether one method does better than chance, and folded how that was tested."""
     facts = request.trial([explanation]).facts(draft.reader, evidence, explanation.method)
     draft.say(f"believe {evidence.verdict(explanation.method)}")
-    say(draft, request, "doubt", fold=draft.words("fold doubt"), **facts)
+    say(draft, request, "doubt", draft.words("fold doubt"), **facts)
 
 
-def say(draft: Draft, request: Request, heading: str, fold: str = "", **values: object) -> None:
-    """Say the words under a heading, in the variant for covered tokens if the model covers them and the page has that variant."""
+def say(draft: Draft, request: Request, heading: str, fold: str = "", /, **values: object) -> None:
+    """Say what stands under a heading; what is for covered tokens where a model has them covered, and there are such words."""
     masked = f"{heading} masked"
     first, second = (plain(f"“{named(draft.look.outcome(id))}”") for id in (request.token, request.against or 0))
     kind = "evidence contrast" if request.against is not None else "evidence" if request.chance else "evidence number"
     evidence = draft.words(kind, word=plain(request.description), first=first, second=second)
     values |= {"evidence": evidence, "points": draft.words("points") if request.chance else ""}
-    draft.say_folded(fold, masked if request.question.mask and draft.words(masked) else heading, **values)
+    draft.say(masked if request.question.mask and draft.words(masked) else heading, fold, **values)
 
 
 def say_method(draft: Draft, request: Request, explanation: Explanation) -> None:
@@ -65,7 +65,7 @@ def say_sums(draft: Draft, explanation: Explanation) -> None:
     cost = {"passes": f"{explanation.passes:,}", "seconds": f"{explanation.seconds:.2g}", "total": decimal(explanation.total)}
     if explanation.difference is not None:
         draft.say("sums", **cost, difference=decimal(explanation.difference))
-    draft.say_folded(draft.words("fold numbers"), "cost", **cost)
+    draft.say("cost", draft.words("fold numbers"), **cost)
 
 
 def amounts(request: Request, explanation: Explanation) -> tuple[np.ndarray, str]:

@@ -44,7 +44,7 @@ def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
     if not look.beginner:  # of whom a single sentence is read
         draft.beside.append(Note("##### In words", "text"))
     draft.say("tokens", layers=len(hidden) - 1, d=look.model.info.d_model)
-    draft.say_folded(draft.words("fold"), "points")
+    draft.say("points", draft.words("fold"))
     if reading.arranged:
         draft.beside += scene.faith(draft, reading.arranged, chosen)
         if settings.colour == "Norm" and chosen.measure == "cosine":
