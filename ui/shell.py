@@ -24,7 +24,7 @@ from ui.memory import cached, jobs, loaded, visitors
 from ui.memory.measured import press
 from ui.memory.turns import LONG, turn
 from ui.parts import complaint
-from ui.rooms import seat
+from ui.rooms import play, seat
 from ui.serving.sending import wait_until_sent
 from ui.show import picture
 from ui.words import mark_again, words
@@ -122,7 +122,7 @@ def still(folder: Path, draw: Callable[[], None], purpose: str = "purpose") -> N
         with_the_page, drawn_before = not drawn_before, True
         if state.LESSON_NEXT.is_set or state.WHOLE_PAGE.pop():
             st.rerun()
-        with seat.follow_room(with_the_page):
+        with seat.follow_room(with_the_page, play.row):
             with mark_again(explained), picture("This page"):
                 draw()
             keep_address(texts=False)  # which are kept all the same
@@ -167,7 +167,7 @@ def live(
             if waited > LONG and not again and state.TYPING.get():
                 state.AGAIN.set(True)
                 st.rerun(scope="fragment")  # with the newest text: the one that this run began with is an old one by now
-            with seat.follow_room(with_the_page), mark_again(explained):
+            with seat.follow_room(with_the_page, play.row), mark_again(explained):
                 answer(with_the_page)
 
     def answer(with_the_page: bool) -> None:

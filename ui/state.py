@@ -178,6 +178,8 @@ PROJECTOR = link("projector", "", "1")  # whether the page is shown large and wi
 ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
 ROOM_KEY, ROOM_TROUBLE = Key("room-key", ""), Key("room-trouble", "")  # of who leads it; why there is no seat
 
+PLAYLIST, PLAYLIST_AT = Key[Any]("playlist", ()), Key("playlist-at", 0)  # of who leads; the entry opened or added last, from 1
+
 # The text boxes
 EXAMPLE, COVERED, SAID, OFFERED = (
     Key[Any]("example", None),
@@ -255,6 +257,11 @@ def open_page(page: str) -> None:
 def names_in_address() -> set[str]:
     """Return the names of all choices in the address."""
     return set(st.query_params.to_dict())
+
+
+def values_in_address() -> dict[str, str]:
+    """Return all choices in the address."""
+    return st.query_params.to_dict()
 
 
 def linked_value(key: Key[Any]) -> str | None:

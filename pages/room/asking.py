@@ -12,18 +12,13 @@ from ui import state
 from ui.escaping import plain
 from ui.lessons import panel
 from ui.lessons.files import Step
-from ui.memory import loaded
 from ui.parts import complaint
-from ui.rooms.questions import KINDS, WRITTEN, RoomError, line
+from ui.rooms import play
+from ui.rooms.playlist import MODEL, NOTHING
+from ui.rooms.questions import KINDS, WRITTEN, Question, RoomError, line, prepare
 from ui.rooms.seat import Seat
 from ui.words import say
 
-MODEL = {  # what the model answers to the text that the class sees, by its name in `analysis.true_answers`
-    "nothing": "",
-    "what comes next": "likeliest token",
-    "how many tokens the text has": "number of tokens",
-    "which word matters most": "word that matters most",
-}
 HIDDEN_UNTIL = "Nobody sees it until you press “Show the right answer”."
 
 
@@ -32,22 +27,7 @@ def show(folder: Path, mine: Seat) -> None:
     question = mine.room.question
     if question:
         with st.container(horizontal=True, gap="small"):
-            st.button(
-                "Hide the counts" if question.counts_visible else "Show the counts to all",
-                key="room-show",
-                icon=":material/visibility_off:" if question.counts_visible else ":material/visibility:",
-                on_click=mine.room.show,
-                args=(not question.counts_visible,),
-            )
-            if question.right:
-                st.button(
-                    "Show the right answer",
-                    key="room-reveal",
-                    icon=":material/check_circle:",
-                    disabled=question.right_visible,
-                    on_click=mine.room.reveal,
-                )
-            st.button("End the question", key="room-stop", icon=":material/stop:", on_click=mine.room.stop)
+            play.question_buttons(mine.room)
         return
     place = notes.place_of(mine)
     step = place[0].steps[place[1] - 1] if place else None
@@ -74,7 +54,16 @@ def show(folder: Path, mine: Seat) -> None:
     else:
         st.text_input("The right answer, if there is one", key=page_state.ROOM_RIGHT.name, max_chars=200, help=HIDDEN_UNTIL)
     st.selectbox("The model’s answer, shown beside the others", list(MODEL), key=page_state.ROOM_MODEL.name)
-    st.button("Ask", key="room-ask-now", icon=":material/campaign:", type="primary", on_click=ask, args=(mine,))
+    with st.container(horizontal=True, gap="small"):
+        st.button("Ask", key="room-ask-now", icon=":material/campaign:", type="primary", on_click=ask, args=(mine,))
+        if entry := play.current():
+            st.button(
+                "Put it into the playlist",
+                key="playlist-question",
+                icon=":material/playlist_add:",
+                on_click=put_into_playlist,
+                help=f"Entry {state.PLAYLIST_AT.get()}, {plain(entry.name)}, then has this question.",
+            )
 
 
 def choices_in(lines: str | None) -> list[str]:
@@ -82,31 +71,37 @@ def choices_in(lines: str | None) -> list[str]:
     return list(dict.fromkeys(choice for text in (lines or "").splitlines() if (choice := line(text, WRITTEN))))
 
 
-def ask(mine: Seat) -> None:
+def written_question() -> tuple[Question, str]:
+    """Return the question in the form, and what the model answers to it. Errors: RoomError for one that cannot be answered."""
     words, kind = page_state.ROOM_ASK.get(), page_state.ROOM_KIND.get() or KINDS[0]
     choices = tuple(choices_in(page_state.ROOM_CHOICES.get()))
     right = page_state.ROOM_RIGHT_CHOICE.get() if kind == KINDS[0] else page_state.ROOM_RIGHT.get()
+    return prepare(words, kind, choices, right=right or ""), page_state.ROOM_MODEL.get() or NOTHING
+
+
+def ask(mine: Seat) -> None:
+    """Put the question in the form."""
     try:
-        mine.room.ask(words, kind, choices, own_answer(mine, MODEL[page_state.ROOM_MODEL.get() or "nothing"]), right or "")
+        question, model = written_question()
+        mine.room.ask(question.words, question.kind, question.choices, play.own_answer(mine.room, model), question.right)
     except RoomError as error:
-        st.toast(plain(str(error)), icon=":material/info:")
-        return
+        return play.say(str(error))
+    empty()
+
+
+def put_into_playlist() -> None:
+    """Have the current entry of the playlist ask the question in the form."""
+    try:
+        play.prepare_question(*written_question())
+    except RoomError as error:
+        return play.say(str(error))
+    empty()
+
+
+def empty() -> None:
     page_state.ROOM_ASK.set("")
     page_state.ROOM_RIGHT.set("")
     page_state.ROOM_RIGHT_CHOICE.set(None)
-
-
-def own_answer(mine: Seat, name: str) -> str:
-    """Return the answer of the class's model in words; "" if it has none."""
-    at = mine.room.at
-    if not name or not at:
-        return ""
-    try:
-        texts = (at[state.TEXT.name], at[state.TARGET.name])
-        return panel.in_words(panel.compute_answer(at["model"], loaded.model(at["model"]).condition, name, texts, ()).value)
-    except Exception as error:
-        st.toast(plain(complaint("The model’s answer", error, "computed")), icon=":material/info:")
-        return ""
 
 
 def ask_step(mine: Seat, step: Step) -> None:

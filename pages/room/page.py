@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.room import asking, files, notes, projector
+from pages.room import asking, files, notes, prepared, projector
 from pages.room import state as page_state
 from ui import projector as projector_mode
 from ui import shell, state
@@ -43,6 +43,7 @@ def draw() -> None:
             "Back to where the class is", key="room-back", icon=":material/undo:", type="primary", on_click=go_back, args=(mine,)
         )
         notes.show(HERE, mine)
+        prepared.show(HERE)
         asking.show(HERE, mine)
         fix(mine)
         choose_pages(mine)

@@ -85,9 +85,10 @@ def arrange(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arrangement | 
 
 def followed(view: str) -> int | None:
     """Return the point that is followed in a view. It stays chosen while the text is edited."""
-    return page_state.followed_key(view).get()
+    point: int | None = page_state.FOLLOWED.get().get(view)
+    return point
 
 
 def follow(view: str) -> Callable[[], None]:
-    """Return the callback for clicks on a point of a view."""
-    return lambda: page_state.followed_key(view).set(choice(view))
+    """Return what a click on a point of a view does."""
+    return lambda: page_state.FOLLOWED.set({**page_state.FOLLOWED.get(), view: choice(view)})

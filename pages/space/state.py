@@ -14,8 +14,4 @@ PERPLEXITY, PROJECTION_SEED, EVERY_TOKEN = Key("perplexity", 30), Key("projectio
 CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", ""), Key("context-all", False)
 VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
 NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)
-
-
-def followed_key(view: str) -> Key[Any]:
-    """Return the key for the token that is followed in a view."""
-    return Key(f"{view}-followed", None)
+FOLLOWED: Key[dict[str, int]] = Key("followed", {}, led=True)  # the point that is followed, by the view of it

@@ -26,6 +26,10 @@ def strip(page: Page):
     return page.get_by_role("region", name="Room", exact=True)
 
 
+def folded(page: Page, words: str):
+    return page.locator("summary:visible", has_text=words)
+
+
 def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click(timeout=WAIT)
 
@@ -118,6 +122,10 @@ def all_see_where_who_leads_points(room: Class) -> None:
     room.lead.mouse.move(5, 5)
     for page in room.all:
         expect(page.locator("[data-part=chips] .pointed")).to_have_count(0)
+    for words, opened in (("… More", 1), ("Less", 0)):
+        folded(room.lead, words).first.click()
+        for page in (room.lead, room.first, room.second):
+            expect(folded(page, "Less")).to_have_count(opened)
     for page in room.all:
         expect(strip(page)).to_contain_text("You follow your teacher")
 

@@ -20,6 +20,7 @@ from viz.views.change_list import change_list
 from viz.views.compare_view import compare_view
 from viz.views.dials import Dial, dials
 from viz.views.export import export_view
+from viz.views.file_picker import file_picker
 from viz.views.grid_view import grid_view
 from viz.views.head_view import head_view
 from viz.views.model_view import model_view
@@ -137,6 +138,7 @@ EXAMPLES: dict[str, list[View]] = {
         reading_view(TOKENS, None, quantity=[1.0, -2.0, np.nan], unit="nats"),
         reading_view(TOKENS, None, quantity=[1.0, 2.0, 0.5], unit="%"),
     ],
+    "file_picker": [file_picker("Open a file …", ends=".json", largest=1000)],
     "room": [
         room("ABC", who="", role="waits", follows=False, taken=0, said="No such room."),
         room("ABC", who="w", role="leads", follows=True, taken=2, large=True, ticket="t", key="k", refused="", elsewhere=False),

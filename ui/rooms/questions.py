@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 WRITTEN = 200  # characters of an answer
+OFFERED = 12  # choices of a question at most
 KINDS = ("choices", "a number", "a word")
 GROUPS = re.compile(r"\d{1,3}(?P<apart>[ ,.'’])\d{3}(?:(?P=apart)\d{3})*")
+NONE_OF_THEM = "“{right}” is marked as the right answer, but is none of the choices. Mark another one."
 NO_NUMBER = "This question asks for a number."
 EITHER = "“{number}” can be read in two ways. Write {whole}, or {part}."
 
@@ -94,6 +96,21 @@ class Question:
         for answer in answers:
             first.setdefault(answer.casefold(), answer)
         return [(first[folded], count) for folded, count in Counter(map(str.casefold, answers)).most_common()]
+
+
+def prepare(words: str, kind: str, choices: tuple[str, ...] = (), model: str = "", right: str = "") -> Question:
+    """A question that can be asked. Errors: RoomError for one that cannot be answered."""
+    words, model, right = line(words, 2 * WRITTEN), line(model, WRITTEN), line(right, WRITTEN)
+    offered = tuple(dict.fromkeys(text for choice in choices if (text := line(choice, WRITTEN))))
+    if not words:
+        raise RoomError("Write the question.")
+    if kind not in KINDS:
+        raise RoomError(f"A question asks for {', '.join(KINDS)}.")
+    if kind == "choices" and not 2 <= len(offered) <= OFFERED:
+        raise RoomError(f"Write from 2 to {OFFERED} different choices, each on a line of its own.")
+    if kind == "choices" and right and right not in offered:
+        raise RoomError(NONE_OF_THEM.format(right=right))
+    return Question(words, kind, offered if kind == "choices" else (), model, right)
 
 
 def line(text: str, most: int) -> str:

@@ -68,7 +68,7 @@ def news(room: Room, person: Person) -> dict[str, Any]:
         message["mirrors"] = room.moved_by_another(person)
         message["held"] = room.fixed
     else:
-        message |= {"place": room.place, "pointed": room.pointed}
+        message |= {"place": room.place, "pointed": room.pointed, "opened": room.opened}
     return message
 
 
@@ -177,6 +177,9 @@ async def hear(socket: WebSocket, room: Room, who: str) -> None:
         if isinstance(request, dict) and "point" in request:
             point(room, who, request["point"])
             continue
+        if isinstance(request, dict) and "open" in request:
+            open_part(room, who, request["open"])
+            continue
         if isinstance(request, dict) and type(version := request.get("shown")) is int:
             room.note_shown(who, version)
             continue
@@ -194,6 +197,13 @@ def point(room: Room, who: str, at: Any) -> None:
     match at:
         case [str(link), int(position)] if len(link) <= NAMED and -1 <= position <= FARTHEST and type(position) is int:
             room.point(who, link, position)
+
+
+def open_part(room: Room, who: str, part: Any) -> None:
+    """Take which part of the page a browser has opened or closed; what is none is passed over."""
+    match part:
+        case [str(name), bool(is_open)] if len(name) <= NAMED:
+            room.open_part(who, name, is_open)
 
 
 def readable(saved: Any) -> dict[str, Any]:

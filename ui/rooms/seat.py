@@ -9,7 +9,7 @@ the visitor, unless it is an echo (`ui.rooms.late_choices`). The states of a sea
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -347,8 +347,9 @@ def take_seat(code: str) -> Seat | None:
 
 
 @contextmanager
-def follow_room(with_the_page: bool) -> Iterator[None]:
-    """Run a page's stage inside this `with` block, with the page or by itself, below the room's strip."""
+def follow_room(with_the_page: bool, beside: Callable[[Room, str], None]) -> Iterator[None]:
+    """In this block a page's stage runs, with the page or by itself; above it stands the strip of the room. beside: draws what
+    who leads has below the strip, on the pages that a class sees."""
     strip, seat = st.container(key="room-strip"), mine()
     if seat and not with_the_page:
         seat.notice()
@@ -358,6 +359,8 @@ def follow_room(with_the_page: bool) -> Iterator[None]:
     if state.ROOM.get():
         with strip:
             place()
+            if (seat := mine()) and seat.person.leads and seat.page != OWN_PAGE:
+                beside(seat.room, seat.page)
 
 
 def run_part() -> None:

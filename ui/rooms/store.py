@@ -22,7 +22,7 @@ from typing import Any
 from ui.memory.guesses import Guesses
 from ui.rooms.codes import random_code
 from ui.rooms.home import home
-from ui.rooms.questions import KINDS, WRITTEN, Question, Reply, RoomError, line
+from ui.rooms.questions import Question, Reply, RoomError, line, prepare
 
 PEOPLE, QUESTIONS = 300, 50  # at most: people in a room, questions that a room keeps
 ROOMS, OF_NETWORK, OF_BROWSER = 240, 80, 5  # at most: rooms on a server, of those that one network and one browser have opened
@@ -31,8 +31,9 @@ JUST_OPENED = 20.0  # seconds in which the page of who has opened a room may sti
 WRONG, OWN, WITHIN = 600, 30, 60.0  # wrong codes that a network, which a class shares, and a browser may try in so many seconds
 CLOSED = 10_000  # codes of rooms that are over or were dropped, as many of each are remembered
 DAY = 24 * 3600  # seconds for which who has opened a room may open it again
-NAMED, OFFERED = 40, 12  # characters of a name, and choices of a question
+NAMED = 40  # characters of a name
 WORDS = 30  # different free answers that are counted on screen
+PARTS = 40  # folded parts of a page of which it is known whether they are open
 NOWHERE = ("", -1)  # what is pointed at where nothing is
 HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the class
 
@@ -47,7 +48,6 @@ ANSWERS_DROPPED = (
     "This server holds as many answers as it can, so those to your question “{words}” were dropped. Take answers home soon after "
     "you have asked."
 )
-NONE_OF_THEM = "“{right}” is marked as the right answer, but is none of the choices. Mark another one."
 REVEALED = "The right answer is shown, so answers are no longer counted."
 GUESSED = "Too many codes that do not exist came from your {where}. Try again in a minute."
 
@@ -90,6 +90,7 @@ class Room:
     place: str = ""
     mover: Person | None = None
     pointed: tuple[str, int] = NOWHERE
+    opened: dict[str, bool] = field(default_factory=dict)
     fixed: dict[str, Any] = field(default_factory=dict)
     fixed_at: int = 0
     people: dict[str, Person] = field(default_factory=dict)
@@ -163,6 +164,8 @@ class Room:
             self.seen = self.clock()
             if at == self.at:
                 return self.version
+            if place != self.place:
+                self.opened = {}
             self.at, self.mover, self.place, self.version = at, mover, place, self.version + 1
             version = self.version
         self.tell()
@@ -174,6 +177,15 @@ class Room:
         pointed = (link, position) if position >= 0 else NOWHERE
         if person and person.leads and pointed != self.pointed:
             self.pointed = pointed
+            self.tell()
+
+    def open_part(self, who: str, name: str, is_open: bool) -> None:
+        """Who leads opens a folded part of the page, or closes it."""
+        person = self.people.get(who)
+        if person and person.leads:
+            with self.lock:
+                opened = {**{part: state for part, state in self.opened.items() if part != name}, name: is_open}
+                self.opened = dict(list(opened.items())[-PARTS:])
             self.tell()
 
     def fix(self, **fixed: Any) -> None:
@@ -195,20 +207,11 @@ class Room:
                 self.fix(**fixed)
 
     def ask(self, words: str, kind: str, choices: tuple[str, ...] = (), model: str = "", right: str = "") -> Question:
-        """Ask a question, which replaces the previous one. Errors: RoomError for one that cannot be answered."""
-        words, model, right = line(words, 2 * WRITTEN), line(model, WRITTEN), line(right, WRITTEN)
-        offered = tuple(dict.fromkeys(text for choice in choices if (text := line(choice, WRITTEN))))
-        if not words:
-            raise RoomError("Write the question.")
-        if kind not in KINDS:
-            raise RoomError(f"A question asks for {', '.join(KINDS)}.")
-        if kind == "choices" and not 2 <= len(offered) <= OFFERED:
-            raise RoomError(f"Write from 2 to {OFFERED} different choices, each on a line of its own.")
-        if kind == "choices" and right and right not in offered:
-            raise RoomError(NONE_OF_THEM.format(right=right))
+        """Put a question, in the place of the one before. Errors: RoomError for one that cannot be answered."""
+        question = prepare(words, kind, choices, model, right)
         with self.lock:
             self.stop()
-            self.questions.append(question := Question(words, kind, offered if kind == "choices" else (), model, right))
+            self.questions.append(question)
             del self.questions[:-QUESTIONS]
         self.tell()
         return question

@@ -15,7 +15,7 @@ from ui.memory.eviction import Shelf
 from ui.rooms import route, seat
 from ui.rooms.codes import LETTERS
 from ui.rooms.states import Errand, Event
-from ui.rooms.store import BACK, FULL, JUST_OPENED, NOWHERE, Rooms, rooms
+from ui.rooms.store import BACK, FULL, JUST_OPENED, NOWHERE, PARTS, Rooms, rooms
 
 
 def test_a_second_tab_of_who_leads_moves_nobody_until_it_is_used(teacher, monkeypatch):
@@ -189,6 +189,36 @@ def test_the_heads_that_who_leads_switches_on_are_led():
     other.session_state["heads-on"] = (3, [1])
     other.run()
     assert not person(other).follows, "a head of one’s own is one’s own way"
+
+
+def test_what_is_pinned_on_layers_and_in_space_is_led():
+    app, room = lead("layers", "text=The+cat&level=expert")
+    other = follow(room, "layers")
+    pinned = {"pair-key": (1, 3), "layers-head": (2, 1), "lens-layer": 3, "followed": {"space-tokens": 1}}
+    for name, value in pinned.items():
+        app.session_state[name] = value
+    app.run()
+    other.run()
+    assert choices(other, *pinned) == tuple(pinned.values()) and person(other).follows
+
+
+def test_only_who_leads_opens_parts_and_another_page_begins_with_none():
+    room, _ = Rooms(b"", 60).open()
+    leader, _ = room.sit("a", "a", leads=True), room.sit("b", "b")
+    room.move({"page": "type"}, leader, "Type")
+    route.open_part(room, "b", ["more 0", True])
+    for nothing in (None, "more", ["more"], ["more 0", 1], ["more 0", "true"], ["m" * 99, True], {"more": True}):
+        route.open_part(room, "a", nothing)
+    assert room.opened == {}
+    for number in range(PARTS + 5):
+        route.open_part(room, "a", [f"more {number}", True])
+    route.open_part(room, "a", ["more 44", False])
+    news = route.news(room, room.people["b"])["opened"]
+    assert len(news) == PARTS and news["more 43"] and not news["more 44"] and "opened" not in route.news(room, leader)
+    room.move({"page": "type", "text": "The"}, leader, "Type")
+    assert room.opened == news
+    room.move({"page": "layers"}, leader, "Layers")
+    assert room.opened == {}
 
 
 def test_only_who_leads_points_and_only_at_what_may_be_a_token():

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.ui.rooms.seated import Clock, seated
 from ui.rooms import store
+from ui.rooms.questions import KINDS, WRITTEN, Question, RoomError
 from ui.rooms.route import news
-from ui.rooms.store import KINDS, NAMED, WRITTEN, Question, RoomError, Rooms
+from ui.rooms.store import NAMED, Rooms
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["a", "b", "c", "d", ""]))))

@@ -29,6 +29,7 @@ export interface News {
   // for who follows
   place?: string;
   pointed?: Pointed | null;
+  opened?: Record<string, boolean>; // parts that who leads has opened or closed on this page
 }
 
 export interface Question {
@@ -56,6 +57,7 @@ export type Message =
 /** What who leads has fixed for all, by its name. */
 export type Held = Record<string, unknown>;
 export type Pointed = [link: string, position: number];
+export type Part = [name: string, open: boolean];
 
 export interface Draft {
   number?: number; // of the question
@@ -84,6 +86,8 @@ export interface Line {
   tries: number;
   asksSeat: number; // when a seat was asked for
   pointed: Pointed;
+  parts: Record<string, boolean>; // what was opened and closed here as who leads had it
+  looking: number;
   drafts: Draft;
   timer: number;
   asking: number;

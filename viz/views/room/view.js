@@ -7,6 +7,7 @@ import { goThere, haveArrived } from "./elsewhere.js";
 import { keepHeld } from "./held.js";
 import { keepLetters } from "./letters.js";
 import { joinCharts } from "./charts.js";
+import { followParts, tellParts } from "./parts.js";
 import { follow, tellPoints } from "./pointer.js";
 import { drawQuestion, makeQuestion } from "./question.js";
 
@@ -45,6 +46,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   draw(line);
   ask(line);
   tellShown(line);
+  openParts(line);
 }
 
 /** @type {(root: HTMLElement, seat: Header, tell: Tell) => State} */
@@ -110,6 +112,8 @@ function makeLine({ code, who }, view) {
     tries: 0,
     asksSeat: 0,
     pointed: ["", -1],
+    parts: {},
+    looking: 0,
     drafts: { name: "", text: "" },
     timer: 0,
     asking: 0,
@@ -194,6 +198,7 @@ function hear(line, said) {
       () => line.view.seat.large && press(line.view, "seat"), // where its switches stand
     );
     if (said.pointed) follow(line, line.view.seat.follows ? said.pointed : ["", -1]);
+    openParts(line);
     ask(line);
   } else {
     line.wrong = said.wrong ?? "";
@@ -213,6 +218,15 @@ function tend(line) {
 }
 
 // ---------------------------------------------------------------- runs of the page
+
+// Have the parts of the page open that who leads has opened, once the page is the one where who leads is.
+/** @type {(line: Line) => void} */
+function openParts(line) {
+  const { view, news } = line;
+  if (!news?.opened) return; // of who leads
+  if (!view.seat.follows) followParts(line, {});
+  else if (news.version <= view.seat.taken) followParts(line, news.opened);
+}
 
 // One run at a time for what is new, none while the visitor types or presses.
 /** @type {(line: Line) => void} */
@@ -239,12 +253,19 @@ function ask(line) {
 
 function listenForHands() {
   joinCharts();
-  tellPoints(() => {
+  const lead = () => {
     if (!current) return null;
     const { view, socket } = current;
     const leads = view.root.isConnected && view.seat.role === "leads" && socket?.readyState === WebSocket.OPEN;
-    return leads ? (at) => socket.send(JSON.stringify({ point: at })) : null;
-  });
+    return leads ? (/** @type {object} */ told) => socket.send(JSON.stringify(told)) : null;
+  };
+  /** @type {<T>(name: string) => () => ((told: T) => void) | null} */
+  const telling = (name) => () => {
+    const send = lead();
+    return send && ((told) => send({ [name]: told }));
+  };
+  tellPoints(telling("point"));
+  tellParts(telling("open"));
   /** @type {(event: Event) => void} */
   const touch = (event) => {
     if (event.isTrusted) touched = Date.now();
