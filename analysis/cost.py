@@ -261,6 +261,11 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
         name for name in leaves if _gives(leaves[name]) and _part(name, two_stacks)[0] not in ("positions", "unembedding")
     ]
     hooks = [leaves[name].register_forward_hook(lambda module, _, out, name=name: note(name, out)) for name in counted_names]
+    attentions = {name for name, module in network.named_modules() if _computes_scores(name, module)}
+    hooks += [  # their own result goes into their last matrix
+        leaves[f"{name}.output"].register_forward_pre_hook(lambda module, given, name=name: note(f"{name}.score", given[0]))
+        for name in attentions
+    ]
     with torch.inference_mode():
         logits = network(*inputs)
         for hook in hooks:
@@ -278,12 +283,21 @@ def measure(config: TransformerConfig, length: int, target: int | None = None, s
     activations["unembedding", "decoder" if two_stacks else ""] = logits.numel() * BYTES
 
     flops: Counter[tuple[str, str]] = Counter()
-    for path, kinds in counter.get_flop_counts().items():
-        if (name := path.partition(".")[2]) in leaves:
-            flops[_part(name, two_stacks)] += sum(kinds.values())
+    counted = {path.partition(".")[2]: sum(kinds.values()) for path, kinds in counter.get_flop_counts().items()}
+    for name, count in counted.items():
+        if name in leaves:
+            flops[_part(name, two_stacks)] += count
+        elif name in attentions:
+            inner = sum(counted.get(f"{name}.{part}", 0) for part, _ in network.get_submodule(name).named_children())
+            flops[_part(f"{name}.score", two_stacks)] += count - inner
     flops["unembedding", "decoder" if two_stacks else ""] += counter.get_total_flops() - flops.total()  # it is no module
     cache_size = sum(half.numel() * BYTES for pair in (*cache.layers, *cache.source) for half in pair)
     return Measured(dict(parameters), dict(flops), dict(activations), cache_size, seconds)
+
+
+def _computes_scores(name: str, module: torch.nn.Module) -> bool:
+    """Return whether a module is an attention that computes its scores itself, with no module of its own for them."""
+    return bool(re.search(r"\.(attention|cross)$", name)) and not (hasattr(module, "score") or hasattr(module, "cheaper"))
 
 
 def _gives(module: torch.nn.Module) -> bool:

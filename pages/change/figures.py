@@ -157,30 +157,6 @@ def result(draft: Draft, changed: ChangedText, position: int | None) -> list[Par
     return [Part("result", None, draft.words(f"result {section}", **facts))]
 
 
-def outcome(look: Look, changed: ChangedText, before: np.ndarray, after: np.ndarray) -> tuple[str, dict[str, str]]:
-    """Return whether the likeliest outcome is "unchanged", for nothing is, the "same" or an "other", and its chances in words."""
-    first, now = int(before.argmax()), int(after.argmax())
-    spoken = in_hundred if look.beginner else percent  # as beside the bars
-    facts = {
-        "token": named(look.outcome(first)).replace("*", r"\*"),
-        "before": spoken(float(look.model.chances(before)[first])),
-        "after": spoken(float(look.model.chances(after)[first])),
-        "now": named(look.outcome(now)).replace("*", r"\*"),
-    }
-    return "unchanged" if not changed.fitting else "same" if first == now else "other", facts
-
-
-def result(draft: Draft, changed: ChangedText, position: int | None) -> list[Part]:
-    """Return the outcome in one line, for a phone, whose screen ends above the bars; else no part."""
-    look = draft.look
-    if not look.narrow or position is None or case(look) == "number":
-        return []
-    before, after = look.trace.scores_at(position), changed.trace.scores_at(position)
-    assert before is not None and after is not None, "asked where the model predicts"
-    section, facts = outcome(look, changed, before, after)
-    return [Part("result", None, draft.words(f"result {section}", **facts))]
-
-
 def attention(draft: Draft, changed: ChangedText) -> list[Card]:
     """Return pictures of where the chosen head looks with the changes, and where it looked before. The first picture keeps its
     place and selection when the second appears."""

@@ -144,7 +144,7 @@ def test_on_a_phone_the_station_that_lights_up_comes_into_sight_and_its_sentence
     for _ in range(4):
         page.clock.run_for(1750)  # a station
         expect(page.locator(".head.now")).to_be_in_viewport(ratio=1)
-        expect(said(page)).to_be_in_viewport(ratio=1)
+        expect(sentence_of(page)).to_be_in_viewport(ratio=1)
         seen.append(page.evaluate("scrollY"))
     assert seen == sorted(seen) and seen[-1] > 0
 

@@ -228,4 +228,4 @@ def test_what_a_beginner_reads_of_a_square_is_what_was_measured_and_no_more_than
     for outcome in ("back", "some", "none"):
         sentence = text_of_page[f"texts {outcome}"]
         assert "{answer_before}" in sentence and "{answer_after}" in sentence
-        assert "by itself" in sentence.lower() and "need" not in sentence and "somewhere else" not in sentence
+        assert "alone" in sentence.lower() and "need" not in sentence and "somewhere else" not in sentence
