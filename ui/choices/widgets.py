@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -65,13 +66,15 @@ def switch(key: Key[Any], label: str, value: bool = False, place: Any = st, **mo
     """Place a switch; return whether it is on."""
     if (key.in_address or "true").lower() not in ("true", "false"):
         state.complain(key, str(key.in_address), f"the switch “{label}” to be")
+    if key.is_set and not isinstance(key.get(), bool):  # in a family no file that sets it is told that it is a switch
+        state.complain(key, str(key.pop()), f"the switch “{label}” to be")
     return bool(place.toggle(label, value, key=key.name, bind="query-params", **more))
 
 
 def number(key: Key[Any], label: str, least: float, most: float, default: float, step: float | None = None, **more: Any) -> Any:
     """Place a box for a number, of the same type as its default."""
     kind = type(default)
-    check_number(key, label, least, most)
+    check_number(key, label, least, most, kind)
     if not (isinstance(default, int) and is_infinite(key.in_address)):  # over which Streamlit would fall: no whole number is one
         more["bind"] = "query-params"
     bounds = kind(least), kind(most), default, None if step is None else kind(step)
@@ -79,14 +82,21 @@ def number(key: Key[Any], label: str, least: float, most: float, default: float,
 
 
 def slider(key: Key[Any], label: str, least: float, most: float, step: float, **more: Any) -> float:
-    """Place a slider for a number."""
-    check_number(key, label, least, most)
+    """A number on a line."""
+    check_number(key, label, least, most, type(key.default))
     chosen = st.slider(label, least, most, key.default, step, key=key.name, bind="query-params", **more)
     state.keep(key, chosen, key.default)
     return chosen
 
 
-def check_number(key: Key[Any], label: str, least: float, most: float) -> None:
+def check_number(key: Key[Any], label: str, least: float, most: float, kind: type) -> None:
+    """Say so where the address, or the session, has what is no such number; of the session it is dropped, since Streamlit falls
+    over it. kind: int or float, of the number."""
+    if key.is_set and not isinstance(key.get(), kind):  # as a playlist or a lesson writes it
+        with suppress(TypeError, ValueError, OverflowError):
+            key.set(kind(key.get()))
+    if key.is_set and not (isinstance(key.get(), int | float) and least <= key.get() <= most):
+        state.complain(key, str(key.pop()), f"“{label}” at")
     address_value = key.in_address
     try:
         fits = address_value is None or least <= float(address_value) <= most

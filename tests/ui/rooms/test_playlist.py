@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.opening import press
-from tests.ui.rooms.app_visitors import back, choices, follow, person, send
+from tests.ui.rooms.app_visitors import back, choices, follow, lead, person, send
 from ui.rooms.playlist import ENTRIES, LARGEST, NO_PLAYLIST, TOO_LARGE, VERSION, Entry, PlaylistError, read, write
 from ui.rooms.questions import prepare
 
@@ -134,3 +134,19 @@ def test_a_question_is_put_into_the_entry_that_was_added_last(teacher):
     assert entry.question == prepare("Which?", "choices", ("a", "b"), right="b") and room.question is None
     app.button(key="playlist-remove-1").click().run()
     assert app.session_state["playlist"] == () and app.session_state["playlist-at"] == 0
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("type", {"level": "expert", "bars": "10000", "temperature": "-5"}),
+        ("build", {"level": "expert", "build-layers": "100000", "build-bias": "7", "build-norm": "x", "build-heads": "x"}),
+    ],
+    ids=["type", "build"],
+)
+def test_a_page_stands_though_values_are_out_of_its_bounds(page, link):
+    app, room = lead("heads", "level=beginner")
+    app.session_state["playlist"] = read(of({"page": page, "link": link}))
+    press(app.run(), f"Next, 1 of 1: {page.capitalize()}")
+    back(app, page)
+    assert not app.exception and not app.error and room.at["page"] == page
