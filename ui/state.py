@@ -172,12 +172,10 @@ LESSON_FINISHED: Key[tuple[str, ...]] = Key("lesson-finished", ())  # also those
 EXPLAINED: Key[dict[str, str] | None] = Key("explained", None)
 LEARN = link("learn", "Lessons", "Words to know")
 
-PROJECTOR = link("projector", "", "1")  # whether the page is shown large and without the side bar
-
 # A room in which others follow
+PROJECTOR = link("projector", "", "1")  # whether the page is shown large and without the side bar
 ROOM, ROOM_SEAT = link("room", default=""), Key[Any]("room-seat", None)
 ROOM_KEY, ROOM_TROUBLE = Key("room-key", ""), Key("room-trouble", "")  # of who leads it; why there is no seat
-
 PLAYLIST, PLAYLIST_AT = Key[Any]("playlist", ()), Key("playlist-at", 0)  # of who leads; the entry opened or added last, from 1
 
 # The text boxes
@@ -254,13 +252,8 @@ def open_page(page: str) -> None:
     EXPLAINED.set({})
 
 
-def names_in_address() -> set[str]:
-    """Return the names of all choices in the address."""
-    return set(st.query_params.to_dict())
-
-
 def values_in_address() -> dict[str, str]:
-    """Return all choices in the address."""
+    """Return all choices in the address by their names."""
     return st.query_params.to_dict()
 
 

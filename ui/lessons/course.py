@@ -69,7 +69,7 @@ def arrive() -> None:
     state.LESSON_STEP.set(int(number) if number.isdecimal() and len(number) < 4 else 0)
     if not (lesson := current()):
         return
-    if state.names_in_address() - ALONE:
+    if set(state.values_in_address()) - ALONE:
         remember_step(lesson, state.LESSON_STEP.get())
     else:
         begin(lesson, state.LESSON_STEP.get(), {state.MODEL.name: lesson.model_at(state.LESSON_STEP.get())})

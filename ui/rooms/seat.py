@@ -2,8 +2,7 @@
 
 Every run of a page begins with `enter` and ends with `settle`. In between the choices of the room stand in the session, before
 the widgets are placed. A choice that differs, at the beginning of a run, from its value at the end of the last run was touched by
-the visitor, unless it is an echo (`ui.rooms.late_choices`). The states of a seat, and what changes them, are in
-`ui.rooms.states`.
+the visitor, unless it is an echo (`ui.rooms.late_choices`). `ui.rooms.states` has the states of a seat, and their changes.
 """
 
 from __future__ import annotations
@@ -68,9 +67,7 @@ class Seat:
         self.states, self.echoes = Machine(way), Echoes(self.room, self.person)
 
     def happen(self, event: Event, page: str = "") -> None:
-        """Change the seat's states by an event, and tell the room whether this visitor follows. page: the page to which the
-        visitor is sent.
-        """
+        """Change the seat's states, and tell the room whether this visitor follows. page: to which the visitor is sent."""
         self.states.happen(event, page)
         if not self.person.leads and self.person.follows != self.states.follows:
             self.person.follows = self.states.follows
@@ -164,7 +161,7 @@ class Seat:
         if self.applied_choices and self.follows:
             self.echoes.note(self.applied_choices, self.placing_version)  # also of a run that was cut: the browser may have it
         self.applied_choices = {**at, "asked": at["model"]}
-        link = self.settled_choices is None and state.names_in_address() - {
+        link = self.settled_choices is None and set(state.values_in_address()) - {
             state.ROOM.name
         }  # of the visitor's own, which widgets would take
         page = OWN_PAGE if self.states.mirrors and self.page == OWN_PAGE else at["page"]  # where its choices alone are taken

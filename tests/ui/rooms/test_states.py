@@ -117,7 +117,7 @@ class Class:
         patch.setattr(streamlit, "session_state", {})
         patch.setattr(streamlit, "query_params", {})
         patch.setattr(module.state, "say_in_address", lambda key: None)
-        patch.setattr(module.state, "names_in_address", set)
+        patch.setattr(module.state, "values_in_address", dict)
 
     def act(self, act: str, who: int, value: int) -> None:
         visit = self.visits[who]
