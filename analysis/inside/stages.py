@@ -93,6 +93,7 @@ class Stage:
     positions: np.ndarray | None = None
     missing: str | None = None
     held: np.ndarray | None = None  # the positions that there are numbers of; None: all
+    _single: tuple[int, np.ndarray | None] = field(default=(-1, None), init=False, repr=False)  # the last one that was asked for
 
     def __post_init__(self) -> None:
         self.recorded = None if self.recorded is None else read_only(self.recorded)
@@ -139,7 +140,17 @@ class Stage:
         return row_axis_of(self.axes)
 
     def rows(self, positions: np.ndarray | None) -> np.ndarray:
-        """Return the numbers at some positions, or at all recorded ones. Errors: ValueError for positions that were not kept."""
+        """Return the numbers at some positions, or at all recorded ones; of a single position, read-only. Errors: ValueError for
+        positions that were not kept."""
+        if positions is None or len(positions) != 1:
+            return self._rows(positions)
+        position, (last, numbers) = int(positions[0]), self._single
+        if numbers is None or position != last:
+            numbers = read_only(self._rows(positions))
+            self._single = position, numbers
+        return numbers
+
+    def _rows(self, positions: np.ndarray | None) -> np.ndarray:
         if self.held is not None and positions is not None and not np.isin(positions, self.held).all():
             raise ValueError(f"Of {self.name}, only the positions {self.held.min()} to {self.held.max()} are kept here.")
         if self.recorded is None:

@@ -96,10 +96,15 @@ class Draft:
         self.contents: dict[str, Content] = {}
         self.beside: list[Note] = []
         self.pictures: list[Picture] = []
+        self._words: dict[str, str] = {}
 
     def words(self, heading: str, **values: object) -> str:
         """Return the page's words under a heading (see `Words`)."""
-        return self.reader(self.folder, heading, **values)
+        if values:
+            return self.reader(self.folder, heading, **values)
+        if heading not in self._words:  # a list has the same names several times
+            self._words[heading] = self.reader(self.folder, heading)
+        return self._words[heading]
 
     def paragraph(self, *headings: str, **values: object) -> str:
         """Return the page's words under several headings as one paragraph."""

@@ -149,7 +149,8 @@ def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_change
     def cards(word: str, below: str) -> View:
         chips = viz.Part("chips", viz.token_chips(tokens(WORDS)))
         bars = viz.Part("bars", viz.prediction_bars([word, " b"], [0.4, 0.1], ids=[7, 8]), "Press **one** <b>here</b>.", below)
-        return viz.board([viz.Card([chips]), viz.Card([bars], NASTY, 5), viz.Card([viz.Part("none", None, "It failed.")], "", 6)])
+        words = viz.Part("none", None, "It failed.\n\n- once\n- *twice*\n\n- not a list,\nfor this line has no hyphen")
+        return viz.board([viz.Card([chips]), viz.Card([bars], NASTY, 5), viz.Card([words], "", 6)])
 
     page = draw(cards(" forest", "first"))
     expect(page.get_by_role("option")).to_have_count(5)
@@ -157,6 +158,7 @@ def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_change
     expect(page.locator("strong")).to_have_text("one")
     expect(page.get_by_text("<b>here</b>")).to_be_visible()
     expect(page.get_by_text("It failed.")).to_be_visible()
+    expect(page.get_by_role("listitem")).to_have_text(["once", "twice"])
     page.evaluate("window.kept = document.querySelector('[role=option]')")
     redraw(page, cards(" field", "second"))
     expect(page.get_by_role("button").first).to_have_accessible_name("field, 40.0 %")
