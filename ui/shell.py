@@ -150,10 +150,11 @@ def live(
 ) -> None:
     """Render a page with text boxes: a keystroke reruns the boxes and `draw`, but not the heading.
 
-    folder: of the page's words; draw: returns what the line needs, None without one; reads: whether the page shows what the model
-    makes of the text; answers: whether a button beside an answer has it continued; purpose: as of `heading`; beneath: places what
-    stands between heading and boxes, which a keystroke leaves as it is; reads_model: whether the page shows anything of the model
-    in use, and so nothing while a link's model is still loading; hides_boxes: asks whether what is chosen uses no text."""
+    folder: that of the page's words; draw: returns the page's part for the line, None without one; reads: whether the page shows
+    results of the model for the text, so that it matters how much of it the model can read; answers: whether a button beside an
+    answer continues it; purpose: as in `heading`; beneath: places content between heading and boxes, which a keystroke does not
+    change; reads_model: whether the page depends on the model in use, and so shows nothing while a link's model is loading;
+    hides_boxes: asks whether the page, as it is set, uses no text."""
 
     drawn_before = told_with_the_page = False
     explained: set[str] = set()

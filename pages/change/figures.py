@@ -59,11 +59,15 @@ def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects
         takes=("model", "trace"),
         known={} if part_effects is None else {"effects": part_effects},
     )
-    of_model = "" if look.model.info.queries else " no mean"
-    above, below = draft.words(f"board{of_model}"), [draft.words(f"board more{of_model}")]
+    above, below = draft.words(f"board{of_model(look)}"), [draft.words(f"board more{of_model(look)}")] * look.beginner
     if part_effects is not None:
         below.insert(0, draft.words(draft.heading_for("effects", case(look)), **strongest(look, part_effects)))
     return draft.picture(drawing, above, "\n\n".join(below))
+
+
+def of_model(look: Look) -> str:
+    """Return the end of the headings on what a click changes: a mean only where heads can be given one."""
+    return "" if look.model.info.queries else " no mean"
 
 
 def case(look: Look) -> str:

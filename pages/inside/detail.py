@@ -52,8 +52,8 @@ def straight(draft: Draft, stage: inside.Stage) -> str:
 
 
 def add_end(draft: Draft, here: OpenStage, main: Picture, facts: dict[str, object], above: str = "") -> None:
-    """Add the first or the last stage of the model: its main picture, and below it how its number came about, or what was
-    followed back to it. The number of the last stage is that of a token in the vocabulary, which says nothing to beginners."""
+    """Add the first or the last stage of the model: its main picture, and below it the calculation of its number, or the number
+    that was followed back to it. That of the last stage is a token's place in the vocabulary, which says nothing to beginners."""
     parts = [Part("words", None, formulas.explanation(draft, here.stage, facts)), draft.picture(main, above)]
     if not (here.look.beginner and here.stage.name == "choice"):
         heading = draft.heading_for(f"cell {here.stage.name}", formulas.case(here.stage))

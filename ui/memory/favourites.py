@@ -21,8 +21,8 @@ _favourites: WeakKeyDictionary[LanguageModel, dict[str, Favourite]] = WeakKeyDic
 @dataclass(frozen=True)
 class Favourite:
     """The head that newcomers see first, its kind and the strength of that: "previous", its mean weight on the previous token;
-    "single", the largest weight of its row where a label is read; "induction", that on the tokens after earlier copies; "lookup",
-    in cross-attention, how sharply it looks up each word (`analysis.heads.lookup`)."""
+    "single", the largest weight of its row where a label is read; "induction", its mean weight on the tokens after earlier
+    copies; "lookup", in cross-attention, how sharply it looks up each word (`analysis.heads.lookup`)."""
 
     layer: int
     head: int
@@ -47,8 +47,8 @@ def previous_scores(model: LanguageModel, kind: str = "self") -> pd.DataFrame:
 
 def favourite(model: LanguageModel, kind: str = "self") -> Favourite:
     """Return the head of a model that looks most at the previous token, unless another was preferred; in cross-attention, the
-    head that looks up each word most sharply while the model repeats a few sentences. Of a classifier none of whose heads
-    clearly looks at the previous token, return the head that looks most at a single token where the label is read."""
+    head that looks up each word most sharply while the model repeats a few sentences. Of a classifier without a head that clearly
+    looks at the previous token: the head that looks most at a single token where the label is read."""
     known = _favourites.setdefault(model, {})
     if kind not in known:
         known[kind] = _sharpest(model) if kind == "cross" else _nearest(previous_scores(model, kind))
@@ -68,7 +68,7 @@ def _nearest(scores: pd.DataFrame) -> Favourite:
 
 
 def _single(model: LanguageModel) -> Favourite | None:
-    """The head that looks most at a single token where a label is read, on average over sentences; None if no head is clear."""
+    """Return the head that looks most at a single token where a label is read (mean over texts); None if none is clear."""
     from analysis.samples import SENTENCES, Unspelt, check_spelling, pairs_of
 
     try:
@@ -82,7 +82,7 @@ def _single(model: LanguageModel) -> Favourite | None:
 
 
 def _largest_weights(model: LanguageModel, text: str) -> np.ndarray:
-    """The largest weight that each head gives to one of the typed tokens where a label is read, [layers, heads]."""
+    """Return the largest weight that each head gives to one of the typed tokens where a label is read, [layers, heads]."""
     from models.numbers.ragged import stacked
 
     trace = model.trace(text)

@@ -115,7 +115,7 @@ class Draft:
         return self.reader.heading_for(self.folder, heading, self.look.case if case is None else case)
 
     def say(self, heading: str, fold: str = "", /, **values: object) -> None:
-        """Add what the page says under a heading to the column of words, as quiet text. fold: as of `Note`."""
+        """Add the page's words under a heading to the column of words, as quiet text. fold: as in `Note`."""
         if text := self.words(heading, **values):
             self.beside.append(Note(text, fold=fold))
 

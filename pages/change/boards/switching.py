@@ -38,6 +38,8 @@ def add(draft: Draft, settings: Settings, reading: Switched) -> None:
         *([] if look.beginner else [Card([draft.part("The dials", head_dials, settings)], draft.words("title dials"))]),
         Card([Part("warning", None, draft.words("warning"))]),
     ]
+    if not look.beginner:  # what the board means in full, below all that one looks at
+        cards.append(Card([Part("more", None, draft.words(f"board more{figures.of_model(look)}"))]))
     draft.add_cards(KEY, cards, "The model and its changes", answers="" if result else "bars")
 
 

@@ -37,7 +37,7 @@ def add_doubt(draft: Draft, request: Request, explanation: Explanation, evidence
 
 
 def say(draft: Draft, request: Request, heading: str, fold: str = "", /, **values: object) -> None:
-    """Say what stands under a heading; what is for covered tokens where a model has them covered, and there are such words."""
+    """Say the words under a heading, in the variant for covered tokens if the model covers them and the page has that variant."""
     masked = f"{heading} masked"
     first, second = (plain(f"“{named(draft.look.outcome(id))}”") for id in (request.token, request.against or 0))
     kind = "evidence contrast" if request.against is not None else "evidence" if request.chance else "evidence number"
