@@ -76,7 +76,7 @@ function lengthOf(root, heading) {
 // A heading in the ink and font of the picture, as SVG.
 /** @type {(page: Page, root: Element, heading: string, x: number, y: number) => string} */
 function headingAt(page, root, heading, x, y) {
-  const ink = painted("fill", getComputedStyle(root).color);
+  const ink = painted("fill", page.look.to?.ink ?? getComputedStyle(root).color);
   page.families.add(family(root));
   return tag(
     "text",
