@@ -82,7 +82,8 @@ def test_what_a_window_shows_is_exact_and_the_window_follows_the_text(open_page,
     attention = model.trace(text).attention["self"]
     seen = scope(attention, queries=(444, 699), keys=(100, 163))
     outside = attention[1][2, 444:].sum(-1) - seen[1][2].sum(-1)
-    assert re.search(r"([\d.]+)\s% of the attention", page.locator(".hl-overview .note").inner_text())[1] == f"{100 * outside.mean():.3g}"
+    note = page.locator(".hl-overview .note").inner_text()
+    assert re.search(r"([\d.]+)\s% of the attention of", note)[1] == f"{100 * outside.mean():.3g}" and "](#" not in note
     page.wait_for_function(f"() => {{ const z = {DRAWN}; return z.length === 256 && z[0].length === 64; }}", timeout=WAIT)
     np.testing.assert_allclose(np.array(page.evaluate(DRAWN)) / 100, seen[1][2], atol=1e-6)
     names = page.evaluate("(({ x, y }) => [x[0], y[0]])(document.querySelector('.js-plotly-plot').data[0])")

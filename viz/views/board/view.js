@@ -3,6 +3,7 @@
 
 import { unpack } from "../../shared/bytes.js";
 import { element } from "../../shared/element.js";
+import { hidden, holding, inline } from "../../shared/prose.js";
 import { mountOn, stateOf } from "../../shared/state.js";
 import { makeFold } from "./fold.js";
 import { watchRows } from "./rows.js";
@@ -155,30 +156,4 @@ function block(paragraph) {
     "ul",
     lines.map((line) => holding("li", inline(line.slice(BULLET.length)))),
   );
-}
-
-const STAR = "\u0001"; // a backslash makes a star a star, and a bracket a bracket
-const BRACKET = "\u0002";
-/** @type {(text: string) => string} */
-const hidden = (text) => text.replaceAll("\\*", STAR).replaceAll("\\[", BRACKET);
-/** @type {(piece: string) => string} */
-const plain = (piece) => piece.replaceAll(STAR, "*").replaceAll(BRACKET, "[");
-const EXPLAINED = /^\[([^\]]*)\]\((#w-[a-z0-9-]+)\)$/;
-
-/** @type {(text: string) => (string | HTMLElement)[]} */
-function inline(text) {
-  return text.split(/(\*\*[^*]+\*\*|\*[^*]+\*|`[^`]+`|\[[^\]]*\]\(#w-[a-z0-9-]+\))/).map((piece) => {
-    if (/^\*\*.+\*\*$/.test(piece)) return holding("strong", inline(piece.slice(2, -2)));
-    if (/^\*.+\*$/.test(piece)) return holding("em", inline(piece.slice(1, -1)));
-    if (/^`.+`$/.test(piece)) return element("code", "", plain(piece.slice(1, -1)));
-    const [, word, href] = piece.match(EXPLAINED) ?? [];
-    return href ? Object.assign(element("a", "", plain(word)), { href }) : plain(piece);
-  });
-}
-
-/** @type {(tag: "strong" | "em" | "p" | "ul" | "li", nodes: (string | HTMLElement)[]) => HTMLElement} */
-function holding(tag, nodes) {
-  const node = element(tag);
-  node.append(...nodes);
-  return node;
 }

@@ -9,6 +9,7 @@ import { element, makeTool, write } from "../../shared/element.js";
 import { onMove } from "../../shared/hover.js";
 import { lookUp } from "../../shared/lookup.js";
 import { roughly } from "../../shared/number.js";
+import { writeProse } from "../../shared/prose.js";
 import { stateOf } from "../../shared/state.js";
 
 /** @typedef {import("./types").Both} Both */
@@ -38,7 +39,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   Object.assign(state, { header, tell: setTriggerValue });
   adopt(state, before);
   state.stage.setAttribute("aria-label", `${header.label}. Arrows move it, Shift and arrows resize it, plus and minus too.`);
-  write(state.note, header.note);
+  writeProse(state.note, header.note);
   state.note.hidden = !header.note;
   state.boxes.hidden = !header.boxes;
   state.axes.forEach((axis, i) => write(axis, (header.boxes ? AXES : PLAIN_AXES)[i]));
