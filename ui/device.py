@@ -6,6 +6,9 @@ import re
 
 import streamlit as st
 
+from ui.state import Key
+
+NAME: Key[str | None] = Key("device", None)  # as the browser gives it, once a visit: Streamlit reads all headers for one
 TOUCHED = re.compile("Mobi|Android|iPhone|iPad")  # telephones and tablets
 
 
@@ -20,4 +23,6 @@ def is_phone() -> bool:
 
 
 def _name() -> str:
-    return st.context.headers.get("User-Agent") or ""
+    if (name := NAME.get()) is None:
+        NAME.set(name := st.context.headers.get("User-Agent") or "")
+    return name

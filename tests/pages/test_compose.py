@@ -354,7 +354,7 @@ def test_space_composes_what_a_run_mounts(folders, traces, kind, level, part):
 def test_space_composes_all_that_is_chosen(folders, traces):
     more = "level=expert&colour=Norm&measure=Scaled&dimensions=2-D&special=false&stack=Decoder"
     app = open_page("space", "encoder-decoder", folders["encoder-decoder"], more)
-    app.session_state["space-view-followed"] = 1
+    app.session_state["followed"] = {"space-view": 1}
     app = finish(app.run())
     choices = {"level": "expert", "special": False}
     seen = look("encoder-decoder", folders["encoder-decoder"], traces[-1], app, choices)

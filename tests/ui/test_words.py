@@ -25,6 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 def words_for_browser(monkeypatch, folder: Path, browser: dict[str, str]) -> str:
     monkeypatch.setattr(device, "st", SimpleNamespace(context=SimpleNamespace(headers=browser)))
+    device.NAME.pop()
     return words(folder, "share", name="“dog”", share=58)
 
 
