@@ -19,7 +19,7 @@ from ui.words import say, words
 if TYPE_CHECKING:
     from models.training.live import Training
 
-OWN_READ = "The model now reads its own example, in the box above, on all pages."
+OWN_READ = "The model now reads its own example on all pages."
 YOURS_READ = "The model now reads your text, on all pages."
 
 
