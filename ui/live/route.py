@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from starlette.websockets import WebSocketDisconnect
+from threadpoolctl import threadpool_limits
 
 from models.errors import Cancelled
 from ui.live import answers
@@ -28,6 +29,7 @@ SILENT = 1800.0  # seconds without a message after which a line ends; the next k
 THREADS = 32  # most wait: what waits for the same model is read in one pass, and turns bound what works at a time
 
 _composing = ThreadPoolExecutor(THREADS, thread_name_prefix="line")
+threadpool_limits(1, "blas")  # on small arrays numpy's own threads mostly wait for each other, as in `ui.memory.jobs`
 
 
 class Line:

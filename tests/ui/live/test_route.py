@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import struct
 import subprocess
 import sys
@@ -355,3 +356,10 @@ def test_any_keys_presses_pauses_and_commits_end_in_the_board_of_the_last_text(a
     assert numbers == sorted(set(numbers))
     expected = replace(choices, token=None) if visit.lost == visit.run else choices
     assert board(wire.answers[-1])[1] == composed(text, expected)
+
+
+def test_numpy_leaves_the_other_cores_alone_where_lines_are_answered():
+    code = "import ui.live.route, threadpoolctl\nprint({info['num_threads'] for info in threadpoolctl.threadpool_info()})"
+    given = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | given, capture_output=True, text=True)
+    assert run.stdout.strip() == "{1}", run.stderr
