@@ -6,9 +6,8 @@ import re
 
 import streamlit as st
 
-from ui.state import Key
+from ui import state
 
-NAME: Key[str | None] = Key("device", None)  # as the browser gives it, once a visit: Streamlit reads all headers for one
 TOUCHED = re.compile("Mobi|Android|iPhone|iPad")  # telephones and tablets
 
 
@@ -23,6 +22,6 @@ def is_phone() -> bool:
 
 
 def _name() -> str:
-    if (name := NAME.get()) is None:
-        NAME.set(name := st.context.headers.get("User-Agent") or "")
-    return name
+    if not state.DEVICE.is_set:  # once a visit: Streamlit reads all headers for one
+        state.DEVICE.set(st.context.headers.get("User-Agent") or "")
+    return state.DEVICE.get()

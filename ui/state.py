@@ -196,7 +196,7 @@ FAVOURITES_NEXT = Key[Any]("favourites-next", (), cleared_by_step=True)  # of a 
 OTHER_MODEL, OTHER_TOKENIZER = link("other-model"), link("other-tokenizer")  # beside it, for a comparison
 
 # What the server keeps for a visitor
-LOOKER, CANCELLED, TRAINING = Key("looker", ""), Key[Any]("cancelled", None), Key("training", "")
+LOOKER, CANCELLED, TRAINING, DEVICE = Key("looker", ""), Key[Any]("cancelled", None), Key("training", ""), Key("device", "")
 TRAINING_LEFT = Key("training-left", "")  # what the server has let go of it, as a sentence
 
 # What several pages show, or open another page with

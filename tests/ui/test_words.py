@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ui import device
+from ui import device, state
 from ui.words import words
 
 TEXT = """## share
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 def words_for_browser(monkeypatch, folder: Path, browser: dict[str, str]) -> str:
     monkeypatch.setattr(device, "st", SimpleNamespace(context=SimpleNamespace(headers=browser)))
-    device.NAME.pop()
+    state.DEVICE.pop()
     return words(folder, "share", name="“dog”", share=58)
 
 
