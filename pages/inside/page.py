@@ -30,7 +30,7 @@ from ui.show import choice, picture
 
 @dataclass
 class Open:
-    """What a run has placed of the open stage. board: its own; more: pictures of its panel; tokenizer: the other one beside the
+    """The open stage as a run has placed it. board: its own; more: pictures of its panel; tokenizer: the other one beside the
     model's own; columns: the count of numbers and the number for which there is a slider, and where it stands; is_whole: whether
     all of it was placed."""
 

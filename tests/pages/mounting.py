@@ -1,4 +1,4 @@
-"""What a page has mounted, compared with what is composed on a plain thread and with what the line answers."""
+"""Comparisons of the bytes that a page has mounted with what is composed on a plain thread and with what the line answers."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def assert_answered(app: AppTest, traces: list[Trace], *keys: str) -> None:
 
 
 def figure_data(figure: str | bytes) -> dict[str, dict]:
-    """What a figure shows, of its JSON; Streamlit brings a template of its own."""
+    """The data and layout of a figure from its JSON; Streamlit adds its own template."""
     parts = json.loads(figure)
     return {"data": parts["data"], "layout": {name: value for name, value in parts["layout"].items() if name != "template"}}
 
 
 def content(board: Board) -> dict[str, object]:
-    """What a board has, as values that can be compared."""
+    """The contents of a board, as values that can be compared."""
     return {
         key: part.rows.to_csv() if isinstance(part, Table) else data(part.drawn) if isinstance(part, Picture) else part
         for key, part in board.contents.items()
@@ -75,7 +75,7 @@ def mounted(app: AppTest) -> list[bytes]:
 
 
 def on_a_plain_thread(work: Callable[[], T]) -> T:
-    """What it gives on a thread that no page runs on."""
+    """The result of work on a thread that no page runs on."""
     results = list[T]()
 
     def run() -> None:
