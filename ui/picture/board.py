@@ -69,7 +69,7 @@ class Board:
 
     @property
     def frame(self) -> Frame | None:
-        """What a page places around the views; None where some of it is a picture of the text that Streamlit draws."""
+        """The surroundings of the views; None if a picture of the text that Streamlit draws is among them."""
         around = [(key, fixed(content)) for key, content in self.contents.items()]
         return None if any(content is TEXT for _, content in around) else (tuple(around), self.beside)
 

@@ -180,7 +180,7 @@ class Room:
             self.tell()
 
     def open_part(self, who: str, name: str, is_open: bool) -> None:
-        """Who leads opens a folded part of the page, or closes it."""
+        """Open or close a folded part of the page, as the leader has done."""
         person = self.people.get(who)
         if person and person.leads:
             with self.lock:

@@ -1,4 +1,4 @@
-"""What a page places around the views of a board, by which the line knows whether it may draw them."""
+"""The surroundings of the views of a board, by which the line knows whether it may draw them."""
 
 from __future__ import annotations
 
