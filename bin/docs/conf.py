@@ -27,6 +27,7 @@ default_role = "code"  # docstrings write code in single backticks
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False
 autodoc_typehints = "signature"
+autodoc_use_type_comments = False  # we have none, and each function would be parsed for them
 autodoc_default_options = {"members": True, "undoc-members": False}
 toc_object_entries = False
 nitpicky = False
