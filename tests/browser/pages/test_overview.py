@@ -17,9 +17,18 @@ def ready(page: Page) -> Page:
     return page
 
 
-@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
-def test_the_whole_picture_is_in_sight(open_page, level):
-    page = ready(open_page(f"/overview?level={level}", dark=level == "expert"))
+@pytest.mark.parametrize(
+    ("level", "model"),
+    [
+        ("beginner", "writer"),
+        ("intermediate", "filler"),
+        ("intermediate", "translator"),
+        ("beginner", "sorter"),
+        ("expert", "writer"),
+    ],
+)
+def test_the_whole_picture_is_in_sight(open_page, level, model):
+    page = ready(open_page(f"/overview?level={level}&model={model}", dark=level == "expert"))
     place = page.locator(".hl-stations-view").bounding_box()
     assert place and place["y"] + place["height"] <= 800
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
