@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from math import prod
 from pathlib import Path
 
 import streamlit as st
@@ -24,8 +25,17 @@ def place() -> None:
     """Place the line."""
     info = loaded.info(picker.in_use())
     task = trained.task if (trained := trainings.find(info.name)) else ""
-    facts = {"name": plain(picker.shorten(info.name)), "count": count(info.parameters), "task": plain(task)}
+    parameters = info.parameters or parameters_in(WEIGHTS / info.name / "model.safetensors")  # 0 while the writer loads
+    facts = {"name": plain(picker.shorten(info.name)), "count": count(parameters), "task": plain(task)}
     st.caption(words(HERE, heading_of(info), **facts))
+
+
+@cache
+def parameters_in(file: Path) -> int:
+    """Return how many numbers a file of safetensors holds, as its header says, without loading it."""
+    with file.open("rb") as weights:
+        header = json.loads(weights.read(int.from_bytes(weights.read(8), "little")))
+    return sum(prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
 
 
 def heading_of(info: ModelInfo) -> str:

@@ -8,9 +8,11 @@ import re
 import pytest
 
 import models
+from models.catalog import WEIGHTS
+from models.info import ModelInfo
 from models.numbers.sizes import count
 from pages.type import model_line
-from pages.type.model_line import has_read_facts, heading_of
+from pages.type.model_line import has_read_facts, heading_of, parameters_in
 from tests.models.networks import network, tokenizer
 from tests.pages.levels import read
 from tests.pages.opening import open_link
@@ -30,6 +32,19 @@ def test_a_model_that_ships_has_a_line_of_its_own_at_every_level(name):
 def test_the_line_has_the_number_of_parameters():
     words = read(open_link("type", "text=The+cat"))
     assert f"It has {count(models.load('writer').info.parameters)} numbers" in words and "has read old novels" in words
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_the_number_is_known_before_the_model_is_loaded(name):
+    assert parameters_in(WEIGHTS / name / "model.safetensors") == models.load(name).info.parameters
+
+
+def test_the_line_has_the_number_while_the_writer_loads(monkeypatch):
+    monkeypatch.setattr(loaded, "info", lambda name: ModelInfo(name, "decoder", 0, 0, 0, 0, 0, None, 0, ""))
+    lines = []
+    monkeypatch.setattr(model_line.st, "caption", lines.append)
+    model_line.place()
+    assert "It has 6.92 million numbers" in lines[0]
 
 
 def test_a_model_from_elsewhere_is_named_by_its_kind(tmp_path, monkeypatch):
