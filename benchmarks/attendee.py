@@ -45,10 +45,9 @@ class Attendee(Visitor):
         """Where several processes serve, to the one that has the room, by a cookie as a browser gets it."""
         asked = Request(f"{self.origin}/rooms/{self.room}/there", method="POST", headers={"Origin": self.origin})
         with urlopen(asked, timeout=AGAIN) as answer:
-            given = [one.partition(";")[0] for one in answer.headers.get_all("Set-Cookie", [])][
-                -1:
-            ]  # the proxy's own is before it
-        self.headers["Cookie"] = "; ".join(filter(None, (self.headers.get("Cookie"), *given)))
+            cookies = [header.partition(";")[0] for header in answer.headers.get_all("Set-Cookie", [])]
+        last = cookies[-1:]  # the proxy's own is before it
+        self.headers["Cookie"] = "; ".join(filter(None, (self.headers.get("Cookie"), *last)))
 
     async def __aexit__(self, *_) -> None:
         await self.hang_up()
@@ -77,8 +76,8 @@ class Attendee(Visitor):
     async def hear(self) -> None:
         with suppress(ConnectionClosed):
             async for raw in self.line:
-                if (said := json.loads(raw)) is not None:
-                    self.news = self.news | said if "version" not in said else said
+                if (message := json.loads(raw)) is not None:
+                    self.news = self.news | message if "version" not in message else message
                     await self.follow()
                     self.changed.set()
 
@@ -114,8 +113,8 @@ class Attendee(Visitor):
                     return
                 await self.changed.wait()
 
-    def read(self, delta, now: float) -> None:
-        super().read(delta, now)
+    def read(self, delta, arrival: float) -> None:
+        super().read(delta, arrival)
         element = delta.new_element
         kind = element.WhichOneof("type")
         if kind == "text_input" and element.text_input.label == "Your text" and element.text_input.set_value:
@@ -124,6 +123,6 @@ class Attendee(Visitor):
             header, _ = unpacked(element.bidi_component.bytes)
             if "taken" in header:
                 self.seat, self.strip, self.strip_fragment = header, element.bidi_component.id, delta.fragment_id
-                self.had.setdefault(header["taken"], now)
+                self.had.setdefault(header["taken"], arrival)
                 self.changed.set()
                 asyncio.get_running_loop().create_task(self.follow())

@@ -78,8 +78,8 @@ def headlight(network) -> Way:
         maps, logits = attention[LAYER], model.unembed(hidden[-1][-1:])
         return maps, (calls, hidden, maps, logits)
 
-    def arrays(kept):
-        calls, hidden, maps, _ = kept
+    def arrays(outputs):
+        calls, hidden, maps, _ = outputs
         return [*(tensor for call in calls for tensor in (*call.tensors(), call.mask, call.bias)), hidden, maps]
 
     return Way(OURS, read, arrays)
@@ -90,7 +90,7 @@ def eager(network) -> Way:
     other = gpt2.twin(network, "eager")
 
     def read(ids):
-        out = other(**gpt2.given(ids), output_attentions=True)
+        out = other(**gpt2.inputs_for(ids), output_attentions=True)
         return out.attentions[LAYER][0], out
 
     return Way("transformers, eager, output_attentions", read, lambda out: out.attentions)

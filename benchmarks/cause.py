@@ -49,14 +49,14 @@ LAYERS = 6  # of the writer
 
 def timed(ways: dict[str, Callable[[], object]], rounds: int, clock: str) -> dict[str, float]:
     """Median seconds of each way; they take turns."""
-    now, took = CLOCKS[clock], {name: [] for name in ways}
+    read_clock, took = CLOCKS[clock], {name: [] for name in ways}
     for way in ways.values():
         way()
     for _ in range(rounds):
         for name, way in ways.items():
-            began = now()
+            began = read_clock()
             way()
-            took[name].append(now() - began)
+            took[name].append(read_clock() - began)
     return {name: statistics.median(some) for name, some in took.items()}
 
 
@@ -90,8 +90,8 @@ def random_gpt2(length: int) -> tuple[HuggingFaceModel, Trace, Trace]:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(vocabularies.WordLevel({"?": 0}, unk_token="?")))
     model = HuggingFaceModel(gpt2.twin(gpt2.load(), "sdpa"), tokenizer, "decoder", name="random")
     tokens = [Token(id, "", 0, 0) for id in gpt2.tokens(length)[0].tolist()]
-    one, two = (model.trace_tokens("", some, 0, None) for some in (tokens, tokens[::-1]))
-    return model, one, two
+    trace, backwards = (model.trace_tokens("", some, 0, None) for some in (tokens, tokens[::-1]))
+    return model, trace, backwards
 
 
 def say(name: str, tokens: int, count: int, took: dict[str, float]) -> None:
@@ -103,17 +103,17 @@ def compare(what: str, chosen: argparse.Namespace) -> None:
     """Batches, the loop and TransformerLens, printed. what: of `WAYS`."""
     title = {"heads": "all heads off, one by one", "patches": "the stream patched, layer × position"}[what]
     print(f"\n| {title} | in batches | in a loop | TransformerLens, in a loop |\n|---|---|---|---|")
-    writer, notes, found = models.load("writer"), [], []
+    writer, notes, ratios = models.load("writer"), [], []
     trace = writer.trace(TEXT)
     backwards = writer.trace([trace.tokens[0].id, *(token.id for token in trace.tokens[:0:-1])])
     took = timed(ways := WAYS[what](writer, trace, backwards), chosen.rounds, chosen.clock)
-    found.append(("the writer", took["in a loop"] / took["in batches"]))
+    ratios.append(("the writer", took["in a loop"] / took["in batches"]))
     say("the writer", len(trace.tokens), len(ways["in batches"]()), took)
-    for length in (one for one in chosen.lengths if what == "heads" or one <= PATCHED_TOKENS):
-        model, one, two = random_gpt2(length)
-        ways = WAYS[what](model, one, two)
+    for length in (length for length in chosen.lengths if what == "heads" or length <= PATCHED_TOKENS):
+        model, trace, backwards = random_gpt2(length)
+        ways = WAYS[what](model, trace, backwards)
         took = timed(ways, chosen.rounds, chosen.clock)
-        found.append(("GPT-2 small's size", took["in a loop"] / took["in batches"]))
+        ratios.append(("GPT-2 small's size", took["in a loop"] / took["in batches"]))
         mine = ways["in batches"]()
         if chosen.peers:
             asked = {
@@ -132,7 +132,7 @@ def compare(what: str, chosen: argparse.Namespace) -> None:
                 notes.append(f"TransformerLens could not be measured: {error}")
         say("GPT-2 small's size", length, len(mine), took)
     print("", *notes, sep="\n")
-    for name, ratio in found:
+    for name, ratio in ratios:
         verdict = "met" if ratio >= AIMS[name] else "missed"
         print(f"Aim: batches at least {AIMS[name]} times as fast as the loop, {name}: {ratio:.1f}, {verdict}.")
 
@@ -163,8 +163,8 @@ def press_all(count: int) -> None:
     with serve() as server, sync_playwright() as playwright:
         browser = launch(playwright, chromium)
         for level in ("beginner", "expert"):
-            told, ratios[level] = row(level, in_turns(browser, server.url, f"level={level}", head, count))
-            print(told, flush=True)
+            line, ratios[level] = row(level, in_turns(browser, server.url, f"level={level}", head, count))
+            print(line, flush=True)
         browser.close()
     print()
     for level, ratio in ratios.items():

@@ -81,10 +81,10 @@ def serve_headlight(processes: int) -> Iterator[Server]:
 def used(processes: Sequence[psutil.Process]) -> tuple[float, float]:
     """Seconds of processor, and bytes of memory, of processes and of all that they have started."""
     seconds, memory = 0.0, 0.0
-    for one in (each for process in processes for each in (process, *process.children(recursive=True))):
+    for process in (each for parent in processes for each in (parent, *parent.children(recursive=True))):
         with suppress(psutil.NoSuchProcess):  # a worker of Ray's may have ended
-            held = one.memory_full_info()
-            seconds, memory = seconds + sum(one.cpu_times()[:2]), memory + getattr(held, "pss", held.rss)
+            held = process.memory_full_info()
+            seconds, memory = seconds + sum(process.cpu_times()[:2]), memory + getattr(held, "pss", held.rss)
     return seconds, memory
 
 
@@ -102,13 +102,13 @@ async def crowd(url: str, server: Sequence[psutil.Process], answered, query: dic
 
 async def room(url: str, server: Sequence[psutil.Process], answered, size: int, seconds: float) -> Counts:
     """One types for so long, and so many follow in a room: what it came to for them."""
-    count, now = round(seconds / EVERY), Lesson()
+    count, outcome = round(seconds / EVERY), Lesson()
     async with AsyncExitStack() as stack:
         teacher = await stack.enter_async_context(Teacher(url))
         await teacher.join()
-        class_ = await fill(url, size, server[0], stack, now)
-        if now.wrong:
-            raise SystemExit(now.wrong[0])
+        class_ = await fill(url, size, server[0], stack, outcome)
+        if outcome.wrong:
+            raise SystemExit(outcome.wrong[0])
         for pupil in class_:
             pupil.answered = answered
         await asyncio.sleep(REST)
@@ -162,27 +162,27 @@ def main() -> None:
     parser.add_argument("--replicas", type=int, nargs="+", default=[], help="that read for one process, R1, R2; needs Ray")
     parser.add_argument("--nodes", type=int, default=1, help="of Ray, among which the replicas are shared out")
     parser.add_argument("--followers", type=int, default=0, help="of a room in which one types")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     os.environ["HEADLIGHT_ROOM_SECRET"] = SECRET
     head = f"{'':14}{'visitors':>9}{'texts':>7}{'answered':>9}{'a second':>9}{'median ms':>10}{'p95 ms':>8}{'last text':>10}"
     print(head + f"{'CPU ms':>8}{'kB':>7}{'messages':>9}{'memory MB':>10}{'errors':>7}")
-    if given.only in (None, "bare echo"):
+    if arguments.only in (None, "bare echo"):
         with serve(APPS / "echo.py") as server:
-            measure("bare echo", server, echoed, {}, given)
-        if given.followers:
+            measure("bare echo", server, echoed, {}, arguments)
+        if arguments.followers:
             with serve(APPS / "room.py") as server:
-                follow("bare echo", server, echoed, given)
-    for processes in given.processes if given.only in (None, "Headlight") else ():
+                follow("bare echo", server, echoed, arguments)
+    for processes in arguments.processes if arguments.only in (None, "Headlight") else ():
         with serve_headlight(processes) as server:
             name = "Headlight" + f", {processes}" * (processes > 1)
-            measure(name, server, drawn, TYPING, given, processes)
-            if given.followers:
-                follow(name, server, drawn, given)
-    for count in given.replicas if given.only in (None, "Headlight") else ():
-        with serve_replicas(count, given.nodes) as (server, ray):
-            measure(f"Headlight, R{count}", server, drawn, TYPING, given, beside=ray)
-            if given.followers:
-                follow(f"Headlight, R{count}", server, drawn, given, ray)
+            measure(name, server, drawn, TYPING, arguments, processes)
+            if arguments.followers:
+                follow(name, server, drawn, arguments)
+    for count in arguments.replicas if arguments.only in (None, "Headlight") else ():
+        with serve_replicas(count, arguments.nodes) as (server, ray):
+            measure(f"Headlight, R{count}", server, drawn, TYPING, arguments, beside=ray)
+            if arguments.followers:
+                follow(f"Headlight, R{count}", server, drawn, arguments, ray)
 
 
 def measure(
@@ -190,28 +190,28 @@ def measure(
     server: Server,
     answered,
     query: dict[str, str],
-    given: argparse.Namespace,
+    arguments: argparse.Namespace,
     first: int = 1,
     beside: Sequence[psutil.Process] = (),
 ) -> None:
     """A row for each size of the crowd. first: visitors who warm it up; beside: processes that count with the server."""
     processes = psutil.Process(server.process.pid), *beside
     asyncio.run(crowd(server.url, processes, answered, query, first, 3))  # the model is loaded, kernels are set up
-    for size in given.visitors:
-        show(name, str(size), size, asyncio.run(crowd(server.url, processes, answered, query, size, given.seconds)))
+    for size in arguments.visitors:
+        show(name, str(size), size, asyncio.run(crowd(server.url, processes, answered, query, size, arguments.seconds)))
 
 
-def follow(name: str, server: Server, answered, given: argparse.Namespace, beside: Sequence[psutil.Process] = ()) -> None:
+def follow(name: str, server: Server, answered, arguments: argparse.Namespace, beside: Sequence[psutil.Process] = ()) -> None:
     """A row for a class that follows."""
     processes = psutil.Process(server.process.pid), *beside
-    got = asyncio.run(room(server.url, processes, answered, given.followers, given.seconds))
-    show(name, f"room {given.followers}", given.followers, got)
+    counts = asyncio.run(room(server.url, processes, answered, arguments.followers, arguments.seconds))
+    show(name, f"room {arguments.followers}", arguments.followers, counts)
 
 
-def show(name: str, who: str, size: int, got: Counts) -> None:
-    row = f"{name:14}{who:>9}{got['texts']:>7}{got['answered']:>9}{got['a second']:>9.0f}{got['median']:>10.0f}"
-    row += f"{got['p95']:>8.0f}{got['last']:>6}/{size:<3}{got['cpu']:>8.1f}{got['kB']:>7.1f}{got['messages']:>9.1f}"
-    print(row + f"{got['memory']:>10.0f}{got['errors']:>7}", flush=True)
+def show(name: str, who: str, size: int, counts: Counts) -> None:
+    row = f"{name:14}{who:>9}{counts['texts']:>7}{counts['answered']:>9}{counts['a second']:>9.0f}{counts['median']:>10.0f}"
+    row += f"{counts['p95']:>8.0f}{counts['last']:>6}/{size:<3}{counts['cpu']:>8.1f}{counts['kB']:>7.1f}"
+    print(row + f"{counts['messages']:>9.1f}{counts['memory']:>10.0f}{counts['errors']:>7}", flush=True)
 
 
 if __name__ == "__main__":

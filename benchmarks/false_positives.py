@@ -37,19 +37,19 @@ TEXT = "The old man went down to the river and sat on the"
 
 @dataclass(frozen=True)
 class Rate:
-    """In how many of some cases a verdict was given. most: what chance may give; None where there is no such bound."""
+    """In how many of some cases a verdict was given (count). most: what chance may give; None where there is no such bound."""
 
     verdict: str
     case: str
-    given: int
+    count: int
     cases: int
     most: float | None = None
 
     def __str__(self) -> str:
-        low = beta.ppf(0.025, self.given, self.cases - self.given + 1) if self.given else 0.0
-        high = beta.ppf(0.975, self.given + 1, self.cases - self.given) if self.given < self.cases else 1.0
+        low = beta.ppf(0.025, self.count, self.cases - self.count + 1) if self.count else 0.0
+        high = beta.ppf(0.975, self.count + 1, self.cases - self.count) if self.count < self.cases else 1.0
         bound = "" if self.most is None else f"{self.most:>7.1%}"
-        share = self.given / self.cases if self.cases else float("nan")
+        share = self.count / self.cases if self.cases else float("nan")
         return f"{self.verdict:30}{self.case:62}{share:>7.1%}  {f'{low:.0%} to {high:.0%}':>13}{self.cases:>6}{bound}"
 
 
@@ -140,15 +140,15 @@ def steering(seeds: int) -> Iterator[Rate]:
         pairs = [(some_letters(4 * seed + i), some_letters(4 * seed + i + 2)) for i in (0, 1)]
         random_pairs.append(pushed(model, model.trace(some_letters(seed + 5000)), direction(model, pairs, 1), 1, seed).verdict)
         more, less = some_letters(seed, 2)
-        found = pushed(net, net.trace(some_letters(seed + 7000)), direction(net, [(4 * more, 4 * less)], 2), 2, seed)
-        by_hand.append(found.verdict == "more" and net.token_text(found.push.token) == more)
-        nothing.append(found.verdict == "no more")
+        result = pushed(net, net.trace(some_letters(seed + 7000)), direction(net, [(4 * more, 4 * less)], 2), 2, seed)
+        by_hand.append(result.verdict == "more" and net.token_text(result.push.token) == more)
+        nothing.append(result.verdict == "no more")
     for verdict in ("more", "unclear", "no more"):
         most = 1 / 21 if verdict == "more" else None
-        yield rate(f"steering: {verdict}", "a direction drawn at random, the writer", [one == verdict for one in drawn], most)
+        yield rate(f"steering: {verdict}", "a direction drawn at random, the writer", [each == verdict for each in drawn], most)
     for verdict in ("more", "unclear", "no more"):
-        given = [one == verdict for one in random_pairs]
-        yield rate(f"steering: {verdict}", "pairs of random letters, random weights", given)
+        matches = [each == verdict for each in random_pairs]
+        yield rate(f"steering: {verdict}", "pairs of random letters, random weights", matches)
     yield rate("steering: more", "by hand: the letter that the pair stands for", by_hand)
 
 
@@ -166,13 +166,14 @@ def orders(seeds: int) -> Iterator[Rate]:
         for seed in range(seeds):
             question = asked_at_the_end(make(seed), TEXT if case == "the writer" else some_letters(seed))
             draw, size = np.random.default_rng(seed), len(question.trace.tokens)
-            found = faithfulness(question, {str(i): draw.random(size) for i in range(METHODS)}, seed=seed)
-            methods = {name: curves for name, curves in found.methods.items() if name != "leave-one-out"}  # which knows something
-            found = replace(found, methods=methods)
-            verdicts = {found.verdict(name) for name in methods}
+            result = faithfulness(question, {str(i): draw.random(size) for i in range(METHODS)}, seed=seed)
+            # Leave-one-out knows something of the text.
+            methods = {name: curves for name, curves in result.methods.items() if name != "leave-one-out"}
+            result = replace(result, methods=methods)
+            verdicts = {result.verdict(name) for name in methods}
             better.append("better" in verdicts)
             worse.append("worse" in verdicts)
-        any_of = [one or other for one, other in zip(better, worse, strict=True)]
+        any_of = [is_better or is_worse for is_better, is_worse in zip(better, worse, strict=True)]
         yield rate("better or worse than chance", f"any of {METHODS} random orders, {case}", any_of, 0.05)
     yield from known_orders(seeds)
 
@@ -185,9 +186,9 @@ def known_orders(seeds: int) -> Iterator[Rate]:
         question = asked_at_the_end(net, 2 * text)
         scores = np.zeros(len(question.trace.tokens))
         scores[[-1, -1 - len(text), -len(text)]] = 1
-        found = faithfulness(question, {"known": scores, "turned": -scores}, seed=seed)
-        first.append(found.verdict("known") == "better")
-        last.append(found.verdict("turned") == "worse")
+        result = faithfulness(question, {"known": scores, "turned": -scores}, seed=seed)
+        first.append(result.verdict("known") == "better")
+        last.append(result.verdict("turned") == "worse")
     yield rate("better than chance", "by hand: the tokens that the prediction rests on go first", first)
     yield rate("worse than chance", "by hand: they go last", last)
 
@@ -197,8 +198,8 @@ def asked_at_the_end(model: LanguageModel, text: str) -> Question:
     return Question(model, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
 
 
-def rate(verdict: str, case: str, given: list[bool], most: float | None = None) -> Rate:
-    return Rate(verdict, case, sum(given), len(given), most)
+def rate(verdict: str, case: str, outcomes: list[bool], most: float | None = None) -> Rate:
+    return Rate(verdict, case, sum(outcomes), len(outcomes), most)
 
 
 PARTS: dict[str, Callable[[int], Iterator[Rate]]] = {
@@ -210,15 +211,15 @@ PARTS: dict[str, Callable[[int], Iterator[Rate]]] = {
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--only", nargs="+", choices=PARTS, default=tuple(PARTS))
-    asked.add_argument("--seeds", type=int, default=100)
-    asked.add_argument("--threads", type=int, default=1)
-    given = asked.parse_args()
-    torch.set_num_threads(given.threads)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=tuple(PARTS))
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
     print(f"{'verdict':30}{'case':62}{'given':>7}  {'95 %':>13}{'cases':>6}{'chance':>7}")
-    for name in given.only:
-        for row in PARTS[name](given.seeds):
+    for name in arguments.only:
+        for row in PARTS[name](arguments.seeds):
             print(row, flush=True)
 
 

@@ -62,8 +62,8 @@ class Pair:
         start = self.model.tokenize("")[0].id
         ids = torch.tensor([[start, *self.prompt(length)]])
         with torch.inference_mode():
-            said = self.peer.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=False)
-        return said[0, length:].tolist()
+            output = self.peer.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW, do_sample=False)
+        return output[0, length:].tolist()
 
 
 def writer() -> Pair:
@@ -137,8 +137,8 @@ def compared(pair: Pair, length: int, count: int, clock: Callable[[], float]) ->
 def speed(pair: Pair, length: int, cache: bool, clock: Callable[[], float]) -> float:
     """Tokens a second, the reading of the text itself left out: the median of single steps around this length."""
     pair.model.forget()
-    said = pair.prompt(length - STEPS // 2)
-    steps = pair.model.generate("", Strategy(), STEPS + 1, continuation=said, cache=cache)
+    prompt = pair.prompt(length - STEPS // 2)
+    steps = pair.model.generate("", Strategy(), STEPS + 1, continuation=prompt, cache=cache)
     next(steps)
     taken = []
     for _ in range(STEPS):
@@ -153,9 +153,9 @@ def folder(pair: Pair) -> str:
     """The model's name in the app; the random network is a folder, with the writer's tokenizer and names for the other tokens."""
     if pair.name == "the writer":
         return "writer"
-    made = json.loads(models.load("writer").vocabulary.tokenizer.to_str())
-    made["model"]["vocab"] |= {f"<{id}>": id for id in range(len(made["model"]["vocab"]), gpt2.VOCABULARY)}
-    PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(made))).save_pretrained(gpt2.WEIGHTS)
+    tokenizer = json.loads(models.load("writer").vocabulary.tokenizer.to_str())
+    tokenizer["model"]["vocab"] |= {f"<{id}>": id for id in range(len(tokenizer["model"]["vocab"]), gpt2.VOCABULARY)}
+    PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(tokenizer))).save_pretrained(gpt2.WEIGHTS)
     return str(gpt2.WEIGHTS)
 
 
@@ -206,8 +206,8 @@ def speed_all(pairs: list[Pair], clock: Callable[[], float]) -> None:
     print("|---" * 5 + "|")
     for pair in pairs:
         for length in SPEEDS[pair.name]:
-            kept, again = (statistics.median(speed(pair, length, cache, clock) for _ in range(3)) for cache in (True, False))
-            print(f"| {pair.name} | {length} | {kept:.1f} | {again:.2f} | {kept / again:.1f} |", flush=True)
+            cached, uncached = (statistics.median(speed(pair, length, cache, clock) for _ in range(3)) for cache in (True, False))
+            print(f"| {pair.name} | {length} | {cached:.1f} | {uncached:.2f} | {cached / uncached:.1f} |", flush=True)
 
 
 def main() -> None:

@@ -107,11 +107,11 @@ def press(page: Page, key: str) -> float:
     return took
 
 
-def in_turns(browser: Browser, url: str, link: str, one: Press, count: int) -> list[tuple[float, float]]:
+def in_turns(browser: Browser, url: str, link: str, action: Press, count: int) -> list[tuple[float, float]]:
     """Milliseconds of a press and of a key on page Type, which take turns on one server: `count` pairs, or as many as there is
     time for. link: what both pages are opened with."""
     pages = []
-    for each in (one, KEY):
+    for each in (action, KEY):
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
         prepare(page, f"{url}{each.path}?{link}&{BEGUN}", each.watched, ".row", each is KEY)
         pages.append(page)
@@ -119,7 +119,7 @@ def in_turns(browser: Browser, url: str, link: str, one: Press, count: int) -> l
     until = time.monotonic() + TURNS
     while len(taken) < count + WARM and (time.monotonic() < until or len(taken) < WARM + 2):
         pair = []
-        for page, each in zip(pages, (one, KEY), strict=True):
+        for page, each in zip(pages, (action, KEY), strict=True):
             page.bring_to_front()
             each.where(page).focus()
             pair.append(press(page, each.keys[len(taken) % len(each.keys)]))

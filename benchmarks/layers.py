@@ -89,13 +89,13 @@ def rollouts(repeats: int) -> Iterator[Row]:
                 product = fused @ product
             return product
 
-        def one(attention=attention) -> np.ndarray:
+        def last_row(attention=attention) -> np.ndarray:
             ways = paths(attention)
             return shares(ways, matrices(ways), -1)[0]
 
         ways = {
             "ours": lambda a=attention: rollout(a)[-1],
-            "ours, one position": one,
+            "ours, one position": last_row,
             "dense tensors": chefer,
             "numpy loop": loop,
         }

@@ -44,7 +44,7 @@ class Visitor:
         self.headers: dict[str, str] = {}  # that the browser sends along, such as a cookie
         self.box = self.fragment = self.script = self.session = ""
         self.finished, self.drawn = asyncio.Event(), asyncio.Event()
-        self.kept: dict[str, ForwardMsg] = {}  # large messages by their hashes, of which the server need send no more than these
+        self.cache: dict[str, ForwardMsg] = {}  # large messages by their hashes, of which the server need send no more than these
 
     async def __aenter__(self) -> Visitor:
         self.socket = await connect(
@@ -114,12 +114,12 @@ class Visitor:
         message.rerun_script.query_string = self.query
         if self.script:
             message.rerun_script.page_script_hash = self.script
-        message.rerun_script.cached_message_hashes.extend(self.kept)
+        message.rerun_script.cached_message_hashes.extend(self.cache)
         return message
 
     async def listen(self) -> None:
         async for raw in self.socket:
-            now = time.perf_counter()
+            arrival = time.perf_counter()
             self.tally.bytes += self.socket.came
             self.socket.came = 0
             self.tally.messages += 1
@@ -133,17 +133,17 @@ class Visitor:
                 case "script_finished" if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # another one follows
                     self.finished.set()
                 case "delta" if message.delta.WhichOneof("type") == "new_element":
-                    self.read(message.delta, now)
+                    self.read(message.delta, arrival)
 
     def whole(self, message: ForwardMsg) -> ForwardMsg:
         """A message, where another stands for it that it was before."""
         if message.WhichOneof("type") == "ref_hash":
-            return self.kept[message.ref_hash]
+            return self.cache[message.ref_hash]
         if message.metadata.cacheable:
-            self.kept[message.hash] = message
+            self.cache[message.hash] = message
         return message
 
-    def read(self, delta, now: float) -> None:
+    def read(self, delta, arrival: float) -> None:
         element = delta.new_element
         kind = element.WhichOneof("type")
         if kind == "text_input" and element.text_input.label == "Your text":
@@ -154,4 +154,4 @@ class Visitor:
         if text is not None:
             self.drawn.set()
             if text in self.tally.sent:
-                self.tally.took.setdefault(text, now - self.tally.sent[text])
+                self.tally.took.setdefault(text, arrival - self.tally.sent[text])

@@ -52,12 +52,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=[*REPLACEMENTS, SESSION, ALL], default=[*REPLACEMENTS, SESSION, ALL])
-    given = parser.parse_args()
-    names = [NONE, AGAIN, *given.only]
+    arguments = parser.parse_args()
+    names = [NONE, AGAIN, *arguments.only]
     rows: dict[str, list[Counts]] = {name: [] for name in names}
-    for turn in range(given.turns):
+    for turn in range(arguments.turns):
         for name in names if turn % 2 == 0 else reversed(names):
-            rows[name].append(measure(name, given.visitors, given.seconds))
+            rows[name].append(measure(name, arguments.visitors, arguments.seconds))
     head = "".join(f"{title}{'change %':>26}" for title in (f"{'CPU ms':>8}", f"{'median ms':>11}", f"{'p95 ms':>8}"))
     print(f"{'without':18}{head}{'answered':>10}")
     for name in names:

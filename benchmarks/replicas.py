@@ -34,8 +34,8 @@ def serve_replicas(count: int, nodes: int = 1) -> Iterator[tuple[Server, list[ps
         else:
             own |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # who knows it belongs to this Ray
             head, each = f"127.0.0.1:{free_port()}", -(-count // nodes)
-            these = [node(head, each, first=number == 0) for number in range(nodes)]
-            begun = [stack.enter_context(running(one, own, "Ray runtime started")) for one in these]
+            node_commands = [node(head, each, first=number == 0) for number in range(nodes)]
+            begun = [stack.enter_context(running(node_command, own, "Ray runtime started")) for node_command in node_commands]
             subprocess.run([*command, "--address", head], cwd=ROOT, env=own, stdout=sys.stderr, check=True, timeout=PATIENCE)
         os.environ["HEADLIGHT_BACKEND"] = f"ray://127.0.0.1:{port}"
         stack.callback(os.environ.pop, "HEADLIGHT_BACKEND")

@@ -54,14 +54,14 @@ class Pupil(Attendee):
     def place(self) -> tuple[str, str, str]:
         return self.script, self.level, self.text
 
-    def read(self, delta, now: float) -> None:
+    def read(self, delta, arrival: float) -> None:
         element = delta.new_element
         kind = element.WhichOneof("type")
         if kind == "markdown" and element.markdown.body.startswith("Level: "):
             self.level = element.markdown.body.split()[1]
         if kind == "button_group" and len(element.button_group.options) == 3 and "evel" in element.button_group.label:
-            self.levels, self.names = element.button_group.id, [one.content for one in element.button_group.options]
-        super().read(delta, now)
+            self.levels, self.names = element.button_group.id, [option.content for option in element.button_group.options]
+        super().read(delta, arrival)
 
     def had_since(self, version: int) -> float | None:
         """When that version, or a later one, stood on the page."""
@@ -115,7 +115,7 @@ async def all_have(class_: list[Pupil], teacher: Teacher, version: int) -> bool:
     """Wait until everybody has a version drawn, and is where the teacher is; whether it came to that."""
     until = time.perf_counter() + PATIENCE
     while time.perf_counter() < until:
-        if all(one.had_since(version) and one.place == teacher.place for one in class_):
+        if all(pupil.had_since(version) and pupil.place == teacher.place for pupil in class_):
             return True
         await asyncio.sleep(0.02)
     return False
@@ -129,7 +129,7 @@ async def join(pupil: Pupil, after: float) -> float:
     return time.perf_counter() - began
 
 
-async def fill(url: str, size: int, process: psutil.Process, stack: AsyncExitStack, now: Lesson) -> list[Pupil]:
+async def fill(url: str, size: int, process: psutil.Process, stack: AsyncExitStack, outcome: Lesson) -> list[Pupil]:
     """A class comes. Who could not join is not in it."""
     used, class_ = busy(process), []
 
@@ -140,18 +140,18 @@ async def fill(url: str, size: int, process: psutil.Process, stack: AsyncExitSta
         return took
 
     came = await asyncio.gather(*(come(number) for number in range(size)), return_exceptions=True)
-    if failed := [one for one in came if isinstance(one, BaseException)]:
-        if unknown := [one for one in failed if not isinstance(one, (OSError, TimeoutError, WebSocketException))]:
+    if failed := [result for result in came if isinstance(result, BaseException)]:
+        if unknown := [error for error in failed if not isinstance(error, (OSError, TimeoutError, WebSocketException))]:
             raise unknown[0]
-        now.wrong.append(f"{len(failed)} of {size} could not join: {failed[0]!r}.")
-    now.joining = max((one for one in came if isinstance(one, float)), default=0), (busy(process) - used) / size
+        outcome.wrong.append(f"{len(failed)} of {size} could not join: {failed[0]!r}.")
+    outcome.joining = max((seconds for seconds in came if isinstance(seconds, float)), default=0), (busy(process) - used) / size
     return class_
 
 
 async def move(
-    class_: list[Pupil], teacher: Teacher, process: psutil.Process, kind: str, go: Callable[[], Awaitable[None]], now: Lesson
+    class_: list[Pupil], teacher: Teacher, process: psutil.Process, kind: str, go: Callable[[], Awaitable[None]], outcome: Lesson
 ) -> float:
-    """The teacher does something; how long it took until the last one had it, and in `now` what it cost."""
+    """The teacher does something; how long it took until the last one had it, and in `outcome` what it cost."""
     before, used, began = teacher.news["version"], busy(process), time.perf_counter()
     await go()
     try:
@@ -159,19 +159,19 @@ async def move(
         there = await all_have(class_, teacher, before + 1)
     except TimeoutError:
         there = False
-    took = max((one.had_since(before + 1) or float("inf") for one in class_), default=float("inf")) - began
+    took = max((pupil.had_since(before + 1) or float("inf") for pupil in class_), default=float("inf")) - began
     if not there:
-        short = sum(one.place != teacher.place for one in class_)
-        now.wrong.append(f"After {kind}, {short} of {len(class_)} were not where the teacher was within {PATIENCE:.0f} s.")
+        short = sum(pupil.place != teacher.place for pupil in class_)
+        outcome.wrong.append(f"After {kind}, {short} of {len(class_)} were not where the teacher was within {PATIENCE:.0f} s.")
     await asyncio.sleep(REST)
-    if kind in now.moves:
-        now.moves[kind].append((took, busy(process) - used))
+    if kind in outcome.moves:
+        outcome.moves[kind].append((took, busy(process) - used))
     return took
 
 
-async def letters(class_: list[Pupil], teacher: Teacher, process: psutil.Process, now: Lesson) -> None:
+async def letters(class_: list[Pupil], teacher: Teacher, process: psutil.Process, outcome: Lesson) -> None:
     """The teacher types; the last letter is the move that counts."""
-    runs, used = sum(one.runs for one in class_), busy(process)
+    runs, used = sum(pupil.runs for pupil in class_), busy(process)
     text, began = teacher.text, time.perf_counter()
     for number in range(1, TYPED):
         await teacher.write(text + STORY[:number])
@@ -181,77 +181,77 @@ async def letters(class_: list[Pupil], teacher: Teacher, process: psutil.Process
     there = await all_have(class_, teacher, 0)
     took = time.perf_counter() - last
     if not there:
-        now.wrong.append(f"Not all had the last of {TYPED} letters within {PATIENCE:.0f} s.")
+        outcome.wrong.append(f"Not all had the last of {TYPED} letters within {PATIENCE:.0f} s.")
     await asyncio.sleep(REST)
-    now.typing = took, busy(process) - used, (sum(one.runs for one in class_) - runs) / max(1, len(class_))
+    outcome.typing = took, busy(process) - used, (sum(pupil.runs for pupil in class_) - runs) / max(1, len(class_))
 
 
 async def lesson(server: Server, size: int, moves: int, idle: float) -> Lesson:
     """A room from its opening until all have left it."""
-    now, process = Lesson(), psutil.Process(server.process.pid)
+    outcome, process = Lesson(), psutil.Process(server.process.pid)
     async with AsyncExitStack() as stack:
         teacher = await stack.enter_async_context(Teacher(server.url))
         await teacher.join()
         await teacher.write("The cat")
-        class_ = await fill(server.url, size, process, stack, now)
+        class_ = await fill(server.url, size, process, stack, outcome)
         await teacher.until(lambda: teacher.news.get("here") == len(class_), PATIENCE)
         await asyncio.sleep(REST)
         used = busy(process)
         await asyncio.sleep(idle)
-        now.idle = 60 * (busy(process) - used) / idle if idle else 0
+        outcome.idle = 60 * (busy(process) - used) / idle if idle else 0
         words = iter(STORY.split())
         for _ in range(moves):
-            await move(class_, teacher, process, KINDS[0], lambda: teacher.write(f"{teacher.text} {next(words)}"), now)
+            await move(class_, teacher, process, KINDS[0], lambda: teacher.write(f"{teacher.text} {next(words)}"), outcome)
         for level in islice(cycle(("intermediate", "expert", "beginner")), moves):
-            await move(class_, teacher, process, KINDS[1], lambda level=level: teacher.choose(level), now)
+            await move(class_, teacher, process, KINDS[1], lambda level=level: teacher.choose(level), outcome)
         for page in islice(cycle(("attention", "type")), moves):
-            await move(class_, teacher, process, KINDS[2], lambda page=page: teacher.turn_to(page), now)
-        await letters(class_, teacher, process, now)
-        now.most = process.memory_info().rss / 1e6
+            await move(class_, teacher, process, KINDS[2], lambda page=page: teacher.turn_to(page), outcome)
+        await letters(class_, teacher, process, outcome)
+        outcome.most = process.memory_info().rss / 1e6
         if teacher.news["follow"] != len(class_):
-            now.wrong.append(f"Only {teacher.news['follow']} of {len(class_)} still follow.")
-        if said := [one for who in (teacher, *class_) for one in who.tally.errors]:
-            now.wrong.append(f"Something was said in red {len(said)} times: {said[0]}.")
+            outcome.wrong.append(f"Only {teacher.news['follow']} of {len(class_)} still follow.")
+        if errors := [error for who in (teacher, *class_) for error in who.tally.errors]:
+            outcome.wrong.append(f"Something was said in red {len(errors)} times: {errors[0]}.")
     if traced := tracebacks(server.log.read_text()):
-        now.wrong.append(f"The log holds {traced} tracebacks.")
-    return now
+        outcome.wrong.append(f"The log holds {traced} tracebacks.")
+    return outcome
 
 
 async def visit(url: str) -> None:
     """Somebody comes and goes: Streamlit lets go of who has gone when somebody does."""
-    async with Teacher(url) as one:
-        await one.join()
+    async with Teacher(url) as visitor:
+        await visitor.join()
     await asyncio.sleep(GIVEN_BACK)
 
 
-def row(what: str, lessons: dict[str, Lesson], said: Callable[[Lesson], str]) -> None:
-    print(f"| {what} | " + " | ".join(said(one) for one in lessons.values()) + " |")
+def row(what: str, lessons: dict[str, Lesson], describe: Callable[[Lesson], str]) -> None:
+    print(f"| {what} | " + " | ".join(describe(outcome) for outcome in lessons.values()) + " |")
 
 
 def show(size: int, moves: int, lessons: dict[str, Lesson]) -> None:
     print(f"\n| {size} followers | " + " | ".join(lessons) + " |\n|---|" + "---|" * len(lessons))
     joined = f"they join in {WITHIN:.0f} s: the longest wait, CPU for each"
-    row(joined, lessons, lambda one: f"{one.joining[0]:.2f} s, {1000 * one.joining[1]:.0f} ms")
-    row("nothing happens: CPU a minute", lessons, lambda one: f"{one.idle:.2f} s")
+    row(joined, lessons, lambda outcome: f"{outcome.joining[0]:.2f} s, {1000 * outcome.joining[1]:.0f} ms")
+    row("nothing happens: CPU a minute", lessons, lambda outcome: f"{outcome.idle:.2f} s")
     for kind in KINDS:
 
-        def said(one: Lesson, kind: str = kind) -> str:
-            worst, used = max(took for took, _ in one.moves[kind]), statistics.median(cpu for _, cpu in one.moves[kind])
-            return f"{one.median(kind):.2f} s ({worst:.2f}), {used:.2f} s"
+        def describe(outcome: Lesson, kind: str = kind) -> str:
+            worst, used = max(took for took, _ in outcome.moves[kind]), statistics.median(cpu for _, cpu in outcome.moves[kind])
+            return f"{outcome.median(kind):.2f} s ({worst:.2f}), {used:.2f} s"
 
-        row(f"{kind} until the last has it: median (worst) of {moves}, CPU", lessons, said)
+        row(f"{kind} until the last has it: median (worst) of {moves}, CPU", lessons, describe)
     what = f"{TYPED} letters in {EVERY * TYPED:.1f} s: until the last has the last, CPU, runs of each"
-    row(what, lessons, lambda one: f"{one.typing[0]:.2f} s, {one.typing[1]:.1f} s, {one.typing[2]:.1f}")
+    row(what, lessons, lambda outcome: f"{outcome.typing[0]:.2f} s, {outcome.typing[1]:.1f} s, {outcome.typing[2]:.1f}")
 
 
-def in_class(server: Server, given: argparse.Namespace, first: Callable[[], None] = lambda: None) -> Lesson:
+def in_class(server: Server, arguments: argparse.Namespace, first: Callable[[], None] = lambda: None) -> Lesson:
     """A class, after a lesson for one, with which comes what comes once; `first` is called in between."""
     asyncio.run(lesson(server, 1, 2, 0))
     first()
-    return asyncio.run(lesson(server, given.followers, given.moves, given.idle))
+    return asyncio.run(lesson(server, arguments.followers, arguments.moves, arguments.idle))
 
 
-def compare(given: argparse.Namespace) -> list[str]:
+def compare(arguments: argparse.Namespace) -> list[str]:
     """Both apps, and what is printed of them. What was not as it should be, as sentences."""
     before: dict[str, float] = {}
     after: list[dict[str, float]] = []
@@ -267,31 +267,31 @@ def compare(given: argparse.Namespace) -> list[str]:
             asyncio.run(visit(server.url))
             after.append({**held(server), "memory": process.memory_info().rss / 1e6})
 
-        lessons = {"Headlight": in_class(server, given, look)}
+        lessons = {"Headlight": in_class(server, arguments, look)}
         gone = time.monotonic()
-        if not given.only:
+        if not arguments.only:
             with serve(APPS / "room.py") as bare:
-                lessons["bare echo"] = in_class(bare, given)
-        show(given.followers, given.moves, lessons)
+                lessons["bare echo"] = in_class(bare, arguments)
+        show(arguments.followers, arguments.moves, lessons)
         wait_for_memory(gone)
-        if given.again:
-            lessons["Headlight again"] = asyncio.run(lesson(server, given.followers, given.moves, given.idle))
+        if arguments.again:
+            lessons["Headlight again"] = asyncio.run(lesson(server, arguments.followers, arguments.moves, arguments.idle))
             wait_for_memory(time.monotonic())
-    left = " and then ".join(f"{one['memory']:.0f}" for one in after)
+    left = " and then ".join(f"{state['memory']:.0f}" for state in after)
     print(f"\nMemory: {before['memory']:.0f} MB before, {lessons['Headlight'].most:.0f} with the class, {left} after.", end=" ")
     print(f"Sessions: {before['sessions']:.0f} before, {after[-1]['sessions']:.0f} after.")
-    wrong = [f"{name}: {sentence}" for name, one in lessons.items() for sentence in one.wrong]
+    wrong = [f"{name}: {sentence}" for name, outcome in lessons.items() for sentence in outcome.wrong]
     ours, bare = lessons["Headlight"], lessons.get("bare echo")
-    bounded = [(f"The last has {kind}", AIM, lambda one, kind=kind: one.median(kind)) for kind in KINDS]
-    bounded.append(("The last has the last letter", LETTERS, lambda one: one.typing[0]))
+    bounded = [(f"The last has {kind}", AIM, lambda outcome, kind=kind: outcome.median(kind)) for kind in KINDS]
+    bounded.append(("The last has the last letter", LETTERS, lambda outcome: outcome.typing[0]))
     if ours.idle - (bare.idle if bare else 0) > IDLE:
         wrong.append(f"A minute in which nothing happens takes {ours.idle:.1f} s of processor.")
     for what, most, of in bounded:
         if of(ours) - (of(bare) if bare else 0) > most:
             wrong.append(f"{what} more than {most:.0f} s {'later than in the bare app' if bare else 'later'}.")
-    for was, now in pairwise([before, *after]):
-        if now["memory"] > was["memory"] * (1 + KEPT):
-            wrong.append(f"More than {KEPT:.0%} of memory is kept: {was['memory']:.0f} MB became {now['memory']:.0f}.")
+    for earlier, later in pairwise([before, *after]):
+        if later["memory"] > earlier["memory"] * (1 + KEPT):
+            wrong.append(f"More than {KEPT:.0%} of memory is kept: {earlier['memory']:.0f} MB became {later['memory']:.0f}.")
     if after[-1]["sessions"] > before["sessions"]:
         wrong.append("Sessions are left.")
     return wrong

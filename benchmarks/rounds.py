@@ -94,8 +94,8 @@ def held(server: Server) -> dict[str, int]:
     """What the server has open."""
     process = psutil.Process(server.process.pid)
     with urllib.request.urlopen(f"{server.url}/_stcore/metrics", timeout=PATIENCE) as answer:
-        found = re.search(r"^active_sessions (\d+)", answer.read().decode(), re.M)
-    return {"threads": process.num_threads(), "files": process.num_fds(), "sessions": int(found[1]) if found else -1}
+        match = re.search(r"^active_sessions (\d+)", answer.read().decode(), re.M)
+    return {"threads": process.num_threads(), "files": process.num_fds(), "sessions": int(match[1]) if match else -1}
 
 
 def nothing(element) -> None:
@@ -112,10 +112,10 @@ def anything(choose: random.Random, page: str) -> dict[str, str]:
     )
 
 
-async def visit(url: str, page: str, query: dict[str, str], pause: float, now: Round) -> None:
+async def visit(url: str, page: str, query: dict[str, str], pause: float, progress: Round) -> None:
     """One page, and what is typed there."""
     async with Visitor(url, nothing, query, page=page) as visitor:
-        now.counts["opened"] += 1
+        progress.counts["opened"] += 1
         about = f"{page} {' '.join(value for name, value in query.items() if name not in ('text', 'target'))}"
         try:
             await visitor.send()
@@ -128,71 +128,71 @@ async def visit(url: str, page: str, query: dict[str, str], pause: float, now: R
                     visitor.finished.clear()
                     await visitor.type(text)
                 await visitor.finished.wait()
-            now.counts["answered"] += 1
+            progress.counts["answered"] += 1
         except TimeoutError:
-            now.errors.append(f"{about}: no answer within {PATIENCE} s")
-        now.errors.extend(f"{about}: {error}" for error in visitor.tally.errors)
+            progress.errors.append(f"{about}: no answer within {PATIENCE} s")
+        progress.errors.extend(f"{about}: {error}" for error in visitor.tally.errors)
 
 
-async def go_round(url: str, number: int, until: float, pages: list[str], pause: float, now: Round) -> None:
+async def go_round(url: str, number: int, until: float, pages: list[str], pause: float, progress: Round) -> None:
     """One visitor's round."""
     choose = random.Random(number)
     while time.monotonic() < until:
         page = choose.choice(pages)
-        await visit(url, page, anything(choose, page), pause, now)
+        await visit(url, page, anything(choose, page), pause, progress)
 
 
-async def watch(process: psutil.Process, now: Round) -> None:
+async def watch(process: psutil.Process, progress: Round) -> None:
     """Note how much memory there is, all the while."""
     while True:
         seen = []
         for _ in range(4 * BLOCK):
             seen.append(process.memory_info().rss / 1e6)
             await asyncio.sleep(0.25)
-        now.least.append(min(seen))
-        now.most.append(max(seen))
+        progress.least.append(min(seen))
+        progress.most.append(max(seen))
 
 
 async def rounds(server: Server, visitors: int, minutes: float, pages: list[str], pause: float) -> list[str]:
     """The whole round. What was not as it should be, as sentences."""
-    now, printed, told = Round(), 0, server.log.read_text
-    await visit(server.url, "type", {}, 0, now)
+    progress, printed, read_log = Round(), 0, server.log.read_text
+    await visit(server.url, "type", {}, 0, progress)
     left = {"at the beginning": held(server)}
     began = time.monotonic()
     until = began + 60 * minutes
-    watching = asyncio.create_task(watch(psutil.Process(server.process.pid), now))
-    going = [asyncio.create_task(go_round(server.url, number, until, pages, pause, now)) for number in range(visitors)]
+    watching = asyncio.create_task(watch(psutil.Process(server.process.pid), progress))
+    tasks = [asyncio.create_task(go_round(server.url, number, until, pages, pause, progress)) for number in range(visitors)]
     print(f"{'minute':>6}{'opened':>8}{'answered':>9}{'in red':>7}{'tracebacks':>11}{'least MB':>9}{'most MB':>8}")
-    while not all(task.done() for task in going):
-        await asyncio.wait(going, timeout=60)
+    while not all(task.done() for task in tasks):
+        await asyncio.wait(tasks, timeout=60)
         if (minute := (time.monotonic() - began) / 60) >= minutes / 2 and "half-way" not in left:
             left["half-way"] = await asyncio.to_thread(held, server)
-        numbers = (now.counts["opened"], now.counts["answered"], len(now.errors), tracebacks(told()))
-        memory = min(now.least[-BLOCKS:], default=0), max(now.most[-BLOCKS:], default=0)
+        numbers = (progress.counts["opened"], progress.counts["answered"], len(progress.errors), tracebacks(read_log()))
+        memory = min(progress.least[-BLOCKS:], default=0), max(progress.most[-BLOCKS:], default=0)
         print("{:>6.1f}{:>8}{:>9}{:>7}{:>11}{:>9.0f}{:>8.0f}".format(minute, *numbers, *memory), flush=True)
-        for error in now.errors[printed:]:
+        for error in progress.errors[printed:]:
             print("   ", error, flush=True)
-        printed = len(now.errors)
+        printed = len(progress.errors)
     watching.cancel()
-    await asyncio.gather(*going)
+    await asyncio.gather(*tasks)
     await asyncio.sleep(STORED)
-    await visit(server.url, "type", {}, 0, now)
+    await visit(server.url, "type", {}, 0, progress)
     await asyncio.sleep(2)
     left["when all have gone"] = held(server)
     for when, what in left.items():
         print(f"{when}: {', '.join(f'{number} {name}' for name, number in what.items())}")
-    return said(now, tracebacks(told()), left)
+    return report(progress, tracebacks(read_log()), left)
 
 
-def said(now: Round, traced: int, left: dict[str, dict[str, int]]) -> list[str]:
+def report(progress: Round, traced: int, left: dict[str, dict[str, int]]) -> list[str]:
     """How memory grew, printed; and what was not as it should be."""
-    slope, around = growth(now.least)
+    slope, around = growth(progress.least)
     where = f"{slope:+.1f} MB a minute, 95 % interval {slope - around:+.1f} to {slope + around:+.1f}"
     print(f"Memory in the second half: {where}.")
     first, last = left["at the beginning"], left["when all have gone"]
     wrong = {
-        "Not every page answered.": now.counts["answered"] < now.counts["opened"],
-        "Something was said in red.": bool(now.errors),
+        "Not every page answered.": progress.counts["answered"] < progress.counts["opened"],
+        "Something was said in red.": bool(progress.errors),
         "The log holds tracebacks.": traced > 0,
         "Memory grows.": slope - around > 0,
         "Whether memory grows is not certain: more minutes would tell.": not (slope - around > 0 or around <= CERTAIN),
@@ -209,10 +209,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--pages", default=",".join(PARTS), help="which, with commas between")
     parser.add_argument("--pause", type=float, default=1, help="seconds from one key press to the next")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     os.environ["HEADLIGHT_METRICS"] = "1"  # from which `held` has the number of visits
     with serve(ROOT / "app.py") as server:
-        wrong = asyncio.run(rounds(server, given.visitors, given.minutes, given.pages.split(","), given.pause))
+        wrong = asyncio.run(rounds(server, arguments.visitors, arguments.minutes, arguments.pages.split(","), arguments.pause))
     print(" ".join(wrong) or "Every answer came, nothing was said in red, memory is flat, and nothing is left behind.")
     sys.exit(bool(wrong))
 

@@ -60,10 +60,10 @@ def prepare(name: str, url: str) -> None:
 @contextmanager
 def largest_memory(process: psutil.Process) -> Iterator[list[float]]:
     """A list that holds, at the end, the most bytes that a process and those it has started held."""
-    largest, done = [0.0], threading.Event()
+    largest, stop = [0.0], threading.Event()
 
     def look() -> None:
-        while not done.wait(BETWEEN):
+        while not stop.wait(BETWEEN):
             largest[0] = max(largest[0], used([process])[1])
 
     thread = threading.Thread(target=look)
@@ -71,7 +71,7 @@ def largest_memory(process: psutil.Process) -> Iterator[list[float]]:
     try:
         yield largest
     finally:
-        done.set()
+        stop.set()
         thread.join()
 
 
@@ -104,22 +104,22 @@ def main() -> None:
     parser.add_argument("--public", action="store_true")
     parser.add_argument("--attack", help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.attack:
-        print(all_attacks()[given.attack](given.url, given.seconds))
+    arguments = parser.parse_args()
+    if arguments.attack:
+        print(all_attacks()[arguments.attack](arguments.url, arguments.seconds))
         return
     os.environ["HEADLIGHT_ROOM_SECRET"] = SECRET
-    if given.public:
+    if arguments.public:
         os.environ["HEADLIGHT_PUBLIC"] = "1"
     print(f"{'':28}{'median ms':>14}{'p95 ms':>14}{'ratio':>7}{'lost':>6}{'memory MB':>11}  kept  what the server answered")
-    for name in given.only or all_attacks():
-        before, beside, grown, answer = besiege(name, given.typists, given.seconds)
+    for name in arguments.only or all_attacks():
+        before, beside, grown, answer = besiege(name, arguments.typists, arguments.seconds)
         ratio, megabytes = beside["median"] / before["median"], grown / 1e6
-        kept = "yes" if ratio < RATIO and megabytes < MEMORY and beside["last"] == given.typists else "NO"
+        verdict = "yes" if ratio < RATIO and megabytes < MEMORY and beside["last"] == arguments.typists else "NO"
         medians = f"{before['median']:.0f} → {beside['median']:.0f}"
         tails = f"{before['p95']:.0f} → {beside['p95']:.0f}"
         lost = beside["texts"] - beside["answered"]
-        print(f"{name:28}{medians:>14}{tails:>14}{ratio:>7.2f}{lost:>6.0f}{megabytes:>11.0f}  {kept:4}  {answer}", flush=True)
+        print(f"{name:28}{medians:>14}{tails:>14}{ratio:>7.2f}{lost:>6.0f}{megabytes:>11.0f}  {verdict:4}  {answer}", flush=True)
 
 
 if __name__ == "__main__":

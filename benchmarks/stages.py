@@ -69,9 +69,9 @@ def look_through(model: HuggingFaceModel) -> tuple[str, str]:
 
 def unsettled(network: PreTrainedModel) -> PreTrainedModel:
     """With biases that are not 0 and weights of norms that are not 1, which would hide that one of them is left out."""
-    for one in network.requires_grad_(False).parameters():
-        if one.numel() and bool((one == one.flatten()[0]).all()):
-            one += 0.1 * torch.randn(one.shape)
+    for parameter in network.requires_grad_(False).parameters():
+        if parameter.numel() and bool((parameter == parameter.flatten()[0]).all()):
+            parameter += 0.1 * torch.randn(parameter.shape)
     return network
 
 
@@ -87,10 +87,10 @@ def main() -> int:
     asked = arguments.names or names()
     began, counts = time.perf_counter(), Counter[str]()
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        found = pool.map(lambda name: bounded(name, arguments.seconds, arguments.gigabytes, examine), asked)
-        for name, (verdict, told) in zip(asked, found, strict=True):
+        verdicts = pool.map(lambda name: bounded(name, arguments.seconds, arguments.gigabytes, examine), asked)
+        for name, (verdict, detail) in zip(asked, verdicts, strict=True):
             counts[verdict] += 1
-            print(f"{name:42}  {verdict:20}  {told}", flush=True)
+            print(f"{name:42}  {verdict:20}  {detail}", flush=True)
     print(f"\ntransformers {transformers.__version__}, {len(asked)} in {time.perf_counter() - began:.0f} s: ", end="")
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
     return int(counts[DIFFERS] > 0)

@@ -80,7 +80,7 @@ def in_one_pass(model: LanguageModel, texts: Sequence[str]) -> list[Trace]:
     return outcomes
 
 
-def measure(model: LanguageModel, count: int, rounds: int, now: Callable[[], float]) -> tuple[float, float, float]:
+def measure(model: LanguageModel, count: int, rounds: int, clock: Callable[[], float]) -> tuple[float, float, float]:
     """Milliseconds for each text one by one, in one pass, and their ratio: medians."""
     words, durations = STORY.split(), []
     beginnings = [f"{NAMES[i % len(NAMES)]}{'!' * (i // len(NAMES))} {' '.join(words[:WORDS])}" for i in range(count)]
@@ -91,9 +91,9 @@ def measure(model: LanguageModel, count: int, rounds: int, now: Callable[[], flo
         for way in ways if number % 2 else ways[::-1]:
             model.forget()
             one_by_one(model, beginnings)
-            began = now()
+            began = clock()
             traces = way(model, texts)
-            seconds[way] = (now() - began) * 1e3 / count
+            seconds[way] = (clock() - began) * 1e3 / count
             scores[way] = np.stack([trace.scores_at(-1) for trace in traces])
         differs = np.abs(scores[one_by_one] - scores[in_one_pass]).max() / np.abs(scores[one_by_one]).max()
         assert differs < TOLERANCE, f"the scores differ by {differs:.2g} of the largest"
@@ -109,14 +109,14 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--clock", choices=CLOCKS, default="wall")
-    given = parser.parse_args()
-    torch.set_num_threads(given.threads)
-    for name in given.models:
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    for name in arguments.models:
         model = MODELS[name]()
         print(f"{model.info.name}: texts of up to {model.trial.longest} tokens are read together")
         print(f"{'texts at once':>15}  {'one by one':>12}  {'in one pass':>12}  {'ratio':>6}")
-        for count in given.texts:
-            alone, beside, ratio = measure(model, count, given.rounds, CLOCKS[given.clock])
+        for count in arguments.texts:
+            alone, beside, ratio = measure(model, count, arguments.rounds, CLOCKS[arguments.clock])
             print(f"{count:>15}  {alone:>9.2f} ms  {beside:>9.2f} ms  {ratio:>6.2f}")
 
 

@@ -68,10 +68,10 @@ def watched(server: Server, visitors: int, seconds: float) -> tuple[dict[str, fl
         command = ["record", "--pid", str(server.process.pid), "--format", "raw", "--full-filenames", "--nonblocking"]
         program = Path(sys.executable).with_name("py-spy")
         spy = subprocess.Popen([program, *command, "--duration", str(round(seconds)), "--output", out], stdout=subprocess.DEVNULL)
-        got = asyncio.run(crowd(server.url, processes, drawn, TYPING, visitors, seconds))
+        counts = asyncio.run(crowd(server.url, processes, drawn, TYPING, visitors, seconds))
         if spy.wait(60):
             sys.exit("py-spy could not look at the server.")
-        return got, shares(out.read_text("utf-8"))
+        return counts, shares(out.read_text("utf-8"))
 
 
 def reading() -> float:
@@ -79,31 +79,33 @@ def reading() -> float:
     import torch
 
     torch.set_num_threads(1)
-    model, given = models.load("writer"), texts(1, 60)
-    for text in given[:10]:
+    model, typed_texts = models.load("writer"), texts(1, 60)
+    for text in typed_texts[:10]:
         model.trace(text)
     began = time.process_time()
-    for text in given[10:]:
+    for text in typed_texts[10:]:
         model.trace(text).logits_at(-1)
     return 1000 * (time.process_time() - began) / 50
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--visitors", type=int, default=20)
-    asked.add_argument("--seconds", type=float, default=20)
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=20)
+    arguments = parser.parse_args()
     with serve(APPS / "echo.py") as server:
-        bare = asyncio.run(crowd(server.url, (psutil.Process(server.process.pid),), echoed, {}, given.visitors, given.seconds))
+        processes = (psutil.Process(server.process.pid),)
+        bare = asyncio.run(crowd(server.url, processes, echoed, {}, arguments.visitors, arguments.seconds))
     with serve(ROOT / "app.py") as server:
-        got, where = watched(server, given.visitors, given.seconds)
+        counts, where = watched(server, arguments.visitors, arguments.seconds)
     read = reading()
-    told = f"{got['answered']} of {got['texts']} texts answered, {got['cpu']:.1f} ms of the processor each"
-    print(f"{given.visitors} visitors: {told}")
+    summary = f"{counts['answered']} of {counts['texts']} texts answered, {counts['cpu']:.1f} ms of the processor each"
+    print(f"{arguments.visitors} visitors: {summary}")
     for name, share in where.items():
-        print(f"  {name:45}{share:>6.0%}{share * got['cpu']:>7.1f} ms")
+        print(f"  {name:45}{share:>6.0%}{share * counts['cpu']:>7.1f} ms")
     least = bare["cpu"] + read
-    print(f"The floor, {bare['cpu']:.1f} ms of a bare app and {read:.1f} ms of reading: {got['cpu'] / least:.1f} times as much")
+    print(f"The floor, {bare['cpu']:.1f} ms of a bare app and {read:.1f} ms of reading:", end=" ")
+    print(f"{counts['cpu'] / least:.1f} times as much")
 
 
 if __name__ == "__main__":

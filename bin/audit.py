@@ -85,12 +85,12 @@ def matches(database: Path, installed: dict[str, Version]) -> tuple[int, list[st
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("database", type=Path)
-    given = parser.parse_args()
-    if not given.database.exists():
-        print(f"There is no {given.database}. `make audit DATABASE=…` needs a copy of the database: see bin/audit.py.")
+    arguments = parser.parse_args()
+    if not arguments.database.exists():
+        print(f"There is no {arguments.database}. `make audit DATABASE=…` needs a copy of the database: see bin/audit.py.")
         return 2
     installed = {canonicalize_name(each.metadata["Name"]): Version(each.version) for each in distributions()}
-    count, sentences = matches(given.database, installed)
+    count, sentences = matches(arguments.database, installed)
     print("\n".join([*sentences, f"{len(sentences)} of {count:,} advisories hold for {len(installed)} installed packages."]))
     return 2 if not count else 1 if sentences else 0
 

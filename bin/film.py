@@ -113,16 +113,16 @@ def let_it_grow(page: Page) -> None:
 
 def encode(frames: list[tuple[float, bytes]], target: Path) -> float:
     """Write the film; how many seconds it lasts."""
-    kept: list[tuple[float, bytes]] = []
+    film: list[tuple[float, bytes]] = []
     for moment, shot in frames:
-        if kept and moment - kept[-1][0] < 1 / A_SECOND:
-            kept[-1] = kept[-1][0], shot
+        if film and moment - film[-1][0] < 1 / A_SECOND:
+            film[-1] = film[-1][0], shot
         else:
-            kept.append((moment, shot))
+            film.append((moment, shot))
     height = round(WIDTH * SIZE["height"] / SIZE["width"])
-    pictures = [Image.open(io.BytesIO(shot)).convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS) for _, shot in kept]
-    until = [moment for moment, _ in kept[1:]] + [frames[-1][0] + 1.2]
-    lengths = [max(20, round(1000 * (end - moment))) for (moment, _), end in zip(kept, until, strict=True)]
+    pictures = [Image.open(io.BytesIO(shot)).convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS) for _, shot in film]
+    until = [moment for moment, _ in film[1:]] + [frames[-1][0] + 1.2]
+    lengths = [max(20, round(1000 * (end - moment))) for (moment, _), end in zip(film, until, strict=True)]
     pictures[0].save(
         target, save_all=True, append_images=pictures[1:], duration=lengths, loop=0, quality=QUALITY, method=6, minimize_size=True
     )

@@ -17,7 +17,7 @@ if "seat" not in here:
     room, leads = rooms.find(code, str(st.context.cookies.get(cookie(code), "")))
     here.who = secrets.token_urlsafe(12)
     here.seat = room, room.sit(here.who, here.who, leads)
-    here.kept = {"level": "Beginner", "text": ""}
+    here.place = {"level": "Beginner", "text": ""}
 
 
 def draw(page: str) -> None:
@@ -25,10 +25,10 @@ def draw(page: str) -> None:
     if not person.leads and room.at:
         if room.at["page"] != page:
             st.switch_page(PAGES[room.at["page"]])
-        here.kept = room.at
-    if not person.leads or here.kept.get("page") != page:
-        here.level = here.kept["level"]
-    here.text = here.kept["text"]
+        here.place = room.at
+    if not person.leads or here.place.get("page") != page:
+        here.level = here.place["level"]
+    here.text = here.place["text"]
     st.sidebar.segmented_control("Level", ["Beginner", "Intermediate", "Expert"], key="level")
     st.markdown(f"Level: {here.level.lower()} · Model: none")
     stage(page)
@@ -44,9 +44,9 @@ def stage(page: str) -> None:
         here.text = at["text"]
     st.text_input("Your text", key="text", live="0ms")
     st.text(f"[{here.text}]")
-    here.kept = {"level": here.level, "text": here.text, "page": page}
+    here.place = {"level": here.level, "text": here.text, "page": page}
     if person.leads:
-        room.move(here.kept)
+        room.move(here.place)
     role = "leads" if person.leads else "follows"
     show(strip(room.code, who=here.who, ticket=rooms.ticket(room.code), role=role, follows=True, taken=taken), "line")
 

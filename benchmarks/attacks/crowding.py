@@ -37,27 +37,27 @@ def invented() -> dict[str, str]:
 
 
 class Intruder(Attendee):
-    """A visitor with a cookie that nobody has given them, who presses buttons. said: the sentences of toasts and alerts."""
+    """A visitor with a cookie that nobody has given them, who presses buttons. messages: the sentences of toasts and alerts."""
 
     def __init__(self, url: str, page: str = "", **query: str) -> None:
         super().__init__(url, "", page, **query)
         self.headers = invented()
         self.buttons: dict[str, tuple[str, str]] = {}  # the widget and its fragment, by label
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def go_there(self) -> None:
         """There is no room to go to."""
 
-    def read(self, delta, now: float) -> None:
-        super().read(delta, now)
+    def read(self, delta, arrival: float) -> None:
+        super().read(delta, arrival)
         element = delta.new_element
         match element.WhichOneof("type"):
             case "button":
                 self.buttons[element.button.label] = element.button.id, delta.fragment_id
             case "toast":
-                self.said.append(element.toast.body)
+                self.messages.append(element.toast.body)
             case "alert":
-                self.said.append(element.alert.body)
+                self.messages.append(element.alert.body)
 
     async def run(self, label: str = "") -> None:
         """Open the page, or press a button on it, until that run is over."""
@@ -97,13 +97,15 @@ def rooms(url: str, seconds: float) -> str:
     """Open one room after another, and keep the pages of some of them open."""
 
     async def step(number: int) -> str:
-        async with Intruder(url) as one:
-            await one.run()
-            await one.run(OPEN)
-            if not one.said:
+        async with Intruder(url) as intruder:
+            await intruder.run()
+            await intruder.run(OPEN)
+            if not intruder.messages:
                 with suppress(TimeoutError):
-                    await one.until(lambda: one.seat.get("role") == "leads", PATIENCE)
-            return one.said[-1] if one.said else "a room was opened" if one.seat.get("role") == "leads" else "no room"
+                    await intruder.until(lambda: intruder.seat.get("role") == "leads", PATIENCE)
+            if intruder.messages:
+                return intruder.messages[-1]
+            return "a room was opened" if intruder.seat.get("role") == "leads" else "no room"
 
     return in_time(seconds, step)
 
@@ -116,8 +118,8 @@ def codes(url: str, seconds: float) -> str:
         code = "".join(random.choices(LETTERS, k=6))
         address = f"ws://{host}/rooms/{code}/line?who={number}"
         async with connect(address, origin=f"http://{host}", additional_headers=invented()) as line:
-            said = json.loads(await asyncio.wait_for(line.recv(), PATIENCE))
-        return str(said.get("gone", "a room was there")).replace(code, "…")
+            message = json.loads(await asyncio.wait_for(line.recv(), PATIENCE))
+        return str(message.get("gone", "a room was there")).replace(code, "…")
 
     return in_time(seconds, step)
 
@@ -129,21 +131,21 @@ def answers(url: str, seconds: float) -> str:
 
     async def flood() -> None:
         nonlocal sent, refused
-        async with Intruder(url) as one:
-            await one.run()
-            await one.run(OPEN)
-            await one.until(lambda: one.seat.get("who"), PATIENCE)
-            one.room = one.seat["code"]
-            await one.listen_to_room()
-            one.hearing.cancel()
+        async with Intruder(url) as intruder:
+            await intruder.run()
+            await intruder.run(OPEN)
+            await intruder.until(lambda: intruder.seat.get("who"), PATIENCE)
+            intruder.room = intruder.seat["code"]
+            await intruder.listen_to_room()
+            intruder.hearing.cancel()
             async with asyncio.timeout(seconds):
                 while True:
                     for _ in range(50):
-                        await one.line.send(json.dumps({"answer": "x" * 3900, "name": "x" * 39}))
+                        await intruder.line.send(json.dumps({"answer": "x" * 3900, "name": "x" * 39}))
                         sent += 1
                     with suppress(TimeoutError):
-                        while said := await asyncio.wait_for(one.line.recv(), 0.05):
-                            refused += '"wrong"' in said
+                        while reply := await asyncio.wait_for(intruder.line.recv(), 0.05):
+                            refused += '"wrong"' in reply
 
     with suppress(*FAILED):  # it does not hang up as politely as it should
         asyncio.run(flood())
@@ -154,12 +156,12 @@ def trainings(url: str, seconds: float) -> str:
     """Start a training, and another one from another browser."""
 
     async def step(number: int) -> str:
-        async with Intruder(url, "train") as one:
-            await one.run()
-            if START not in one.buttons:
+        async with Intruder(url, "train") as intruder:
+            await intruder.run()
+            if START not in intruder.buttons:
                 return "no button to start one"
-            await one.run(START)
-            return one.said[-1] if one.said else "a training was started"
+            await intruder.run(START)
+            return intruder.messages[-1] if intruder.messages else "a training was started"
 
     return in_time(seconds, step)
 
@@ -171,9 +173,9 @@ def calculations(url: str, seconds: float) -> str:
         text = (
             f"The {number} farmers of {secrets.token_hex(4)} gave the hungry dog a bone, and the dog ran into the garden with it"
         )
-        async with Intruder(url, "space", projection="t-SNE", level="expert", text=text) as one:
-            await one.run()
-            return one.said[-1] if one.said else "the page was drawn"
+        async with Intruder(url, "space", projection="t-SNE", level="expert", text=text) as intruder:
+            await intruder.run()
+            return intruder.messages[-1] if intruder.messages else "the page was drawn"
 
     return in_time(seconds, step)
 
@@ -183,9 +185,9 @@ def keys(url: str, seconds: float) -> str:
 
     async def step(number: int) -> str:
         wrong = ",".join(f"{secrets.token_hex(4)}" for _ in range(10_000))
-        async with Intruder(url, "", model="repeat, 400 steps", trained=wrong) as one:
-            await one.run()
-            return one.said[-1] if one.said else "the page was drawn"
+        async with Intruder(url, "", model="repeat, 400 steps", trained=wrong) as intruder:
+            await intruder.run()
+            return intruder.messages[-1] if intruder.messages else "the page was drawn"
 
     return in_time(seconds, step)
 

@@ -39,8 +39,8 @@ class Guest(Visitor):
         super().__init__(url, drawn, {"model": str(folder), "level": "intermediate"}, page)
         self.alerts: list[str] = []
 
-    def read(self, delta, now: float) -> None:
-        super().read(delta, now)
+    def read(self, delta, arrival: float) -> None:
+        super().read(delta, arrival)
         if delta.new_element.WhichOneof("type") == "alert":
             self.alerts.append(" ".join(delta.new_element.alert.body.split()))
 
@@ -122,13 +122,13 @@ def crowd(url: str, seconds: float) -> str:
     """Many visitors type texts that a tokenizer is slow for and leave; another visitor then opens the writer."""
 
     async def come_and_go(folder: Path) -> str:
-        async def one(number: int) -> None:
+        async def type_and_leave(number: int) -> None:
             async with Guest(url, folder) as guest:
                 with suppress(TimeoutError):
                     await guest.open(seconds / 3)
                     await guest.type(SLOW_TEXT + str(number))
 
-        await asyncio.gather(*map(one, range(CROWD)))
+        await asyncio.gather(*map(type_and_leave, range(CROWD)))
         async with Visitor(url, drawn) as late:
             begun = asyncio.get_running_loop().time()
             try:

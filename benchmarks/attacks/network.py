@@ -28,12 +28,12 @@ def dial(url: str, patience: float = 5.0) -> socket.socket:
 def first_line(line: socket.socket) -> str:
     """The first line of an answer; in words where there is none."""
     try:
-        said = line.recv(4096)
+        answer = line.recv(4096)
     except TimeoutError:
         return "no answer"
     except OSError:
         return "connection ended"
-    return said.partition(b"\r\n")[0].decode("latin-1") if said else "connection ended"
+    return answer.partition(b"\r\n")[0].decode("latin-1") if answer else "connection ended"
 
 
 def is_open(line: socket.socket) -> bool:
@@ -73,8 +73,8 @@ def line_to(url: str, path: str = STREAM) -> Iterator[socket.socket]:
             "Sec-WebSocket-Protocol: streamlit\r\n"
             "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=12\r\n\r\n".encode()
         )
-        if " 101 " not in (said := first_line(line)):
-            raise ConnectionError(said)
+        if " 101 " not in (status := first_line(line)):
+            raise ConnectionError(status)
         yield line
 
 

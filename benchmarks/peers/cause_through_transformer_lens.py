@@ -21,10 +21,10 @@ CAUSES = gpt2.BUILD / "causes.safetensors"
 
 def main(threads: int, clock: str, rounds: int, length: int, what: str) -> dict:
     torch.set_num_threads(threads)
-    now, wrapped = CLOCKS[clock], gpt2.twin(gpt2.load(), "eager")
+    read_clock, wrapped = CLOCKS[clock], gpt2.twin(gpt2.load(), "eager")
     bridge = build_bridge_from_module(wrapped, "GPT2LMHeadModel", hf_config=wrapped.config)
     layers, heads = wrapped.config.n_layer, wrapped.config.n_head
-    inputs = gpt2.given(gpt2.tokens(length))
+    inputs = gpt2.inputs_for(gpt2.tokens(length))
     ids = inputs.pop("input_ids")
 
     def without(layer: int, head: int) -> torch.Tensor:
@@ -37,7 +37,7 @@ def main(threads: int, clock: str, rounds: int, length: int, what: str) -> dict:
     with torch.inference_mode():
         _, cache = bridge.run_with_cache(gpt2.tokens(length).flip(1), **inputs)
         streams = [
-            next(one for one in (f"blocks.{layer}.hook_in", f"blocks.{layer}.hook_resid_pre") if one in cache)
+            next(name for name in (f"blocks.{layer}.hook_in", f"blocks.{layer}.hook_resid_pre") if name in cache)
             for layer in range(layers)
         ]
 
@@ -48,13 +48,13 @@ def main(threads: int, clock: str, rounds: int, length: int, what: str) -> dict:
 
             return bridge.run_with_hooks(ids, fwd_hooks=[(streams[layer], put)], **inputs)[0, -1]
 
-        one, count = (without, heads) if what == "heads" else (patched, length)
+        run, count = (without, heads) if what == "heads" else (patched, length)
         took = []
         for _ in range(rounds):
-            began = now()
-            found = torch.stack([one(layer, number) for layer in range(layers) for number in range(count)])
-            took.append(now() - began)
-    save_file({what: found}, CAUSES)
+            began = read_clock()
+            logits = torch.stack([run(layer, number) for layer in range(layers) for number in range(count)])
+            took.append(read_clock() - began)
+    save_file({what: logits}, CAUSES)
     return {"seconds": took}
 
 

@@ -46,18 +46,18 @@ def measured(peer: str, settings: Settings) -> list[dict]:
     return printed(f"through_{peer}", json.dumps(asdict(settings)))
 
 
-def printed(script: str, given: str) -> Any:
+def printed(script: str, argument: str) -> Any:
     """What a script of this folder prints last, in JSON, when it is run in the peers' environment. Errors: PeerError."""
-    return json.loads(_run([str(make()), "-m", f"benchmarks.peers.{script}", given]).splitlines()[-1])
+    return json.loads(_run([str(make()), "-m", f"benchmarks.peers.{script}", argument]).splitlines()[-1])
 
 
 def _run(command: list[str]) -> str:
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}
     try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
+        result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         raise PeerError(f"{command[2]} was not done within {PATIENCE // 60} minutes.") from None
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith("WARNING")]
-        raise PeerError(lines[-1] if lines else f"{Path(command[0]).name} ended with {done.returncode}.")
-    return done.stdout
+    if result.returncode:
+        lines = [line for line in result.stderr.splitlines() if line.strip() and not line.startswith("WARNING")]
+        raise PeerError(lines[-1] if lines else f"{Path(command[0]).name} ended with {result.returncode}.")
+    return result.stdout

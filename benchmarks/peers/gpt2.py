@@ -43,6 +43,6 @@ def tokens(length: int) -> Tensor:
     return torch.randint(VOCABULARY, (1, length), generator=torch.Generator().manual_seed(length))
 
 
-def given(ids: Tensor) -> dict:
-    """What every network here is called with: no cache is asked for, and the logits of the last position only."""
+def inputs_for(ids: Tensor) -> dict:
+    """Return the arguments with which every network here is called: no cache, and the logits of the last position only."""
     return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "use_cache": False, "logits_to_keep": 1}

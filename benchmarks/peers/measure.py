@@ -70,7 +70,7 @@ def measure(way: Way, network, settings: Settings, first: bool = False) -> list[
     clock = CLOCKS[settings.clock]
 
     def plain(ids: Tensor):
-        return network(**gpt2.given(ids)).logits
+        return network(**gpt2.inputs_for(ids)).logits
 
     theirs = {} if first else load_file(MAPS)
     ours, results = {}, []
@@ -78,10 +78,10 @@ def measure(way: Way, network, settings: Settings, first: bool = False) -> list[
         ids = gpt2.tokens(length)
         with torch.inference_mode():
             took = _pairs(plain, way.read, ids, max(3, round(pairs * settings.scale)), clock)
-            maps, kept = way.read(ids)
-            held = _held(way.arrays(kept), network)
+            maps, outputs = way.read(ids)
+            held = _held(way.arrays(outputs), network)
             maps = ours[str(length)] = torch.as_tensor(np.array(maps, dtype=np.float32))
-            del kept
+            del outputs
         expected = maps if first else theirs[str(length)]
         differs = float((maps - expected).abs().max())
         assert maps.shape == expected.shape and differs < TOLERANCE, f"{way.name}: maps differ by {differs} at {length} tokens."
@@ -119,9 +119,9 @@ def _pairs(plain: Callable, read: Callable, ids: Tensor, pairs: int, clock: Call
 
 def _seconds(read: Callable, ids: Tensor, clock: Callable[[], float]) -> float:
     began = clock()
-    kept = read(ids)
+    outputs = read(ids)
     took = clock() - began
-    del kept  # not timed, whoever it is
+    del outputs  # not timed, whoever it is
     return took
 
 

@@ -15,7 +15,7 @@ def ways(network) -> list[Way]:
     model = nnsight.NNsight(gpt2.twin(network, "eager"))
 
     def every_layer(ids):
-        with model.trace(**gpt2.given(ids)):
+        with model.trace(**gpt2.inputs_for(ids)):
             maps = nnsight.save([])
             for block in model.transformer.h:
                 maps.append(block.attn.output[1])
@@ -23,14 +23,14 @@ def ways(network) -> list[Way]:
         return maps[LAYER][0], (logits, maps)
 
     def one_layer(ids):
-        with model.trace(**gpt2.given(ids)):
+        with model.trace(**gpt2.inputs_for(ids)):
             maps = model.transformer.h[LAYER].attn.output[1].save()
             logits = model.output.logits.save()
         return maps[0], (logits, [maps])
 
     return [
-        Way("nnsight, maps of every layer", every_layer, lambda kept: kept[1]),
-        Way("nnsight, maps of one layer", one_layer, lambda kept: kept[1], every_layer=False),
+        Way("nnsight, maps of every layer", every_layer, lambda outputs: outputs[1]),
+        Way("nnsight, maps of one layer", one_layer, lambda outputs: outputs[1], every_layer=False),
     ]
 
 

@@ -22,11 +22,11 @@ def ways(network) -> list[Way]:
 
     def way(name: str, every_layer: bool = True, **chosen) -> Way:
         def read(ids):
-            inputs = gpt2.given(ids)
+            inputs = gpt2.inputs_for(ids)
             logits, cache = bridge.run_with_cache(inputs.pop("input_ids"), **inputs, **chosen)
             return cache[f"blocks.{LAYER}.attn.{MAPS}"][0], (logits, cache)
 
-        return Way(name, read, lambda kept: kept[1].values(), every_layer)
+        return Way(name, read, lambda outputs: outputs[1].values(), every_layer)
 
     return [
         way("TransformerLens, everything"),

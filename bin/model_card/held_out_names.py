@@ -17,5 +17,5 @@ def survivals(model: EncoderDecoderModel, names: Sequence[str], frames: Sequence
 
     frames: sentences with {} where the name stands.
     """
-    said = iter(translations(model, [frame.format(name) for name in names for frame in frames], width))
-    return [[bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", next(said))) for _ in frames] for name in names]
+    answers = iter(translations(model, [frame.format(name) for name in names for frame in frames], width))
+    return [[bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", next(answers))) for _ in frames] for name in names]

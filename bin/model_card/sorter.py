@@ -32,19 +32,19 @@ def values(data: Path) -> dict[str, object]:
     folder, model = WEIGHTS / "sorter", load("sorter")
     seen, new = sentences(data / "pairs_train.tsv"), held_out(data)
     texts, right = [text for text, _ in new], np.array([label for _, label in new])
-    said = labelled(model, texts)
+    predictions = labelled(model, texts)
     simple = {name: fit(seen, of, pairs)(texts) for name, (of, pairs) in SIMPLE.items()}
     hard = simple["first"] != right
     figures = json.loads((folder / "figures.json").read_text())
-    figures["accuracy"] = {"sorter": float((said == right).mean())} | {
-        name: float((found == right).mean()) for name, found in simple.items()
+    figures["accuracy"] = {"sorter": float((predictions == right).mean())} | {
+        name: float((guesses == right).mean()) for name, guesses in simple.items()
     }
     figures["accuracy"] |= {
         f"sorter {sign}": float((labelled(model, [text + sign for text in texts]) == right).mean()) for sign in SIGNS
     }
-    figures["sorter_where_first_fails"] = f"{(said == right)[hard].sum()} of {hard.sum()}"
+    figures["sorter_where_first_fails"] = f"{(predictions == right)[hard].sum()} of {hard.sum()}"
     (folder / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
-    wrong = [f"“{text}” ({LABELS[label]})" for (text, label), it in zip(new, said, strict=True) if it != label]
+    wrong = [f"“{text}” ({LABELS[label]})" for (text, label), it in zip(new, predictions, strict=True) if it != label]
     shares = {f"share_{name}": f"{value:.1%}" for name, value in figures["accuracy"].items()}
     signed = [figures["accuracy"][f"sorter {sign}"] for sign in SIGNS]
     return shares | {
@@ -85,6 +85,6 @@ SIMPLE: dict[str, tuple[Callable[[str], str], bool]] = {"first": (first_word, Fa
 def fit(seen: Sequence[Sentence], of: Callable[[str], str], pairs: bool) -> Callable[[Sequence[str]], np.ndarray]:
     """A logistic regression on the counts of words, in which both labels weigh alike."""
     counts = CountVectorizer(token_pattern=r"\S+", ngram_range=(1, 2 if pairs else 1))
-    made = make_pipeline(counts, LogisticRegression(class_weight="balanced", max_iter=1000))
-    made.fit([of(text) for text, _ in seen], [label for _, label in seen])
-    return lambda texts: made.predict([of(text) for text in texts])
+    classifier = make_pipeline(counts, LogisticRegression(class_weight="balanced", max_iter=1000))
+    classifier.fit([of(text) for text, _ in seen], [label for _, label in seen])
+    return lambda texts: classifier.predict([of(text) for text in texts])

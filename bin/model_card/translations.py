@@ -34,7 +34,7 @@ def answers(model: EncoderDecoderModel, sources: torch.Tensor, width: int) -> li
     vocabulary, network = model.vocabulary, model.network
     searches = [beam_search(vocabulary.start, vocabulary.end, width, model.room - 1) for _ in sources]
     asked = {number: next(search) for number, search in enumerate(searches)}
-    said = [""] * len(searches)
+    outputs = [""] * len(searches)
     cache, known = Cache(), {(number, ()): number for number in asked}  # the row of each beginning
     with torch.inference_mode():
         memory = network.encode(sources)
@@ -51,5 +51,5 @@ def answers(model: EncoderDecoderModel, sources: torch.Tensor, width: int) -> li
                     asked[number] = searches[number].send(its)
                 except StopIteration as end:
                     del asked[number]
-                    said[number] = model.text_of(end.value[0])
-    return said
+                    outputs[number] = model.text_of(end.value[0])
+    return outputs

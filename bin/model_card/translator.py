@@ -53,8 +53,9 @@ def values(data: Path) -> dict[str, object]:
     figures["alignment"] = heads.round(4).to_dict("records")
     (folder / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
     best = heads.loc[heads["share"].idxmax()]
-    choices = [len(re.findall(r"\w+", source)) for source, _, said in links for _ in said]  # words that could be the strongest
-    return {f"{way}_{name}": shown(figures[way][name]) for way in ways for name in figures["greedy"]} | {
+    # For each linked word, the words that could be the strongest.
+    choices = [len(re.findall(r"\w+", source)) for source, _, word_links in links for _ in word_links]
+    return {f"{way}_{name}": format_value(figures[way][name]) for way in ways for name in figures["greedy"]} | {
         "pairs": f"{len(seen):,}",
         "held_out": f"{len(held_out):,}",
         "sentences": f"{len(references):,}",
@@ -117,6 +118,6 @@ def stands_in(frame: str, sources: set[str]) -> bool:
     return any(frame.format(name) in sources for name in (*PEOPLE, *(PRONOUNS if frame.startswith("{}") else ())))
 
 
-def shown(value: object) -> object:
+def format_value(value: object) -> object:
     """A share in per cent, chrF with one digit, text as it is."""
     return value if not isinstance(value, float) else f"{value:.1%}" if value <= 1 else f"{value:.1f}"

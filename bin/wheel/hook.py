@@ -34,12 +34,12 @@ def needed(requirements: str) -> list[str]:
     Those pin what it is tested with to the last digit, for who runs it from its folder. Somebody's own environment may have newer
     versions; older ones have not been tried. What stands behind a semicolon, such as a system, stays.
     """
-    found = []
+    dependencies = []
     for line in requirements.splitlines():
         name, _, rest = line.partition("==")
         pin, mark, where = rest.partition(";")
-        found.append(f"{name}>={pin}" + (f",<{int(pin.split('.')[0]) + 1}" if name in NEAR else "") + mark + where)
-    return found
+        dependencies.append(f"{name}>={pin}" + (f",<{int(pin.split('.')[0]) + 1}" if name in NEAR else "") + mark + where)
+    return dependencies
 
 
 def description(readme: str) -> str:
