@@ -28,17 +28,7 @@ SIZE, WIDTH = {"width": 1180, "height": 740}, 960  # of the window, and pixels o
 A_SECOND, QUALITY = 10, 60  # pictures at most, and how good each is, of 100
 BEFORE, TYPED = "The farmer gave the dog a bone, and", " the dog"
 LOOKED_AT = 4  # the token on which the head that is chosen has its eye at the end of the sentence
-HAND = """addEventListener("mousemove", event => {
-  let hand = document.getElementById("hand");
-  if (!hand) {
-    hand = document.body.appendChild(document.createElement("div"));
-    hand.id = "hand";
-    hand.style.cssText = "position:fixed;z-index:9999999;pointer-events:none;width:18px;height:18px;margin:-9px;"
-      + "border-radius:9px;background:#b04a0866;border:2px solid #b04a08";
-  }
-  hand.style.left = event.clientX + "px";
-  hand.style.top = event.clientY + "px";
-})"""
+HAND = Path(__file__).with_name("film.js")  # the pointer
 
 
 @contextmanager
@@ -133,7 +123,7 @@ def main(target: Path) -> None:
     with serve() as server, sync_playwright() as playwright:
         browser = launch(playwright, find_chromium() or sys.exit("There is no Chromium here: bin/chromium --install."))
         page = browser.new_context(viewport=SIZE).new_page()
-        page.add_init_script(HAND)
+        page.add_init_script(path=HAND)
         page.goto(f"{server.url}/type?level=intermediate&layer=L5&head=H1&text={quote(BEFORE)}")
         page.locator(".hl-prediction-bars").first.wait_for(timeout=60_000)
         for name in ("Attention", "Change", "Generate", "Type"):  # what is read once is not waited for in the film
