@@ -47,7 +47,7 @@ OPEN, PAINT, TURNS = 90, 20, 40  # seconds: at most until a page is there, until
 PROBE = """
 watched => {
   const probe = window.probe = {};
-  const text = node => [node, ...node.querySelectorAll('*')].map(one => (one.shadowRoot ?? one).textContent).join('|');
+  const text = node => [node, ...node.querySelectorAll('*')].map(inner => (inner.shadowRoot ?? inner).textContent).join('|');
   const changed = () => {  // of the text alone: the page also marks elements as out of date while a rerun goes on
     if (probe.pressed === undefined || probe.waiting || text(watched) === probe.before) return;
     probe.waiting = true;

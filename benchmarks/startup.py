@@ -27,12 +27,12 @@ STEPS = {  # what must be painted, in either app
 
 # Milliseconds since the visit began when the element stood there in its size, and a frame with it had been painted.
 PAINTED = """
-([selector, patience]) => new Promise((done, fail) => {
+([selector, patience]) => new Promise((resolve, reject) => {
   const look = () => {
-    if (performance.now() > patience) return fail(new Error(`${selector} never came`));
-    const found = document.querySelector(selector);
-    if (!found || found.getBoundingClientRect().height < 20) return requestAnimationFrame(look);
-    requestAnimationFrame(() => setTimeout(() => done(performance.now())));
+    if (performance.now() > patience) return reject(new Error(`${selector} never came`));
+    const element = document.querySelector(selector);
+    if (!element || element.getBoundingClientRect().height < 20) return requestAnimationFrame(look);
+    requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
   };
   look();
 })

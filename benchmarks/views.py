@@ -33,7 +33,7 @@ from viz.bertviz import libraries
 LAYERS = HEADS = 12
 WORDS = ["the", "farmer", "gave", "hungry", "dog", "bone", "and", "ran", "into", "garden", "where", "cat", "sat"]
 
-FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+FRAMES = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 DRAWN = f"async () => {{ await {FRAMES}; return performance.now() / 1000; }}"
 SIGN = {
     "Headlight": "document.querySelector('.hl .sentence')?.textContent",
@@ -59,7 +59,7 @@ HOVERS = """async (who) => {
       mine || reading ? new PointerEvent(mine ? "pointermove" : "pointerover", place) : new MouseEvent("mouseover", place));
     document.body.getBoundingClientRect();
     took.push((performance.now() - start) / 1000);
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   }
   return took; }"""
 
