@@ -183,6 +183,7 @@ def one_line(key: Key[str], label: str, placeholder: str, pause: str = PAUSE, la
         key.of("left-out").set(len(text) - limit)
         st.rerun()
     key.of("last").set(text or "")
+    visits.settle(key.name, text or "")
     return (text or "").replace(BREAK, "\n")
 
 
@@ -228,7 +229,7 @@ def on_typing(key: Key[str]) -> None:
 
 def change(key: Key[str], text: str) -> None:
     """Write into a box."""
-    visits.forget_newest()
+    visits.forget_typed(key.name)
     key.set(re.sub(r"\r\n|\r|\n", BREAK, text))
     remember(key, key.get())
 

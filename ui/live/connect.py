@@ -20,6 +20,7 @@ from ui.live import visits
 from ui.live.message import RequestError, read
 from ui.live.visits import Visit
 from ui.memory import visitors
+from ui.state import Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,16 +54,23 @@ def _component() -> Callable[..., Any]:
 
 def restore_typed(page: str) -> None:
     """Write text that was typed on the previous page, and that no run has received, into the boxes of a newly opened page: a
-    visitor who types and leaves at once is gone before the box has sent its text."""
-    visit = visits.mine()
-    if visit is None or not visit.newest or visit.page in ("", page):
-        return
+    visitor who types and leaves at once is gone before the box has sent its text, or before a run has it."""
+    texts, visit = visits.take_brought(), visits.mine()
+    if visit and visit.newest and visit.page not in ("", page):
+        texts |= texts_on_line(visit)
+        visit.newest = ""
+    for name, text in texts.items():
+        text_boxes.change(Key(name, ""), text)
+
+
+def texts_on_line(visit: Visit) -> dict[str, str]:
+    """Return the texts of the last message on the line, by the names of their boxes; none of a message of another page."""
     with suppress(RequestError):
         request = read(visit.newest)
-        for key, text in ((state.TEXT, request.text), (state.TARGET, request.second)):
-            if request.page == visit.page and (text or key == state.TEXT):
-                text_boxes.change(key, text)
-    visit.newest = ""
+        if request.page == visit.page:
+            texts = {state.TEXT.name: request.text, state.TARGET.name: request.second}
+            return {name: text for name, text in texts.items() if text or name == state.TEXT.name}
+    return {}
 
 
 def has_newest(visit: Visit, texts: list[str]) -> bool:

@@ -85,10 +85,7 @@ class Line {
     if (!this.page || (this.typed === null && !click)) return;
     if (!this.isOpen) return this.open();
     const [text, other] = (this.typed ?? this.page.texts).map((value) => value ?? "");
-    if (Math.max(text.length, other.length) > this.page.longest) {
-      this.failed = this.typed;
-      return;
-    }
+    if (Math.max(text.length, other.length) > this.page.longest) return this.fail();
     if (click) this.clicked = this.asked + 1;
     const { run, page, model, choices, values, said, texts: before } = this.page;
     const target = text !== before[0] && other === said ? "" : other; // the model's own answer is one to the text before
@@ -115,8 +112,14 @@ class Line {
     if (answer.boards && this.fits(answer.boards)) {
       Object.assign(this.page.choices, answer.picks);
       for (const [key, { bytes }] of Object.entries(answer.boards)) this.show(this.mounts.get(key), bytes, true);
-    } else if (this.answered === this.asked) this.failed = this.typed;
+    } else if (this.answered === this.asked) this.fail();
     this.mark();
+  }
+
+  // The line cannot show what is typed: the boxes need not wait until typing rests. They have not seen the newest key yet.
+  fail() {
+    const typed = (this.failed = this.typed);
+    setTimeout(() => typed && this.typed === typed && sameTexts(texts(), typed) && commit());
   }
 
   // Whether each board of an answer has its place on the page, with the views that it holds.
@@ -228,6 +231,11 @@ class Line {
 /** @returns {(HTMLInputElement | null)[]} */
 function boxes() {
   return LINE_BOXES.map((name) => document.querySelector(`.st-key-${name} input`));
+}
+
+// Have Streamlit's boxes send what is typed now, as when the focus leaves them.
+function commit() {
+  for (const box of boxes()) box?.dispatchEvent(new FocusEvent("focusout", { bubbles: true }));
 }
 
 /** @param {EventTarget | null} target */

@@ -19,7 +19,8 @@ class Visit:
     allowed. picker: gives what a click on that board chooses, None for a click that does something else. frame: of the board that
     this run has placed (`Board.frame`). run: the number of that run. lines: how many are open. lost: the number of the run whose
     kept token the line has let go, because a text was too short for it; -1 for none. newest: the last message on the line, until
-    a run has its texts; "" for none.
+    a run has its texts; "" for none. boxes: the names of the text boxes that runs have placed. sent: what these have sent for
+    a run, by their names, until a run has it; brought: what of that the visitor brings along from a page that was left.
     """
 
     session: str
@@ -33,6 +34,9 @@ class Visit:
     lines: int = 0
     lost: int = -1
     newest: str = field(default="", repr=False)
+    boxes: set[str] = field(default_factory=set)
+    sent: dict[str, str] = field(default_factory=dict, repr=False)
+    brought: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 _visits: dict[str, Visit] = {}
@@ -40,14 +44,14 @@ _by_key: dict[str, Visit] = {}
 
 
 def begin(session: str) -> Visit:
-    """Return the visit of a session; it begins with the first page that has a line."""
+    """Return the visit of a session; it begins with the first text box."""
     visit = _visits.get(session) or _visits.setdefault(session, Visit(session))
     _by_key[visit.key] = visit
     return visit
 
 
 def mine() -> Visit | None:
-    """Return the visit of this run; None where no page of its visitor has had a line."""
+    """Return the visit of this run; None where no page of its visitor has had a text box."""
     return _visits.get(visitors.me())
 
 
@@ -68,10 +72,45 @@ def is_open(page: str) -> bool:
     return visit is not None and visit.lines > 0 and visit.page == page
 
 
-def forget_newest() -> None:
+def note_sent(session: str, texts: dict[str, str]) -> None:
+    """Note texts that a browser sends for a run of a page, by the names of their boxes; other names are left out."""
+    visit = _visits.get(session)
+    if visit is None or not (sent := {name: text for name, text in texts.items() if name in visit.boxes}):
+        return
+    visit.sent = visit.sent | sent
+    if not visit.lines:  # a line that was cut has older texts
+        visit.newest = ""
+
+
+def bring_sent(session: str) -> None:
+    """Note that a browser leaves a page, and what it has sent there comes along to the next one."""
+    if visit := _visits.get(session):
+        visit.brought, visit.sent = visit.brought | visit.sent, {}
+
+
+def take_brought() -> dict[str, str]:
+    """Return, once, what no run had of the texts that were sent on pages that this visitor has left."""
+    if (visit := mine()) is None:
+        return {}
+    brought, visit.brought = visit.brought, {}
+    return brought
+
+
+def settle(name: str, text: str) -> None:
+    """Note that this run has a text in a box."""
+    visit = begin(visitors.me())
+    visit.boxes.add(name)
+    for texts in (visit.sent, visit.brought):
+        if texts.get(name) == text:
+            texts.pop(name, None)
+
+
+def forget_typed(name: str) -> None:
     """Forget what was typed last: the server writes another text into a box."""
     if visit := mine():
         visit.newest = ""
+        for texts in (visit.sent, visit.brought):
+            texts.pop(name, None)
 
 
 def take_lost_token() -> bool:

@@ -8,13 +8,16 @@ import streamlit as st
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.state.common import user_key_from_element_id
 from streamlit.util import calc_hash
 
+from ui.live import visits
 from ui.memory import visitors
 from ui.menu import FIRST, PAGES
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from streamlit.proto.ClientState_pb2 import ClientState
 
 _requested: dict[str, RequestedPage] = {}  # by session, while a browser is there
 
@@ -38,13 +41,14 @@ def opens_for(session: str, name: str) -> None:
 
 
 class Leaving:
-    """ASGI middleware that drops the requests of fragments on a page that is being left.
+    """ASGI middleware that drops the requests of fragments on a page that is being left, and brings along what was typed there.
 
     Between a click that opens another page and that page's first message, the old page is still on screen and goes on sending: a
     key press, a choice in a picture, a timer. Streamlit runs such a request after the new page's run, under the old page's name.
     The browser then discards the new page, has no place for the fragment's messages ("Bad delta path index"), and stays blank. On
     a busy server that moment is long. Also, Back and Forward change only the page, as the menu does: Streamlit would restore the
-    choices that the address held at that time.
+    choices that the address held at that time. And a request for a page replaces that of a key press for which no run has begun:
+    Streamlit would lose its text.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -58,6 +62,7 @@ class Leaving:
         async def receive_next() -> Message:
             while (message := await receive())["type"] == "websocket.receive" and message.get("bytes"):
                 if forwarded := requested.take(message["bytes"]):
+                    note_typed(session, requested)
                     return {**message, "bytes": forwarded}
             return message
 
@@ -74,6 +79,13 @@ class Leaving:
                 del _requested[session]
 
 
+def note_typed(session: str, requested: RequestedPage) -> None:
+    """Note the texts in the last message of a browser, and whether it leaves a page."""
+    if requested.leaves:
+        visits.bring_sent(session)
+    visits.note_sent(session, requested.typed)
+
+
 def session_of(message: bytes) -> str:
     """Return the session that a message of the server begins; "" for any other message."""
     try:
@@ -88,6 +100,9 @@ class RequestedPage:
 
     def __init__(self) -> None:
         self.page, self.left = "", set[str]()
+        self.texts: dict[str, str] = {}  # in the browser's boxes, by their names
+        self.typed: dict[str, str] = {}  # those that are new in the last message
+        self.leaves = False  # whether the last message asks for another page
 
     def open(self, page: str) -> None:
         """Note that the server opens a page, perhaps one that the browser is just leaving."""
@@ -104,17 +119,30 @@ class RequestedPage:
         if whole.WhichOneof("type") != "rerun_script":  # a file that is fetched, a heartbeat: they ask for no page
             return message
         sent = whole.rerun_script
+        self.typed, self.leaves = {}, False
         page = sent.page_script_hash or calc_hash(sent.page_name or FIRST)  # at first it is named as an address names it
         if sent.fragment_id:
             if page in self.left:
                 return b""
             self.page, self.left = page, set()
+            self.note_texts(sent)
             return message
-        known = bool(self.page)
+        known, self.leaves = bool(self.page), page != self.page
         self.open(page)
+        self.note_texts(sent)
         if sent.is_history_navigation:
             sent.is_history_navigation = False
             if known:  # a page that is left before it has bound its choices would leave those of its address to the next one
                 sent.query_string = ""
             return whole.SerializeToString()
         return message
+
+    def note_texts(self, run: ClientState) -> None:
+        """Note the texts in the browser's boxes, and those that are new since the last message."""
+        texts = {
+            user_key_from_element_id(widget.id) or "": widget.string_value
+            for widget in run.widget_states.widgets
+            if widget.WhichOneof("value") == "string_value"
+        }
+        self.typed = {name: text for name, text in texts.items() if text != self.texts.get(name)}
+        self.texts |= texts

@@ -121,6 +121,28 @@ def test_a_press_on_the_picture_is_answered_on_the_line_before_the_run_that_it_a
     assert set(first) <= {"line", "run"} and first.count("line") > 70, "now and then a run is faster"
 
 
+def test_a_text_that_the_line_refuses_goes_to_a_run_without_waiting_for_a_rest():
+    late = results("""
+    const late = [];
+    for (let seed = 0; seed < 100; seed++) {
+      const [roll, world] = [dice(seed), new World(seed)];
+      for (const act of world.listeners.focusin) act({ target: world.box });
+      world.clock.pass(100);
+      world.type("w"); // the run after this key has the box wait for a rest
+      world.clock.pass(500);
+      const text = roll(2) ? "wX" : "w".repeat(6001);
+      world.type(text);
+      const before = world.clock.now;
+      while (world.sent !== text) world.clock.pass(1);
+      late.push(world.clock.now - before);
+      world.clock.pass(2000);
+      if (world.pause !== 400 || world.drawn !== world.boardOf(text, 0) || world.marked) late.push(world.drawn);
+    }
+    console.log(JSON.stringify(late));
+    """)
+    assert len(late) == 100 and max(late) < 100, "milliseconds"
+
+
 def test_where_no_line_can_be_opened_each_key_goes_the_other_way():
     """And the server is not asked for a line at each key."""
     drawn, pauses, tries = results("""

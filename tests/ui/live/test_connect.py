@@ -13,6 +13,8 @@ from ui import state
 from ui.live import visits
 from ui.live.visits import Visit
 
+SESSION = "test session id"  # of every AppTest
+
 
 def data_for_browser(app: AppTest) -> dict:
     """What a run tells the browser."""
@@ -74,6 +76,17 @@ def test_what_was_typed_last_comes_along_to_another_page(page):
     visit_of(app).newest = typed(app, "Once upon")
     go_to(app, page)
     assert app.session_state["text"] == "Once upon"
+    go_to(app, "layers")
+    assert app.text_input(key="text").value == "Once upon"
+
+
+@pytest.mark.parametrize(("page", "there"), [("space", "type"), ("attention", "build")])
+def test_what_a_page_sends_and_no_run_has_comes_along_to_another_page(page, there):
+    """A request for a page takes the place of that of a key press before it."""
+    app = open_link(page, "text=Once")
+    visits.note_sent(SESSION, {"text": "Once upon", "level": "x"})
+    visits.bring_sent(SESSION)
+    go_to(app, there)
     go_to(app, "layers")
     assert app.text_input(key="text").value == "Once upon"
 

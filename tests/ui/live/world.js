@@ -41,14 +41,14 @@ class Clock {
   }
 }
 
-// forbidden: whether a proxy lets no line through.
+// forbidden: whether a proxy lets no line through. The line has no picture of a text with an X.
 export class World {
   constructor(seed, forbidden = false) {
     this.seed = seed;
     this.roll = dice(seed);
     this.forbidden = forbidden;
     this.clock = new Clock();
-    this.box = { value: "" };
+    this.box = { value: "", dispatchEvent: () => this.leaveTheBox() };
     this.sent = ""; // what Streamlit's box has told the server
     this.pause = 0; // before it does
     this.choice = 0; // another one at each press
@@ -76,8 +76,9 @@ export class World {
     WebSocket.OPEN = 1;
     const clock = this.clock;
     const listen = (kind, act) => (this.listeners[kind] ??= []).push(act);
-    const names = ["window", "document", "addEventListener", "WebSocket", "setTimeout", "clearTimeout", "Date"];
-    new Function(...names, SCRIPT)(window, document, listen, WebSocket, clock.set, clock.clear, { now: () => clock.now });
+    const given = { window, document, addEventListener: listen, WebSocket, FocusEvent: class {} };
+    Object.assign(given, { setTimeout: clock.set, clearTimeout: clock.clear, Date: { now: () => clock.now } });
+    new Function(...Object.keys(given), SCRIPT)(...Object.values(given));
     this.line = window.headlightLine;
     const root = { dataset: { uses: "bars" }, isConnected: true };
     const host = { closest: () => ({ classList: ["stElement", "st-key-board"] }) };
@@ -198,7 +199,8 @@ class FakeSocket {
       () => {
         this.busy = false;
         const board = this.world.boardOf(text, picks.choice ?? choices.choice);
-        if (this.readyState === 1) this.onmessage({ data: packed(number, board, picks) });
+        const data = text.includes("X") ? JSON.stringify({ number, wrong: "no" }) : packed(number, board, picks);
+        if (this.readyState === 1) this.onmessage({ data });
         this.work();
       },
       4 + this.world.roll(60),

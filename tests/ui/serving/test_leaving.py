@@ -12,6 +12,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 
+from ui.live import visits
 from ui.memory import visitors
 from ui.serving import leaving
 from ui.serving.leaving import Leaving, RequestedPage
@@ -163,6 +164,35 @@ def test_back_brings_no_choices_of_an_old_address_but_a_browser_that_comes_back_
     open_already.take(message("type"))
     assert open_already.take(sent.SerializeToString()) == message("layers")
     assert BackMsg.FromString(again.take(sent.SerializeToString())).rerun_script.query_string == "text=old"
+
+
+def with_text(page: str, fragment: str, text: str) -> bytes:
+    sent = BackMsg.FromString(message(page, fragment))
+    for key, value in (("text", text), ("None", "no key")):
+        sent.rerun_script.widget_states.widgets.add(id=f"$$ID-0a1b-{key}", string_value=value)
+    return sent.SerializeToString()
+
+
+def test_what_a_browser_sends_comes_along_to_the_next_page_unless_a_run_has_it(monkeypatch):
+    """Of a page that is left already nothing comes along, nor what no box has sent since a run of it."""
+    visit = visits.Visit("one", boxes={"text"})
+    monkeypatch.setitem(visits._visits, "one", visit)
+    monkeypatch.setattr(visitors, "me", lambda: "one")
+    requested = RequestedPage()
+
+    def hear(*messages: bytes) -> dict[str, str]:
+        for heard in messages:
+            if requested.take(heard):
+                leaving.note_typed("one", requested)
+        return visits.take_brought()
+
+    begin = [message("space"), with_text("space", "stage", "a"), with_text("space", "stage", "ab")]
+    assert hear(*begin) == {}
+    visits.settle("text", "a")
+    assert hear(message("type"), with_text("space", "stage", "abc")) == {"text": "ab"}
+    assert hear(with_text("type", "stage", "ab"), with_text("type", "stage", "abc")) == {}
+    visits.settle("text", "abc")
+    assert hear(with_text("type", "picture", "abc"), message("space")) == {}
 
 
 def test_only_such_messages_of_a_web_socket_are_left_out():
