@@ -5,6 +5,8 @@
 /** @typedef {import("../viz/shared/types").Tell} Tell */
 
 const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
+const TYPED = "typed-"; // begins the names of texts in an address that ui/serving/leaving.py brings along to the next page
+const LONGEST = 6000; // characters of such a text
 const TURNED = 200; // milliseconds in which Streamlit has its other theme
 const PATIENCE = 2000; // milliseconds without a message from the server, after which the page says that it is out of date
 const OUT_OF_DATE = "The server has not answered yet: this picture is older than what you typed or chose.";
@@ -20,6 +22,7 @@ export default ({ data, setTriggerValue }) => {
   const style = Object.assign(document.createElement("style"), { id: "headlight-style", textContent: rules });
   document.head.append(style);
   keepOneEntryAPage();
+  bringWhatIsTyped();
   keepLineBreaksOfPastes();
   closeTheMenuOnPhones();
   nameTheSections();
@@ -41,6 +44,48 @@ function keepOneEntryAPage() {
     else if (!walking) push.call(history, state, title, url);
   };
 }
+
+// While a run is under way, Streamlit's box holds back what is typed; a request for another page goes before it. So that request
+// has the newest texts itself, in the address that Streamlit reads for it.
+function bringWhatIsTyped() {
+  /** @type {Map<string, { box: HTMLInputElement, text: string }>} */
+  const typed = new Map(); // by the name of the box
+  /** @type {(leaves: boolean) => void} */
+  const write = (leaves) => {
+    const at = new URL(location.href);
+    for (const [name, { box, text }] of typed) {
+      at.searchParams.delete(TYPED + name);
+      if (leaves && box.value === text && text.length <= LONGEST) at.searchParams.set(TYPED + name, text);
+    }
+    if (at.href !== location.href) history.replaceState(history.state, "", at.href);
+  };
+  const leave = () => {
+    write(true);
+    setTimeout(() => {
+      write(false);
+      typed.clear();
+    });
+  };
+  /** @type {(event: Event) => void} */
+  const note = (event) => {
+    const [box, name] = [boxOf(event), nameOf(event)];
+    if (box && name) typed.set(name, { box, text: box.value });
+  };
+  addEventListener("input", note, true);
+  addEventListener("popstate", leave, true);
+  /** @type {(event: MouseEvent) => void} */
+  const click = ({ target, ctrlKey, metaKey }) => {
+    if (target instanceof Element && target.closest("[data-testid=stSidebarNavLink]") && !ctrlKey && !metaKey) leave();
+  };
+  addEventListener("click", click, true);
+}
+
+// The key of the widget in which something happens.
+/** @type {(event: Event) => string | undefined} */
+const nameOf = ({ target }) =>
+  [...((target instanceof Element && target.closest("[class*='st-key-']")?.classList) || [])]
+    .find((name) => name.startsWith("st-key-"))
+    ?.slice("st-key-".length);
 
 // The text box in which something happens.
 /** @type {(event: Event) => HTMLInputElement | null} */

@@ -57,7 +57,7 @@ def restore_typed(page: str) -> None:
     visitor who types and leaves at once is gone before the box has sent its text, or before a run has it."""
     texts, visit = visits.take_brought(), visits.mine()
     if visit and visit.newest and visit.page not in ("", page):
-        texts |= texts_on_line(visit)
+        texts = texts_on_line(visit) | texts
         visit.newest = ""
     for name, text in texts.items():
         text_boxes.change(Key(name, ""), text)

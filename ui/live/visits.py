@@ -78,14 +78,14 @@ def note_sent(session: str, texts: dict[str, str]) -> None:
     if visit is None or not (sent := {name: text for name, text in texts.items() if name in visit.boxes}):
         return
     visit.sent = visit.sent | sent
-    if not visit.lines:  # a line that was cut has older texts
-        visit.newest = ""
 
 
-def bring_sent(session: str) -> None:
-    """Note that a browser leaves a page, and what it has sent there comes along to the next one."""
+def bring(session: str, texts: dict[str, str]) -> None:
+    """Note that a browser leaves a page, with texts that no box has sent. These, and what no run has of those that were sent,
+    come along to the next page."""
     if visit := _visits.get(session):
-        visit.brought, visit.sent = visit.brought | visit.sent, {}
+        newest = {name: text for name, text in texts.items() if name in visit.boxes}
+        visit.brought, visit.sent = visit.brought | visit.sent | newest, {}
 
 
 def take_brought() -> dict[str, str]:

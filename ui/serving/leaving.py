@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -18,6 +19,8 @@ from ui.menu import FIRST, PAGES
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from streamlit.proto.ClientState_pb2 import ClientState
+
+TYPED = "typed-"  # begins the names of texts that document.js puts into the address while a page is left
 
 _requested: dict[str, RequestedPage] = {}  # by session, while a browser is there
 
@@ -82,7 +85,7 @@ class Leaving:
 def note_typed(session: str, requested: RequestedPage) -> None:
     """Note the texts in the last message of a browser, and whether it leaves a page."""
     if requested.leaves:
-        visits.bring_sent(session)
+        visits.bring(session, requested.brought)
     visits.note_sent(session, requested.typed)
 
 
@@ -103,6 +106,7 @@ class RequestedPage:
         self.texts: dict[str, str] = {}  # in the browser's boxes, by their names
         self.typed: dict[str, str] = {}  # those that are new in the last message
         self.leaves = False  # whether the last message asks for another page
+        self.brought: dict[str, str] = {}  # texts that it brings along and no box has sent
 
     def open(self, page: str) -> None:
         """Note that the server opens a page, perhaps one that the browser is just leaving."""
@@ -128,14 +132,22 @@ class RequestedPage:
             self.note_texts(sent)
             return message
         known, self.leaves = bool(self.page), page != self.page
+        self.take_texts_in_address(sent)
         self.open(page)
         self.note_texts(sent)
         if sent.is_history_navigation:
             sent.is_history_navigation = False
             if known:  # a page that is left before it has bound its choices would leave those of its address to the next one
                 sent.query_string = ""
-            return whole.SerializeToString()
-        return message
+        return whole.SerializeToString()
+
+    def take_texts_in_address(self, run: ClientState) -> None:
+        """Take the texts that no box has sent out of a request's address."""
+        values = parse_qsl(run.query_string, keep_blank_values=True)
+        texts = {name.removeprefix(TYPED): text for name, text in values if name.startswith(TYPED)}
+        self.brought = {name: text for name, text in texts.items() if text != self.texts.get(name)}
+        if texts:
+            run.query_string = urlencode([(name, text) for name, text in values if not name.startswith(TYPED)])
 
     def note_texts(self, run: ClientState) -> None:
         """Note the texts in the browser's boxes, and those that are new since the last message."""

@@ -85,7 +85,7 @@ def test_what_a_page_sends_and_no_run_has_comes_along_to_another_page(page, ther
     """A request for a page takes the place of that of a key press before it."""
     app = open_link(page, "text=Once")
     visits.note_sent(SESSION, {"text": "Once upon", "level": "x"})
-    visits.bring_sent(SESSION)
+    visits.bring(SESSION, {})
     go_to(app, there)
     go_to(app, "layers")
     assert app.text_input(key="text").value == "Once upon"

@@ -193,6 +193,13 @@ def test_what_a_browser_sends_comes_along_to_the_next_page_unless_a_run_has_it(m
     assert hear(with_text("type", "stage", "ab"), with_text("type", "stage", "abc")) == {}
     visits.settle("text", "abc")
     assert hear(with_text("type", "picture", "abc"), message("space")) == {}
+    held = BackMsg.FromString(message("layers"))  # what a box holds back until a run ends
+    held.rerun_script.query_string = "level=expert&typed-text=abc+d%E2%86%B5e&typed-other=x"
+    assert hear(held.SerializeToString()) == {"text": "abc d↵e"}
+    held.rerun_script.page_script_hash = "type"
+    held.rerun_script.query_string = "level=expert&typed-text="
+    assert hear(with_text("layers", "stage", "ab"), held.SerializeToString()) == {"text": ""}
+    assert BackMsg.FromString(requested.take(held.SerializeToString())).rerun_script.query_string == "level=expert"
 
 
 def test_only_such_messages_of_a_web_socket_are_left_out():
