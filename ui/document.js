@@ -7,6 +7,7 @@
 const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
 const TYPED = "typed-"; // begins the names of texts in an address that ui/serving/leaving.py brings along to the next page
 const LONGEST = 6000; // characters of such a text
+const MOST = 220_000; // characters, half of each one beyond 16 bits, that a box passes on: see CUT_BEFORE in ui/choices/text_boxes.py
 const TURNED = 200; // milliseconds in which Streamlit has its other theme
 const PATIENCE = 2000; // milliseconds without a message from the server, after which the page says that it is out of date
 const OUT_OF_DATE = "The server has not answered yet: this picture is older than what you typed or chose.";
@@ -22,6 +23,7 @@ export default ({ data, setTriggerValue }) => {
   const style = Object.assign(document.createElement("style"), { id: "headlight-style", textContent: rules });
   document.head.append(style);
   keepOneEntryAPage();
+  cutLongTexts();
   bringWhatIsTyped();
   keepLineBreaksOfPastes();
   closeTheMenuOnPhones();
@@ -43,6 +45,21 @@ function keepOneEntryAPage() {
     if (same) history.replaceState(state, title, window.headlightAddress?.together(url ?? "") ?? url);
     else if (!walking) push.call(history, state, title, url);
   };
+}
+
+// A box holds less, and the server says so. But of a message of several megabytes it reads nothing, and ends the connection: the
+// browser would come back with that message again and again.
+function cutLongTexts() {
+  const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value"); // React's own would hide the change from it
+  /** @type {(event: Event) => void} */
+  const cut = (event) => {
+    const box = event.target;
+    if (!(box instanceof HTMLInputElement && box.closest("[data-testid=stTextInput]") && box.value.length > MOST)) return;
+    event.stopImmediatePropagation();
+    value?.set?.call(box, box.value.slice(-MOST).replace(/^[\uDC00-\uDFFF]/, ""));
+    box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  };
+  addEventListener("input", cut, true);
 }
 
 // While a run is under way, Streamlit's box holds back what is typed; a request for another page goes before it. So that request

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -89,6 +90,9 @@ FIRST = {  # that nobody typed
 }
 LONGEST = 100_000  # characters that a box holds: about fifty for each token that is read of a text
 GO_ON = "The model continues this answer, each time with the token that it holds most likely, until it ends the answer itself."
+CUT_BEFORE = (
+    219_999  # 16-bit units: a text of so many has perhaps been cut in the browser already (see `cutLongTexts` in document.js)
+)
 PAUSE = "0ms"  # send each change at once: a fragment answers within a frame or two
 REST = "400ms"  # send what is typed when it rests: the line answers each key (see `ui.live`)
 
@@ -180,7 +184,8 @@ def one_line(key: Key[str], label: str, placeholder: str, pause: str = PAUSE, la
         limit := character_limit()
     ):  # Streamlit's own limit would take nothing of what is pasted, without a word
         key.of("next").set(text[-limit:])
-        key.of("left-out").set(len(text) - limit)
+        was_cut_before = len(text.encode("utf-16-le", "surrogatepass")) // 2 >= CUT_BEFORE
+        key.of("left-out").set(inf if was_cut_before else len(text) - limit)
         st.rerun()
     key.of("last").set(text or "")
     visits.settle(key.name, text or "")
@@ -208,7 +213,8 @@ def say_what_is_left_out(key: Key[str], text: str) -> None:
     """Say what happened to a long text: the box cut its beginning, or the address does not contain it."""
     left_out, sentences = key.of("left-out").get() or 0, []
     if left_out and len(text) == (most := character_limit()):
-        sentences.append(f"The box holds at most {most:,} characters, so the first {left_out:,} of your text are left out.")
+        part = f"all but the last {most:,}" if left_out == inf else f"the first {left_out:,}"
+        sentences.append(f"The box holds at most {most:,} characters, so {part} of your text are left out.")
     if len(text) > state.LINKED:
         sentences.append(
             f"A link carries at most {state.LINKED:,} characters, so this text is not in the address: "

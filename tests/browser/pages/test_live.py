@@ -74,7 +74,7 @@ def shows(page: Page, text: str) -> None:
     best = writer.predict(text, top=1)[0]
     expect(page.locator("[data-part=chips]").get_by_role("option")).to_have_count(len(writer.tokenize(text)))
     first = page.locator("[data-part=bars]").get_by_role("button").first
-    expect(first).to_contain_text(best.text.strip() or "·")
+    expect(first).to_contain_text(best.text.strip() or best.text.replace("\n", "↵").replace(" ", "·"))
     expect(first).to_contain_text(percent(best.probability))
 
 
@@ -276,3 +276,17 @@ def test_on_another_page_nothing_is_asked_on_the_line(open_watched):
     expect(page.get_by_text("What comes next")).to_be_visible()
     in_address(page, "Once upon a")
     shows(page, "Once upon a")
+
+
+def test_a_paste_of_five_megabytes_is_cut_with_a_sentence_and_the_page_stays_connected(open_watched):
+    """A server ends the connection of whoever sends more than four, and the browser would send it again."""
+    page, network = open_watched("/?text=Once")
+    connections: list[str] = []
+    page.on("websocket", lambda socket: connections.append(socket.url))
+    begin(page)
+    page.evaluate("text => document.execCommand('insertText', false, text)", "🦊 jumps " * 550_000)
+    expect(page.get_by_text("The box holds at most 100,000 characters, so all but the last 100,000 of your")).to_be_visible()
+    expect(box(page)).to_have_value(re.compile("^.{105000,115000}jumps $"))  # a fox counts twice there
+    box(page).fill("Once upon")
+    shows(page, "Once upon")
+    assert not [url for url in connections if url.endswith("/stream")] and max(map(len, network.asked), default=0) < 10
