@@ -188,7 +188,7 @@ def one_line(key: Key[str], label: str, placeholder: str, pause: str = PAUSE, la
         key.of("left-out").set(inf if was_cut_before else len(text) - limit)
         st.rerun()
     key.of("last").set(text or "")
-    visits.settle(key.name, text or "")
+    visits.settle(key, text or "")
     return (text or "").replace(BREAK, "\n")
 
 
@@ -235,7 +235,7 @@ def on_typing(key: Key[str]) -> None:
 
 def change(key: Key[str], text: str) -> None:
     """Write into a box."""
-    visits.forget_typed(key.name)
+    visits.forget_typed(key)
     key.set(re.sub(r"\r\n|\r|\n", BREAK, text))
     remember(key, key.get())
 

@@ -20,13 +20,13 @@ from ui.live import visits
 from ui.live.message import RequestError, read
 from ui.live.visits import Visit
 from ui.memory import visitors
-from ui.state import Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ui.look import Look
     from ui.picture.board import Board
+    from ui.state import Key
 
 KEY = "line-values"
 SCRIPT = Path(__file__).with_name("connect.js")
@@ -55,21 +55,20 @@ def _component() -> Callable[..., Any]:
 def restore_typed(page: str) -> None:
     """Write text that was typed on the previous page, and that no run has received, into the boxes of a newly opened page: a
     visitor who types and leaves at once is gone before the box has sent its text, or before a run has it."""
-    texts, visit = visits.take_brought(), visits.mine()
-    if visit and visit.newest and visit.page not in ("", page):
+    texts = visits.take_brought()
+    if (visit := visits.mine()) and visit.newest and visit.page not in ("", page):
         texts = texts_on_line(visit) | texts
         visit.newest = ""
-    for name, text in texts.items():
-        text_boxes.change(Key(name, ""), text)
+    for key, text in texts.items():
+        text_boxes.change(key, text)
 
 
-def texts_on_line(visit: Visit) -> dict[str, str]:
-    """Return the texts of the last message on the line, by the names of their boxes; none of a message of another page."""
+def texts_on_line(visit: Visit) -> dict[Key[str], str]:
+    """Return the texts of the last message on the line, by the keys of their boxes; none of a message of another page."""
     with suppress(RequestError):
         request = read(visit.newest)
         if request.page == visit.page:
-            texts = {state.TEXT.name: request.text, state.TARGET.name: request.second}
-            return {name: text for name, text in texts.items() if text or name == state.TEXT.name}
+            return {state.TEXT: request.text} | ({state.TARGET: request.second} if request.second else {})
     return {}
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ui.memory import visitors
+
+if TYPE_CHECKING:
+    from ui.state import Key
 
 
 @dataclass
@@ -19,8 +22,9 @@ class Visit:
     allowed. picker: gives what a click on that board chooses, None for a click that does something else. frame: of the board that
     this run has placed (`Board.frame`). run: the number of that run. lines: how many are open. lost: the number of the run whose
     kept token the line has let go, because a text was too short for it; -1 for none. newest: the last message on the line, until
-    a run has its texts; "" for none. boxes: the names of the text boxes that runs have placed. sent: what these have sent for
-    a run, by their names, until a run has it; brought: what of that the visitor brings along from a page that was left.
+    a run has its texts; "" for none. boxes: the keys of the text boxes that runs have placed, by their names. sent: what these
+    have sent for a run, by their names, until a run has it; brought: what of that the visitor brings along from a page that was
+    left.
     """
 
     session: str
@@ -34,7 +38,7 @@ class Visit:
     lines: int = 0
     lost: int = -1
     newest: str = field(default="", repr=False)
-    boxes: set[str] = field(default_factory=set)
+    boxes: dict[str, Key[str]] = field(default_factory=dict)
     sent: dict[str, str] = field(default_factory=dict, repr=False)
     brought: dict[str, str] = field(default_factory=dict, repr=False)
 
@@ -88,29 +92,29 @@ def bring(session: str, texts: dict[str, str]) -> None:
         visit.brought, visit.sent = visit.brought | visit.sent | newest, {}
 
 
-def take_brought() -> dict[str, str]:
-    """Return, once, what no run had of the texts that were sent on pages that this visitor has left."""
+def take_brought() -> dict[Key[str], str]:
+    """Return, once, the texts that no run had on the pages that this visitor has left, by the keys of their boxes."""
     if (visit := mine()) is None:
         return {}
     brought, visit.brought = visit.brought, {}
-    return brought
+    return {visit.boxes[name]: text for name, text in brought.items()}
 
 
-def settle(name: str, text: str) -> None:
+def settle(key: Key[str], text: str) -> None:
     """Note that this run has a text in a box."""
     visit = begin(visitors.me())
-    visit.boxes.add(name)
+    visit.boxes[key.name] = key
     for texts in (visit.sent, visit.brought):
-        if texts.get(name) == text:
-            texts.pop(name, None)
+        if texts.get(key.name) == text:
+            texts.pop(key.name, None)
 
 
-def forget_typed(name: str) -> None:
+def forget_typed(key: Key[str]) -> None:
     """Forget what was typed last: the server writes another text into a box."""
     if visit := mine():
         visit.newest = ""
         for texts in (visit.sent, visit.brought):
-            texts.pop(name, None)
+            texts.pop(key.name, None)
 
 
 def take_lost_token() -> bool:

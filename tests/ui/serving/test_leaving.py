@@ -12,6 +12,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 
+from ui import state
 from ui.live import visits
 from ui.memory import visitors
 from ui.serving import leaving
@@ -175,12 +176,12 @@ def with_text(page: str, fragment: str, text: str) -> bytes:
 
 def test_what_a_browser_sends_comes_along_to_the_next_page_unless_a_run_has_it(monkeypatch):
     """Of a page that is left already nothing comes along, nor what no box has sent since a run of it."""
-    visit = visits.Visit("one", boxes={"text"})
+    visit = visits.Visit("one", boxes={"text": state.TEXT})
     monkeypatch.setitem(visits._visits, "one", visit)
     monkeypatch.setattr(visitors, "me", lambda: "one")
     requested = RequestedPage()
 
-    def hear(*messages: bytes) -> dict[str, str]:
+    def hear(*messages: bytes) -> dict[state.Key[str], str]:
         for heard in messages:
             if requested.take(heard):
                 leaving.note_typed("one", requested)
@@ -188,17 +189,17 @@ def test_what_a_browser_sends_comes_along_to_the_next_page_unless_a_run_has_it(m
 
     begin = [message("space"), with_text("space", "stage", "a"), with_text("space", "stage", "ab")]
     assert hear(*begin) == {}
-    visits.settle("text", "a")
-    assert hear(message("type"), with_text("space", "stage", "abc")) == {"text": "ab"}
+    visits.settle(state.TEXT, "a")
+    assert hear(message("type"), with_text("space", "stage", "abc")) == {state.TEXT: "ab"}
     assert hear(with_text("type", "stage", "ab"), with_text("type", "stage", "abc")) == {}
-    visits.settle("text", "abc")
+    visits.settle(state.TEXT, "abc")
     assert hear(with_text("type", "picture", "abc"), message("space")) == {}
     held = BackMsg.FromString(message("layers"))  # what a box holds back until a run ends
     held.rerun_script.query_string = "level=expert&typed-text=abc+d%E2%86%B5e&typed-other=x"
-    assert hear(held.SerializeToString()) == {"text": "abc d↵e"}
+    assert hear(held.SerializeToString()) == {state.TEXT: "abc d↵e"}
     held.rerun_script.page_script_hash = "type"
     held.rerun_script.query_string = "level=expert&typed-text="
-    assert hear(with_text("layers", "stage", "ab"), held.SerializeToString()) == {"text": ""}
+    assert hear(with_text("layers", "stage", "ab"), held.SerializeToString()) == {state.TEXT: ""}
     assert BackMsg.FromString(requested.take(held.SerializeToString())).rerun_script.query_string == "level=expert"
 
 
