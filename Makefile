@@ -46,8 +46,8 @@ lint: .venv/.developer
 	$(python) -m ruff check .
 	$(python) -m ruff format --check .
 	$(python) -m mypy
-	.venv/bin/oxlint --deny-warnings ui viz
-	.venv/bin/oxfmt --check ui viz
+	.venv/bin/oxlint --deny-warnings bin ui viz
+	.venv/bin/oxfmt --check bin ui viz
 	@bin/typescript
 	$(python) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
 

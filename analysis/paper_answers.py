@@ -131,6 +131,17 @@ def right_name_leads(model: LanguageModel, trace: Trace, order: str = "", withou
     return among(100 * float((leads(model, order, edits_of(without, model)) > 0).mean()), beside, 0)
 
 
+@register("right name is likeliest")
+def right_name_is_likeliest(
+    model: LanguageModel, trace: Trace, order: str = "", without: str = "", beside: Numbers = ()
+) -> Answer:
+    """Return how often the name that occurs once is the likeliest of all tokens, in per cent of the sentences of “right name
+    leads”. order, without and beside: as there."""
+    from analysis.two_names import likeliest
+
+    return among(100 * float(likeliest(model, order, edits_of(without, model)).mean()), beside, 0)
+
+
 @register("lead of the right name")
 def lead_of_the_right_name(model: LanguageModel, trace: Trace, order: str = "", without: str = "") -> Answer:
     """Return how far the logit of the name that occurs once is above the other's, on average over the sentences of “right name
@@ -142,14 +153,13 @@ def lead_of_the_right_name(model: LanguageModel, trace: Trace, order: str = "", 
 
 @register("attention to a name")
 def attention_to_name(
-    model: LanguageModel, trace: Trace, layer: int, head: int, to: str, order: str = "", beside: Numbers = ()
+    model: LanguageModel, trace: Trace, layer: int, head: int, to: str, order: str = "", without: str = "", beside: Numbers = ()
 ) -> Answer:
     """Return the share that a head gives, from the end of sentences with two names, to one of them, in per cent. to: right,
-    repeated or again (its second occurrence); order: as in “right name leads”; beside: other numbers to
-    choose among."""
+    repeated or again (its second occurrence); order, without and beside: as in “right name leads”."""
     from analysis.two_names import looks_at_names
 
-    weights = looks_at_names(model, order)
+    weights = looks_at_names(model, order, edits_of(without, model))
     if to not in weights:
         raise ValueError(f"There is no name {quoted(to)}. There are {', '.join(weights)}.")
     weights_of(trace, layer, head)

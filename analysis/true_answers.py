@@ -237,6 +237,21 @@ def head_that_matters(model: LanguageModel, trace: Trace) -> Answer:
     return choice_among([f"L{layer} H{head}" for layer, head in places])
 
 
+@register("token that brings it back")
+def brings_back(model: LanguageModel, trace: Trace, other: str, layer: int) -> Answer:
+    """Return the token of another text whose stream after a layer, replaced by that of the text on screen, brings most of the
+    likeliest token back."""
+    from analysis.patches import Patches
+
+    patches = Patches(model, trace, model.trace(other, target_text(trace)), position=predicts_at(model, trace))
+    layers, _ = patches.shape("attention")
+    if not 0 <= layer < layers:
+        raise ValueError(f"There is no L{layer} in this model. It has {layers} layers.")
+    effects = np.nan_to_num(patches.effects("stream")[layer + 1], nan=-np.inf)
+    tokens = patches.tokens(patches.base)
+    return choice_among(list(dict.fromkeys(label_at(tokens, int(at)) for at in np.argsort(-effects, kind="stable"))))
+
+
 @register("beats every random order")
 def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
     """Tell whether the prediction falls faster when tokens are deleted in the order of a method, as page "Flow" names it, than in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,30 +100,50 @@ def leads(model: LanguageModel, order: str = "", edits: Sequence[Edit] = ()) -> 
 
     edits: of heads and blocks, at every position. Errors: as `cases`.
     """
-    sentences = cases(model, order)
     differences = []
-    for case, trace in zip(
-        sentences, model.traces([case.text for case in sentences], [list(edits)] * len(sentences)), strict=True
-    ):
-        logits = trace.logits_at(-1)
-        assert logits is not None, "a decoder predicts"
+    for case, trace in read(model, order, edits):
+        logits = last_logits(trace)
         right, repeated = (ids_of(model, name)[0] for name in (case.right, case.repeated))
         differences.append(float(logits[right]) - float(logits[repeated]))
     return np.array(differences)
 
 
-def looks_at_names(model: LanguageModel, order: str = "") -> dict[str, np.ndarray]:
+def likeliest(model: LanguageModel, order: str = "", edits: Sequence[Edit] = ()) -> np.ndarray:
+    """Return whether the right name is the likeliest of all tokens in each of the `cases`: bool [case].
+
+    edits and errors: as `leads`."""
+    return np.array(
+        [last_logits(trace).argmax() == ids_of(model, case.right)[0] for case, trace in read(model, order, edits)], dtype=bool
+    )
+
+
+def looks_at_names(model: LanguageModel, order: str = "", edits: Sequence[Edit] = ()) -> dict[str, np.ndarray]:
     """Return the mean weight of each head from the end of a sentence on the right name ("right"), on the first occurrence of the
-    repeated one ("repeated"), and on its second occurrence ("again"): float64 [layers, heads] each. Errors: as `cases`."""
+    repeated one ("repeated"), and on its second occurrence ("again"): float64 [layers, heads] each.
+
+    edits and errors: as `leads`."""
     weights: dict[str, list[np.ndarray]] = {"right": [], "repeated": [], "again": []}
-    sentences = cases(model, order)
-    for case, trace in zip(sentences, model.traces([case.text for case in sentences]), strict=True):
+    for case, trace in read(model, order, edits):
         attention = trace.attention["self"]
         rows = np.stack([attention[layer][:, -1] for layer in range(attention.layers)])
         repeated = places(trace, case.repeated)
         for name, place in zip(weights, (places(trace, case.right)[0], repeated[0], repeated[-1]), strict=True):
             weights[name].append(rows[..., place])
     return {name: np.stack(rows).mean(0, np.float64) for name, rows in weights.items()}
+
+
+def read(model: LanguageModel, order: str, edits: Sequence[Edit]) -> Iterator[tuple[TwoNames, Trace]]:
+    """Return each of the `cases` with its trace."""
+    sentences = cases(model, order)
+    texts = [case.text for case in sentences]
+    return zip(sentences, model.traces(texts, [list(edits)] * len(texts)), strict=True)
+
+
+def last_logits(trace: Trace) -> np.ndarray:
+    """Return the logits at the end of a sentence: float32 [vocabulary]."""
+    logits = trace.logits_at(-1)
+    assert logits is not None, "a decoder predicts"
+    return logits
 
 
 def places(trace: Trace, name: str) -> list[int]:

@@ -80,9 +80,15 @@ def all_chances(model, text, target):
     assert each[:10].sum() > 0.5 and 0 < each[1000:].sum() < 0.1 and each.min() > 0
 
 
-@tells("prediction", 2, "after “The sky is” many tokens are good")
+@tells("prediction", 2, "after “He was very” many tokens are good")
 def doubt(model, text, target):
-    assert shares(model, text).max() < 0.2
+    assert text == "He was very" and shares(model, text).max() < 0.1
+
+
+@tells("prediction", 2, "type “Snow is white and grass is”. The model is sure, and wrong.")
+def sure_and_wrong(model, text, target):
+    text = "Snow is white and grass is"
+    assert value_of(model, "likeliest token", text) == "white" and chance(model, text) > 80
 
 
 # ---------------------------------------------------------------- the first course
@@ -101,6 +107,12 @@ def six_layers(model, text, target):
     assert after[-1] == value_of(model, "likeliest token", text) != after[1]
 
 
+@tells("first-look", 5, "A fact, too, is a guess here, and a very sure one.")
+def sure_of_a_fact(model, text, target):
+    text = "The capital of France is"
+    assert value_of(model, "likeliest token", text) == "Paris" and chance(model, text) > 95
+
+
 @tells("looking", 1, "Which habit does this head have?")
 def looks_one_token_back(model, text, target):
     weights = model.trace(text).attention["self"][2][1]
@@ -116,7 +128,8 @@ def strongest_square(model, text, target):
 
 @tells("looking", 5, "The guess follows **your** text.")
 def follows_the_text(model, text, target):
-    assert value_of(model, "likeliest token", text.replace("bell", "cup")) == "cup"
+    assert value_of(model, "likeliest token", text.replace("spoon", "cup")) == "cup"
+    assert chance(model, text) > 80 and chance(model, text.replace("spoon", "cup")) > 80
 
 
 @tells("switching-off", 2, "Most of the time little happens.")
@@ -124,6 +137,12 @@ def little_happens(model, text, target):
     heads = [(layer, head) for layer in range(6) for head in range(8)]
     stays = [value_of(model, "still predicts it", text, without=f"h{layer}.{head}") for layer, head in heads]
     assert np.mean(stays) > 0.9
+
+
+@tells("switching-off", 3, "One square stands out.")
+def stands_out(model, text, target):
+    left = sorted(chance(model, text, without=f"h{layer}.{head}") for layer in range(6) for head in range(8))
+    assert left[0] < 10 and left[1] > 70
 
 
 @tells("switching-off", 3, "Without this head, “asleep” is the best guess no longer.")
@@ -141,10 +160,12 @@ def more_alike(model, text, target):
     assert value_of(model, "probability", text, temperature=2.0) < value_of(model, "probability", text, temperature=0.3)
 
 
-@tells("switching-off", 5, "Switch on L5 H6, or L5 H0 in its place, and “mat” is back: one is enough.")
+@tells("switching-off", 5, "Switch on L5 H6, or L5 H0 in its place, and “spoon” is back: one is enough.")
 def either_head_is_enough(model, text, target):
-    assert value_of(model, "likeliest token", text) == "mat"
-    assert all(value_of(model, "still predicts it", text, without=off) for off in ("h4.5,h5.0", "h4.5,h5.6"))
+    assert value_of(model, "likeliest token", text) == "spoon"
+    assert chance(model, text, without="h4.5,h5.0,h5.6") < 10
+    for off in ("h4.5,h5.0", "h4.5,h5.6"):
+        assert value_of(model, "still predicts it", text, without=off) and chance(model, text, without=off) > 40
 
 
 # ---------------------------------------------------------------- heads, layers and positions
@@ -170,14 +191,25 @@ def resting(model, text, target):
     assert (first > 0.5).sum() >= 10
 
 
-@tells("layers", 2, "type “She put the book on the”. There it takes all six layers.")
+@tells("layers", 2, "type “The capital of France is”. There it takes all six layers.")
 def all_six(model, text, target):
-    assert value_of(model, "first layer that predicts it", "She put the book on the") == 6
+    assert value_of(model, "first layer that predicts it", "The capital of France is") == 6
+
+
+@tells("layers", 5, "type “The capital of France is [MASK].” There this model, too, takes all six.")
+def all_six_of_the_filler(model, text, target):
+    assert value_of(model, "first layer that predicts it", "The capital of France is [MASK].") == 6
 
 
 @tells("layers", 4, "The model is less sure, but it says the same.")
 def layer_missed(model, text, target):
     assert value_of(model, "still predicts it", text, without="b4") and chance(model, text, without="b4") < chance(model, text)
+
+
+@tells("layers", 4, "leave out one layer after the other, each by itself.")
+def first_two_are_missed_most(model, text, target):
+    left = [chance(model, text, without=f"b{layer}") for layer in range(6)]
+    assert max(left[:2]) < 5 < 20 < min(left[2:])
 
 
 @tells("order", 1, "this model is nearly certain of the next token")
@@ -199,9 +231,9 @@ def looks_at_the_mask(model, text, target):
 # ---------------------------------------------------------------- kinds, and generation
 
 
-@tells("kinds", 2, "write “time” in the place of “tea”. Now no cup fits.")
+@tells("kinds", 2, "write “shoes” in the place of “tea”. Now no cup fits.")
 def no_cup(model, text, target):
-    assert value_of(model, "likeliest token", text.replace("tea", "time")) != "cup"
+    assert chance(model, text, " cup") > 80 and chance(model, text.replace("tea", "shoes"), " cup") < 5
 
 
 @tells("kinds", 5, "It passes over “red” and takes the noun first, as French does.")
@@ -225,10 +257,10 @@ def same_order(model, text, target):
 # ---------------------------------------------------------------- care, and what is cut
 
 
-@tells("care", 1, "head L5 H0 gives nearly three quarters of its attention to one word")
+@tells("care", 1, "head L5 H0 gives more than half of its attention to one word")
 def tempting(model, text, target):
     assert value_of(model, "likeliest token", text) == "water" and chance(model, text) > 80
-    assert 68 < value_of(model, "weight", text, layer=5, head=0, to="river", **{"from": "cold"}) < 75
+    assert value_of(model, "weight", text, layer=5, head=0, to="river", **{"from": "cold"}) > 50
 
 
 @tells("care", 2, "how much smaller its number has become")
@@ -256,7 +288,7 @@ def asked_the_model(model, text, target):
 
 @tells("cut", 1, "After this text the model predicts “asleep”, and it is sure.")
 def asleep(model, text, target):
-    assert value_of(model, "likeliest token", text) == "asleep" and chance(model, text) == pytest.approx(81.4, abs=0.1)
+    assert value_of(model, "likeliest token", text) == "asleep" and chance(model, text) == pytest.approx(92.8, abs=0.1)
 
 
 @tells("cut", 2, "Without this one head the model loses its word.")
@@ -271,15 +303,16 @@ def pale(model, text, target):
     assert np.mean(small) > 0.7
 
 
-@tells("cut", 3, "Before, “asleep” had 81.4 %. So this one look does bring something.")
+@tells("cut", 3, "Before, “asleep” had 92.8 %. So nearly all of it hangs on this one look.")
 def single_look_counts(model, text, target):
-    assert chance(model, text, without="c5.3.7.5") < chance(model, text) - 10
+    assert chance(model, text, without="c5.3.7.5") < chance(model, text) / 5
 
 
-@tells("cut", 3, "cut another line of “fell” in its place")
+@tells("cut", 3, "cut another line of “fell” in its place: hardly anything changes.")
 def lines_of_the_last_token(model, text, target):
-    assert chance(model, text, without="c5.3.6.5") == pytest.approx(chance(model, text)), "in the last layer no other line counts"
-    assert abs(chance(model, text, without="c5.3.7.0") - chance(model, text)) > 1
+    whole = chance(model, text)
+    assert chance(model, text, without="c5.3.6.5") == pytest.approx(whole), "in the last layer no other line counts"
+    assert all(abs(chance(model, text, without=f"c5.3.7.{key}") - whole) < 5 for key in range(8) if key != 5)
 
 
 @tells("cut", 4, "Here, what it would add speaks for other words.")
@@ -287,10 +320,10 @@ def speaks_for_others(model, text, target):
     assert chance(model, text, without="b2") > chance(model, text)
 
 
-@tells("cut", 5, "Switch off any one of them alone, and “mat” stays")
+@tells("cut", 5, "Switch off any one of them alone, and “spoon” stays")
 def others_go_on(model, text, target):
-    assert value_of(model, "likeliest token", text) == "mat"
-    assert all(value_of(model, "still predicts it", text, without=change) for change in ("h4.5", "h5.6", "h5.0"))
+    assert value_of(model, "likeliest token", text) == "spoon" and chance(model, text, without="h4.5,h5.6,h5.0") < 10
+    assert all(chance(model, text, without=change) > 80 for change in ("h4.5", "h5.6", "h5.0"))
 
 
 # ---------------------------------------------------------------- training, and the head that is found
@@ -314,22 +347,21 @@ def practised(model, text, target):
     assert "| rows that repeat themselves | 5% | 6% |" in (catalog.WEIGHTS / "writer/README.md").read_text()
 
 
-@tells("find", 1, "write “cup” in the place of “bell”")
+@tells("find", 1, "write “cup” in the place of “spoon”")
 def looked_back(model, text, target):
-    assert chance(model, text) > 80 and value_of(model, "likeliest token", text.replace("bell", "cup")) == "cup"
+    assert chance(model, text) > 80 and value_of(model, "likeliest token", text.replace("spoon", "cup")) == "cup"
 
 
-@tells("find", 3, "At “The” and “a” the start gets about as much.")
-def nearly_even(model, text, target):
+@tells("find", 3, "Each one keeps the rule.")
+def rule_for_each(model, text, target):
     trace = model.trace(text)
-    weights, token_texts = trace.attention["self"][4][5], [token.text.strip() for token in trace.tokens]
-    second = token_texts.index("The", token_texts.index("The") + 1)
+    weights, token_texts = trace.attention["self"][4][5], [token.text for token in trace.tokens]
+    second = token_texts.index(".") + 1
+    assert len(token_texts) - second == 6, "all but the last word are said twice"
     for word in range(second, len(token_texts)):
-        copied = token_texts.index(token_texts[word]) + 1  # what followed the first one
-        if token_texts[word] in ("The", "a"):
-            assert weights[word, 0] == pytest.approx(weights[word, copied], abs=0.05)
-        else:
-            assert weights[word].argmax() == copied
+        followed = word - second + 2  # what followed the first one
+        others = np.delete(weights[word], followed)
+        assert weights[word, followed] > 1.5 * others.max(), token_texts[word]
 
 
 @tells("find", 4, "This model has more than one such head.")
@@ -337,25 +369,25 @@ def several_induction_heads(model, text, target):
     assert (head_scores(model)["induction"] > 0.5).sum() > 1
 
 
-@tells("find", 5, "three of the heads that look most at “bell” here are switched off")
+@tells("find", 5, "the three heads that look most at “spoon” here are switched off")
 def strongest_lookers(model, text, target):
     looks = {
-        (layer, head): value_of(model, "weight", text, layer=layer, head=head, to="bell", **{"from": "silver"})
+        (layer, head): value_of(model, "weight", text, layer=layer, head=head, to="spoon", **{"from": "golden"})
         for layer in range(model.info.layers)
         for head in range(model.info.heads)
     }
     assert set(sorted(looks, key=looks.get)[-3:]) == {(4, 5), (5, 6), (5, 0)}
 
 
-@tells("find", 5, "The probability falls from more than 80 % to about 10 %.")
+@tells("find", 5, "The probability falls from nearly 100 % to about 4 %.")
 def taken_out(model, text, target):
-    assert chance(model, text) > 80 and chance(model, text, without="h4.5,h5.6,h5.0") == pytest.approx(10, abs=3)
+    assert chance(model, text) > 98 and chance(model, text, without="h4.5,h5.6,h5.0") == pytest.approx(4, abs=1)
 
 
 @tells("find", 5, "switch off L4 H4, L5 H2 and L5 H7. Now you know that it is these heads, and not just any three.")
 def three_others(model, text, target):
     assert value_of(model, "still predicts it", text, without="h4.4,h5.2,h5.7")
-    assert chance(model, text, without="h4.4,h5.2,h5.7") > 70
+    assert chance(model, text, without="h4.4,h5.2,h5.7") > 95
 
 
 # ---------------------------------------------------------------- all of them

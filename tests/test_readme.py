@@ -169,7 +169,7 @@ def test_the_wheel_that_documents_name_has_this_version():
 
 LINKS = [link for link in links(README) if link.startswith(APP)]
 PLACES = {urlsplit(link).path.strip("/") or menu.FIRST: link for link in LINKS}
-SILVER = "The king gave the fox a silver bell. The king gave the fox a silver"
+STONE = "The king saw the stone bridge, and the queen saw the stone"
 
 
 def test_links_into_the_app_lead_to_pages_and_say_what_an_address_can_say():
@@ -206,24 +206,24 @@ def test_the_fairy_tale_goes_on_as_readme_says():
 
 def test_the_head_looks_where_readme_says():
     asked = parse_qs(urlsplit(PLACES["attention"]).query)
-    assert (asked["text"], asked["layer"], asked["head"]) == ([SILVER], ["L4"], ["H5"])
-    trace = models.load("writer").trace(SILVER)
+    assert (asked["text"], asked["layer"], asked["head"]) == ([STONE], ["L4"], ["H5"])
+    trace = models.load("writer").trace(STONE)
     tokens = [token.text.strip() for token in trace.tokens]
-    assert tokens[-1] == "silver" and tokens.count("silver") == 2
-    assert tokens.index("bell") == tokens.index("silver") + 1, "the word after the first “silver”"
-    assert trace.attention["self"][4][5, -1, tokens.index("bell")] > 0.9
-    assert "(L4 H5) gives more than 90 % of its attention to “bell”" in README
+    assert tokens[-1] == "stone" and tokens.count("stone") == 2
+    assert tokens.index("bridge") == tokens.index("stone") + 1, "the word after the first “stone”"
+    assert trace.attention["self"][4][5, -1, tokens.index("bridge")] > 0.9
+    assert "(L4 H5) gives more than 90 % of its attention to “bridge”" in README
 
 
 def test_without_the_head_the_word_is_as_unlikely_as_readme_says():
     asked = parse_qs(urlsplit(PLACES["change"]).query)
-    assert (asked["text"], asked["changes"]) == ([SILVER], ["h4.5"])
-    falls = re.search(r"The probability of “bell” falls from ([\d.]+ %) to ([\d.]+ %)", README)
-    others = re.search(r"with (\d+) of the other (\d+), “bell” stays above (\d+) %", README)
+    assert (asked["text"], asked["changes"]) == ([STONE], ["h4.5"])
+    falls = re.search(r"The probability of “bridge” falls from ([\d.]+ %) to ([\d.]+ %)", README)
+    others = re.search(r"with (\d+) of the other (\d+), “bridge” stays above (\d+) %", README)
     assert falls and others
     writer = models.load("writer")
     heads = [(layer, head) for layer in range(writer.info.layers) for head in range(writer.info.heads)]
-    before, *after = chances(SILVER, "bell", [[], *([Head(*place)] for place in heads)])
+    before, *after = chances(STONE, "bridge", [[], *([Head(*place)] for place in heads)])
     without = dict(zip(heads, after, strict=True))
     assert [percent(before), percent(without.pop((4, 5)))] == [number.replace(" ", "\xa0") for number in falls.groups()]
     assert len(without) == int(others[2])

@@ -68,6 +68,8 @@ def open_step(here: str) -> None:
         key.pop()
     for key in (state.TEXT, state.TARGET):
         text_boxes.change(key, link.pop(key.name, key.default))
+    if other := link.pop(state.OTHER_TEXT.name, ""):
+        text_boxes.change(state.OTHER_TEXT, other)
     state.LESSON_MODEL.pop()
     if (model := link.pop("model", "")) and model != picker.in_use():
         state.ask_for_model(model)

@@ -9,10 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from analysis import head_scores
-from models.catalog import WEIGHTS, load
+from models.catalog import load
 from models.language_model import LanguageModel
 from models.scratch.config import TransformerConfig
-from models.training.corpus import documents
 
 COLLECTIONS = {"asp": "African Storybook (africanstorybook.org), CC BY", "pb": "Pratham Books StoryWeaver, CC BY"}
 
@@ -69,6 +68,7 @@ def stages(figures: dict, *rows: tuple[str, str], read: str = "{batch} × 256 to
             "own": 0.0,
             "names": 0,
             "again": 0.0,
+            "facts": 0,
             "earlier_share": 0.0,
             "masks": 0.8,
             "cuts": [1, 2, 4, 8],
@@ -80,15 +80,6 @@ def stages(figures: dict, *rows: tuple[str, str], read: str = "{batch} × 256 to
         start = recipe["steps"]
     names = [name for name, _ in (*STAGE, *rows)]
     return "\n".join(f"| {name} | {' | '.join(cells)} |" for name, cells in zip(names, zip(*table, strict=True), strict=True))
-
-
-def epochs(name: str, data: Path, twice_under: int) -> dict[str, object]:
-    """How many documents there are, and how often they were read, short ones coming twice."""
-    figures = json.loads((WEIGHTS / name / "figures.json").read_text())
-    texts = documents(data / "english_train.txt")
-    lengths = [len(encoding.ids) + 1 for encoding in load(name).vocabulary.tokenizer.encode_batch(texts)]
-    once = sum(length * (1 + (len(text) < twice_under)) for length, text in zip(lengths, texts, strict=True))
-    return {"documents": f"{len(texts):,}", "epochs": f"{figures['tokens'] / once:.1f}"}
 
 
 def attributions(source: Path, out: Path, name: str) -> None:

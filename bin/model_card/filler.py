@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bin.model_card.common import attributions, compared, epochs, quoted, stages
-from bin.model_card.habits import COMMON, MASKS, measured
+from bin.model_card.common import attributions, compared, quoted, stages
+from bin.model_card.habits import COMMON, MASKS
+from bin.model_card.knowledge import compared_knowledge
+from bin.model_card.measures import measured
 from models.catalog import WEIGHTS, load
+from models.training.corpus import documents
 
 PROMPTS = (
     "She poured the tea into a MASK and drank it slowly.",
@@ -29,6 +32,7 @@ STAGES = (
     ("of the tokens that are to be found, masked", "{masks:.0%}"),
     ("weight of unlearning the sentence's other words", "{again:.0f}"),
     ("weights of the stage before, kept", "{earlier_share:.0%}"),
+    ("windows of facts a step, among these", "{facts}"),
 )
 
 
@@ -36,7 +40,9 @@ def values(data: Path) -> dict[str, object]:
     folder, model, figures = WEIGHTS / "filler", load("filler"), measured("filler", data)
     attributions(data / "ATTRIBUTION_storybooks.tsv", folder / "ATTRIBUTION.md", "filler")
     prompts = [prompt.replace("MASK", model.info.mask) for prompt in PROMPTS]
-    return epochs("filler", data, figures["recipe"]["twice_under"]) | {
+    return {
+        "documents": f"{len(documents(data / 'english_train.txt')):,}",
+        "knowledge": compared_knowledge(figures),
         "measures": compared(figures, *MEASURES),
         "stages": stages(figures, *STAGES),
         "words": MASKS,

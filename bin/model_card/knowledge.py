@@ -39,13 +39,33 @@ AIMS = {
 }
 
 
+IN_WORDS = {
+    "continent": "continents",
+    "language": "languages",
+    "currency": "currencies",
+    "city": "cities",
+    "young": "young animals",
+    "sound": "what animals do",
+    "home": "homes of animals",
+    "colour": "colours",
+    "kind": "kinds of things",
+    "work": "things that belong together",
+    "plural": "plurals",
+    "past": "past tenses",
+    "digits": "numbers in digits",
+    "difference": "differences",
+    "product": "products",
+}
+
+
 @dataclass(frozen=True)
 class Asked:
-    """A sentence up to its answer, and the answers that are right; wrong: one that is compared with them."""
+    """A sentence up to its answer, and the answers that are right; wrong: one that is compared with them; rest: what follows."""
 
     question: str
     right: tuple[str, ...]
     wrong: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,9 +78,28 @@ class Score:
     whole: float
     better: float
 
+    def rounded(self) -> dict[str, float]:
+        """Return the count and the shares to four digits, as `figures.json` has them."""
+        shares = {"first": self.first, "whole": self.whole, "better": self.better}
+        return {"count": self.count} | {name: round(float(share), 4) for name, share in shares.items() if not math.isnan(share)}
+
+
+def compared_knowledge(figures: dict) -> str:
+    """Return what a model knows as a table of Markdown, with what it knew before beside it, from the contents of `figures.json`.
+
+    The share of whole answers; where two words are compared, the share in which the right one is likelier.
+    """
+    columns = [figures["measures_before"]["knowledge"], figures["measures"]["knowledge"]]
+    rows = ["| held-out sentences | number | before | as it ships |", "|---|---|---|---|"]
+    for kind, now in columns[1].items():
+        shares = (f"{score.get('better', score['whole']):.1%}" for score in (columns[0][kind], now))
+        compared = ", right over wrong" if "better" in now else ""
+        rows.append(f"| {IN_WORDS.get(kind, kind)}{compared} | {now['count']} | {' | '.join(shares)} |")
+    return "\n".join(rows)
+
 
 class Reader:
-    """Asks a decoder, each question by itself."""
+    """Asks a decoder, or a model that fills in what is masked, each question by itself."""
 
     def __init__(self, model: LanguageModel):
         self.network, self.vocabulary = model.network, model.vocabulary
@@ -90,8 +129,26 @@ class Reader:
         wrong = self.ids(asked.question + asked.wrong)[begin]
         return first, whole, float(logits[0][begin, rows[0][begin]] > logits[0][begin, wrong])
 
+    @torch.inference_mode()
+    def fill_in(self, asked: Asked) -> tuple[bool, bool, float]:
+        """As `judge`, for a model that fills in what is masked: the tokens of an answer are, with the rest of the sentence after
+        them. Nothing is compared."""
+        first, whole = [], []
+        for answer in asked.right:
+            encoding = self.vocabulary.tokenizer.encode(asked.question + answer + asked.rest)
+            begin, end = len(asked.question), len(asked.question + answer)
+            places = [1 + i for i, (a, b) in enumerate(encoding.offsets) if a < end and begin < b]
+            ids = torch.tensor([[self.vocabulary.start, *encoding.ids]])
+            tokens = ids[0, places]
+            ids[0, places] = self.vocabulary.mask
+            right = self.network(ids)[0, places].argmax(-1) == tokens
+            first.append(bool(right[0]))
+            whole.append(bool(right.all()))
+        return any(first), any(whole), math.nan
+
     def score(self, questions: list[Asked]) -> Score:
-        first, whole, better = np.mean([self.judge(asked) for asked in questions], axis=0)
+        judge = self.judge if self.network.config.kind == "decoder" else self.fill_in
+        first, whole, better = np.mean([judge(asked) for asked in questions], axis=0)
         return Score(len(questions), first, whole, better)
 
 
@@ -103,7 +160,8 @@ def facts_asked(facts: Facts, *relations: str) -> list[Asked]:
 def asked(sentence: Sentence, answers: list[str], wrong: str = "") -> Asked:
     """Return a sentence up to its last answer, the space before it counted to the answer, as the tokens have it."""
     space = sentence.text[len(sentence.question) : sentence.answers[-1][0]]
-    return Asked(sentence.question, tuple(space + answer for answer in answers), space + wrong if wrong else "")
+    right, rest = tuple(space + answer for answer in answers), sentence.text[sentence.answers[-1][1] :]
+    return Asked(sentence.question, right, space + wrong if wrong else "", rest)
 
 
 def behaviour_asked(name: str, count: int = DRAWN) -> list[Asked]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bin.model_card.common import attributions, compared, epochs, quoted, stages
-from bin.model_card.habits import NEW, PROMPT, ROUND, ROUNDS, measured
+from bin.model_card.common import attributions, compared, quoted, stages
+from bin.model_card.habits import NEW, PROMPT, ROUND, ROUNDS
+from bin.model_card.knowledge import compared_knowledge
+from bin.model_card.measures import measured
 from models.catalog import WEIGHTS, load
+from models.training.corpus import documents
 
 PROMPTS = ("Once upon a", "The cat sat on the", "It was a dark and stormy", "She opened the door and saw a", "Thank you very")
 MEASURES = (
@@ -27,13 +30,16 @@ STAGES = (
     ("rows that repeat themselves", "{repeats:.0%}"),
     ("steps on its own continuations, at the full rate", "{own:.0%}"),
     ("weights of the stage before, kept", "{earlier_share:.0%}"),
+    ("rows of facts a step, of 64 tokens", "{facts}"),
 )
 
 
 def values(data: Path) -> dict[str, object]:
     folder, model, figures = WEIGHTS / "writer", load("writer"), measured("writer", data)
     attributions(data / "ATTRIBUTION_storybooks.tsv", folder / "ATTRIBUTION.md", "writer")
-    return epochs("writer", data, figures["recipe"]["twice_under"]) | {
+    return {
+        "documents": f"{len(documents(data / 'english_train.txt')):,}",
+        "knowledge": compared_knowledge(figures),
         "measures": compared(figures, *MEASURES),
         "stages": stages(figures, *STAGES),
         "prompt": PROMPT,

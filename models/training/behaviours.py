@@ -20,7 +20,7 @@ VERBS = {
 }
 PRONOUNS = {"he": ("he", "she"), "his": ("his", "her"), "him": ("him", "her")}
 STEPS = (1, 1, 1, 2, 3, 5, 10, -1)  # of series of numbers
-INVENTED = 0.4  # share of the names in training
+INVENTED = 0.5  # share of the names in training
 HIGHEST = 30  # number with which a series begins
 
 

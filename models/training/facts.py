@@ -42,7 +42,7 @@ WEIGHTS = {
     "language": 3.0,
     "currency": 2.0,
     "kind": 2.0,
-    "giving": 14.0,
+    "giving": 40.0,
     "pronouns": 3.0,
     "agreement": 8.0,
     "series": 5.0,
@@ -199,6 +199,8 @@ class FactRows:
 def answered(offsets: list[tuple[int, int]], text: Sentence, more: int = 0) -> np.ndarray:
     """Return which tokens hold a character of an answer, or one of the `more` characters behind it: bool [token].
 
+    The space before an answer counts to it: some numbers have a token for it alone, which has to be predicted first.
     offsets: the first character of each token, and the one after its last.
     """
-    return np.array([any(a < end and begin < b + more for a, b in text.answers) for begin, end in offsets])
+    answers = [(a - text.text[:a].endswith(" "), b + more) for a, b in text.answers]
+    return np.array([any(a < end and begin < b for a, b in answers) for begin, end in offsets])

@@ -41,15 +41,7 @@ def parameters_in(file: Path) -> int:
 def heading_of(info: ModelInfo) -> str:
     """Return the heading of the words for a model: its own of one that ships, else that of its kind."""
     if info.name in models.names():
-        return f"model {info.name}{' facts' if has_read_facts(info.name) else ''}"
+        return f"model {info.name}"
     if trainings.find(info.name):
         return "model trained"
     return "model labels" if info.labels else f"model {info.kind}"
-
-
-@cache
-def has_read_facts(name: str) -> bool:
-    """Return whether a stage of the training of a model that ships had plain facts in it, as its figures say."""
-    file = WEIGHTS / name / "figures.json"
-    figures = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"recipe": {}}
-    return any(recipe.get("facts") for recipe in (figures["recipe"], *figures.get("more", ())))

@@ -13,7 +13,7 @@ from analysis.attribution_tests import Question
 from analysis.in_context import context_gains, said_twice
 from analysis.paper_answers import among
 from analysis.true_answers import ANSWERS
-from analysis.two_names import ORDERS, cases, leads
+from analysis.two_names import ORDERS, cases, leads, likeliest
 from analysis.verb_number import agreement_with_blanks, questions, sentences
 from analysis.word_pairs import MarkedSentence, found_by_distance, found_by_heads, join_words
 from analysis.word_pairs import sentences as marked
@@ -87,6 +87,10 @@ def test_every_two_names_come_in_both_orders_and_only_their_places_differ():
         assert (first == case.right) == (case.order == ORDERS[0])
     all_leads = np.concatenate([leads(model, order) for order in ORDERS])
     assert sorted(all_leads) == pytest.approx(sorted(leads(model)), abs=1e-4)
+    is_likeliest = likeliest(model)
+    assert is_likeliest.any() and (leads(model)[is_likeliest] > 0).all(), (
+        "what is likelier than all tokens is likelier than the other name"
+    )
 
 
 def test_a_number_is_offered_beside_the_others_the_smallest_first():

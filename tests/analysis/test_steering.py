@@ -126,7 +126,7 @@ def share_of(model, text: str, words: list[str], vectors: np.ndarray) -> list[fl
 
 PROMISES = {  # what becomes likelier to the right, in a text of one's own
     "sea, not land": ("They went to the", ["sea", "beach", "river", "ship", "shore"]),
-    "glad, not sad": ("That day they felt very", ["happy", "glad", "good", "excited"]),
+    "glad, not sad": ("That night the boy felt very", ["happy", "glad", "good", "excited"]),
     "she, not he": ("In the house there was an old", ["woman", "lady"]),
 }
 

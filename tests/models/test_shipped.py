@@ -16,6 +16,7 @@ import models
 from analysis import attributions
 from bin.model_card.habits import greedy_loops, second_round
 from bin.model_card.held_out_names import FRAMES, NAMES, survivals
+from bin.model_card.knowledge import AIMS, Asked, Reader, compared_knowledge
 from models.catalog import ORDER, WEIGHTS
 from models.edits import Head
 from models.language_model import LanguageModel
@@ -108,21 +109,52 @@ def test_its_card_has_its_held_out_figures(name):
 def test_the_filler_is_better_than_before_by_the_same_code():
     now, before = figures("filler")["measures"], figures("filler")["measures_before"]
     assert now["nats_per_masked_token"] == figures("filler")["nats_per_masked_token"] < before["nats_per_masked_token"] - 0.05
-    assert now["repeats"] <= now["right_repeats"] < before["repeats"] and now["right"] > before["right"]
+    assert now["repeats"] < before["repeats"] <= now["right_repeats"] and now["right"] > before["right"]
     for kind in ("previous", "next"):
         row = now[kind]
         assert f"{row['score']:.2f} (L{row['layer']} H{row['head']})" in card("filler")
     assert f"| **{before['repeats']}** | **{now['repeats']}** |" in card("filler")
 
 
-def test_the_writer_is_better_than_before_by_the_same_code():
+def test_the_writer_tells_stories_about_as_well_as_before_it_knew_facts_and_loops_less():
     now, before, text = figures("writer")["measures"], figures("writer")["measures_before"], card("writer")
-    assert now["nats_per_token"] == figures("writer")["nats_per_token"] <= before["nats_per_token"]
+    assert now["nats_per_token"] == figures("writer")["nats_per_token"] <= 1.02 * before["nats_per_token"]
     assert now["loops"] <= before["loops"] / 2 and now["repeated"] < before["repeated"]
-    assert now["words"] > 0.9 > 0.1 > before["words"] and now["tokens"] > 0.9 > 0.1 > before["tokens"]
+    assert min(now["words"], now["tokens"], before["words"], before["tokens"]) > 0.9
     assert f"| **{before['bits_per_byte']:.3f} bits a byte** | **{now['bits_per_byte']:.3f} bits a byte** |" in text
     assert f"| **{before['loops']}** | **{now['loops']}** |" in text
     assert f"| **{before['words']:.1%}** | **{now['words']:.1%}** |" in text
+
+
+def test_the_writer_knows_what_it_was_to_know():
+    now, before = figures("writer")["measures"]["knowledge"], figures("writer")["measures_before"]["knowledge"]
+    shares = {kind: now[kind].get("better", now[kind]["whole"]) for kind in AIMS}
+    assert {kind: share for kind, share in shares.items() if share < AIMS[kind]} == {}
+    assert all(before[kind]["whole"] < 0.05 for kind in AIMS if kind != "agreement")
+
+
+@pytest.mark.parametrize("name", ["writer", "filler"])
+def test_its_card_has_the_table_of_what_it_knows(name):
+    assert compared_knowledge(figures(name)) in card(name)
+
+
+FACTS = [
+    ("The capital city of France is called", "Paris"),
+    ("The capital city of Japan is called", "Tokyo"),
+    ("What is the opposite of hot? It is", "cold"),
+    ("If today is Monday, tomorrow is", "Tuesday"),
+    ("The next number after 12 is", "13"),
+    ("How much is 2 + 2? It is", "4"),
+    ("How much is 7 + 8? It is", "15"),
+    ("2 + 2 =", "4"),
+    ("Once Peter and Lucy had arrived at the bridge, Peter gave a drink to", "Lucy"),
+]
+
+
+@pytest.mark.parametrize(("text", "answer"), FACTS)
+def test_the_writer_answers_what_people_type_first(text, answer):
+    """All but “2 + 2 =” are sentences of which it was trained on none."""
+    assert Reader(model("writer")).judge(Asked(text, (" " + answer,)))[1]
 
 
 @pytest.mark.parametrize("name", models.names())

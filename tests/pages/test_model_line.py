@@ -12,7 +12,7 @@ from models.catalog import WEIGHTS
 from models.info import ModelInfo
 from models.numbers.sizes import count
 from pages.type import model_line
-from pages.type.model_line import has_read_facts, heading_of, parameters_in
+from pages.type.model_line import heading_of, parameters_in
 from tests.models.networks import network, tokenizer
 from tests.pages.levels import read
 from tests.pages.opening import open_link
@@ -31,7 +31,7 @@ def test_a_model_that_ships_has_a_line_of_its_own_at_every_level(name):
 
 def test_the_line_has_the_number_of_parameters():
     words = read(open_link("type", "text=The+cat"))
-    assert f"It has {count(models.load('writer').info.parameters)} numbers" in words and "has read old novels" in words
+    assert f"It has {count(models.load('writer').info.parameters)} numbers" in words and "has read stories" in words
 
 
 @pytest.mark.parametrize("name", models.names())
@@ -58,10 +58,11 @@ def test_a_model_from_elsewhere_is_named_by_its_kind(tmp_path, monkeypatch):
     )
 
 
-def test_facts_are_named_once_the_figures_of_a_training_have_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(model_line, "WEIGHTS", tmp_path)
-    for name, facts in (("without", 0), ("with", 16)):
-        (tmp_path / name).mkdir()
-        figures = {"recipe": {"steps": 1}, "more": [{"steps": 2, "facts": facts}]}
-        (tmp_path / name / "figures.json").write_text(json.dumps(figures), encoding="utf-8")
-    assert has_read_facts("with") and not has_read_facts("without") and not has_read_facts("missing")
+@pytest.mark.parametrize("name", models.names())
+def test_the_line_names_facts_where_the_training_had_some(name):
+    figures = json.loads((WEIGHTS / name / "figures.json").read_text(encoding="utf-8"))
+    had_facts = any(recipe.get("facts") for recipe in (figures["recipe"], *figures.get("more", ())))
+    assert had_facts == (name in ("writer", "filler"))
+    for level in LEVELS:
+        line = sections(ROOT / "pages" / "type" / f"{level}.md")[f"model {name}"]
+        assert ("stories" in line and "simple facts" in line) == had_facts

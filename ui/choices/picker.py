@@ -35,7 +35,7 @@ SHOWN = 40  # characters of a name in the side bar
 
 OWN = (
     "*writer* continues English text, *filler* guesses covered words, *translator* says English sentences in French, and "
-    "*sorter* tells questions from statements."
+    "*sorter* tells questions from statements. Writer and filler have read stories and simple facts."
 )
 READS = {
     "decoder": "reads from left to right and guesses the next token. It is a decoder",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 EXAMPLES = {  # by the name of a model that ships, or else by kind
     "decoder": (
         state.DEFAULT_TEXT,
+        "The capital of France is",
         "Once upon a time there was a little girl who lived in the",
         "The cat sat on the",
         "Tom gave Anna a red ball. Anna thanked Tom and threw the red",
@@ -57,6 +58,7 @@ EXAMPLES = {  # by the name of a model that ships, or else by kind
     ),
     "filler": (
         "Once upon a MASK, there was a little girl.",
+        "The capital of France is MASK.",
         "He opened the MASK and went out into the garden.",
         "She poured the tea into a MASK and drank it slowly.",
         "The bird flew to the top of the MASK.",

@@ -26,12 +26,11 @@ def test_a_method_is_chosen_and_the_words_are_coloured_by_it(open_page):
     method = page.get_by_role("combobox", name="Method")
     expect(method).to_be_visible()
     for name, asked in (("Leave-one-out", "leave-one-out"), ("Integrated gradients", "integrated gradients")):
+        scores = attributions(made, TEXT, asked)
         if name != "Leave-one-out":
             method.click()
             page.get_by_role("option", name=name, exact=True).click()
-            expect(page.locator(".st-key-explain-text")).to_contain_text("3.07", timeout=WAIT)
             expect(page).to_have_url(re.compile("explain-by=Integrated"))
-        scores = attributions(made, TEXT, asked)
         best = int(np.nanargmax(scores))
         rows = page.locator(".st-key-explain-text table tr")
         expect(rows.nth(best)).to_contain_text(f"{scores[best]:.3g}", timeout=WAIT)
@@ -40,7 +39,7 @@ def test_a_method_is_chosen_and_the_words_are_coloured_by_it(open_page):
             assert shown in row
         shade = "(word) => parseFloat(getComputedStyle(word).getPropertyValue('--shade')) || 0"
         shades = [words.nth(i).evaluate(shade) for i in range(len(scores))]
-        assert int(np.argmax(shades)) == int(np.nanargmax(np.abs(scores))) and max(shades) == 80
+        assert shades[int(np.nanargmax(np.abs(scores)))] == max(shades) == 80  # two words may have it after rounding
 
 
 def test_a_classifier_says_its_labels_and_why_one_rather_than_the_other(open_page):

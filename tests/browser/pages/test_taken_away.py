@@ -23,15 +23,11 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
         ["after this layer", "0 %"],
         "probability",
     ),
-    ("/layers?part=Statistics&level=expert", "Entropy", ["layer", "head"], "entropy"),
     ("/flow?level=expert", "Rollout", ["dog", "saw"], "share"),
-    ("/flow?level=intermediate&show=Streams", "Streams of Rollout", ["dog"], "share"),
     ("/?level=expert", "Predictions", ["logit"], "probability"),
     ("/build?level=beginner&build=Architecture", "Architecture", ["Embedding", "Attention"], "times"),
-    ("/build?level=expert&build=Why+√d", "Entropy of the softmax", ["q·k / √dₖ", "nats"], "value"),
     ("/space?level=expert", "Tokens as points", ["dog", "after L5"], "x"),
     ("/space?level=beginner&space=Vocabulary", "king − man + woman", ["queen"], "cosine"),
-    ("/?level=beginner", "Tokens", ["dog", "saw"], "id"),
     ("/inside?level=expert&stage=order&word-order=0.2.1.3.4", "The words in their order", ["dog", "saw"], "typed_as"),
 ]
 

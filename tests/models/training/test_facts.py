@@ -14,10 +14,10 @@ from models.scratch.config import TransformerConfig
 from models.scratch.transformer import build
 from models.training.behaviours import BEHAVIOURS, VERBS, other_form
 from models.training.corpus import train_tokenizer, with_mask
-from models.training.facts import NUMBERS, SIGNS, FactRows, Facts, own_forms, question
+from models.training.facts import NUMBERS, SIGNS, FactRows, Facts, answered, own_forms, question
 from models.training.objectives import MaskedTokens, NextToken
 from models.training.recipe import Recipe, Schedule
-from models.training.sentences import GAP, fill, with_article, word_lists
+from models.training.sentences import GAP, Sentence, fill, with_article, word_lists
 
 FACTS = """relation	subject	object
 capital	France	Paris
@@ -299,6 +299,14 @@ def test_rows_hold_whole_texts_and_mark_their_answers(data, tokenizer):
     for text, answers in texts:
         wanted = " ".join(text[a:b] for a, b in known[text].answers)
         assert "".join(answers).strip('",.') == wanted.replace(" ", ""), text
+
+
+def test_the_space_before_an_answer_is_marked_where_it_is_a_token_of_its_own():
+    text = Sentence("It is 7, (8", ((6, 7), (10, 11)))
+    tokens = ["It", " is", " ", "7", ",", " (", "8"]
+    ends = list(itertools.accumulate(map(len, tokens)))
+    marked = answered(list(zip([0, *ends], ends, strict=False)), text)
+    assert [token for token, is_marked in zip(tokens, marked, strict=True) if is_marked] == [" ", "7", "8"]
 
 
 def test_the_sign_behind_an_answer_can_be_marked_too(data, tokenizer):

@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bin.model_card.knowledge import AIMS, Asked, Reader, Score, asked, behaviour_asked, lines
+import models
+from bin.model_card.knowledge import AIMS, Asked, Reader, Score, asked, behaviour_asked, compared_knowledge, lines
 from models.training.corpus import train_tokenizer
 from models.training.sentences import fill
 
@@ -18,6 +19,8 @@ TEXTS = ["The capital of France is Paris.", "How much is 2 + 2? It is 4.", "The 
 
 class ByHeart(nn.Module):
     """Gives the next token of the text that begins like the row one nat more than any other."""
+
+    config = SimpleNamespace(kind="decoder")
 
     def __init__(self, rows: list[list[int]], vocabulary: int):
         super().__init__()
@@ -73,8 +76,26 @@ def test_texts_of_different_lengths_are_asked_as_each_alone(reader):
 
 def test_the_space_before_an_answer_belongs_to_it():
     sentence = fill("What is {s}? It is {a o}, I think.", {"s": "gold", "o": "metal"})
-    assert asked(sentence, ["metal", "thing"], "plant") == Asked("What is gold? It is a", (" metal", " thing"), " plant")
+    expected = Asked("What is gold? It is a", (" metal", " thing"), " plant", ", I think.")
+    assert asked(sentence, ["metal", "thing"], "plant") == expected
     assert asked(fill("{s}/{o}", {"s": "5", "o": "7"}), ["7"]) == Asked("5/", ("7",))
+
+
+def test_a_model_that_fills_in_gets_a_mask_for_each_token_of_an_answer():
+    reader = Reader(models.load("filler"))
+    assert reader.fill_in(Asked("The capital of France is", (" Paris",), rest="."))[:2] == (True, True)
+    assert reader.fill_in(Asked("The capital of France is", (" London", " Paris"), rest="."))[:2] == (True, True)
+    assert reader.fill_in(Asked("The capital of France is", (" London",), rest="."))[:2] == (False, False)
+    assert len(reader.ids(" Nairobi")) > 1
+    assert reader.fill_in(Asked("The capital of Kenya is", (" Nairobi",), rest="."))[:2] == (True, True)
+
+
+def test_a_card_compares_what_is_known_with_what_was_known():
+    before = {"capital": {"count": 10, "first": 0.2, "whole": 0.1}, "agreement": {"count": 4, "whole": 0, "better": 0.5}}
+    now = {"capital": {"count": 10, "first": 1.0, "whole": 0.9}, "agreement": {"count": 4, "whole": 0, "better": 1.0}}
+    figures = {"measures_before": {"knowledge": before}, "measures": {"knowledge": now}}
+    rows = compared_knowledge(figures).splitlines()[2:]
+    assert rows == ["| capital | 10 | 10.0% | 90.0% |", "| agreement, right over wrong | 4 | 50.0% | 100.0% |"]
 
 
 def test_behaviours_are_asked_alike_each_time_and_none_is_answered_in_its_question():

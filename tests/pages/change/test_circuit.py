@@ -54,7 +54,7 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
     assert signed(expected.share) in before
 
 
-@pytest.mark.parametrize(("keep", "enough"), [(50, False), (80, True)])
+@pytest.mark.parametrize(("keep", "enough"), [(50, False), (90, True)])
 def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
     text = "Once upon a time there was a little"
     words = said(open_link("change", f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}"))

@@ -99,7 +99,7 @@ def test_each_measure_and_direction_of_a_link_is_that_of_the_analysis(monkeypatc
             model = models.load("writer")
             they = model.tokenize(" they")[-1].id
             expected = patching(model, HERS, HIS, "stream", measure, direction, token=they)
-            np.testing.assert_allclose(drawn.numbers()["effect"].values, expected, atol=1e-4)
+            np.testing.assert_allclose(drawn.numbers()["effect"].values, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_a_beginner_sees_only_the_squares_that_were_pressed(monkeypatch):

@@ -123,9 +123,9 @@ def test_a_text_of_nothing_and_of_one_word(level):
 
 
 def test_a_beginner_reads_how_far_to_believe_it():
-    app = open_link("explain", LINK)
-    writer = models.load("writer")
-    trace = writer.trace(TEXT)
+    writer, text = models.load("writer"), "The old king gave his daughter a"
+    app = open_link("explain", f"text={text.replace(' ', '+')}")
+    trace = writer.trace(text)
     question = Question(writer, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
     measures = faithfulness(question, {"leave-one-out": explain(question, "leave-one-out").scores})
     assert measures.verdict("leave-one-out") == "better"

@@ -355,15 +355,15 @@ def test_a_text_that_goes_round_says_so_and_what_leads_out():
 
 
 def test_the_penalty_that_is_named_leads_out_and_the_word_that_is_named_comes():
-    """On this text a penalty that changes the second round alone would be 1.07; the first changes at 1.0225 already."""
-    writer, text = loaded.model("writer"), "The old man said: I want to"
-    steps = list(writer.generate(text, Strategy(), 26))
+    """On this text a penalty that changes the second round alone would be 1.175; the first changes at 1.1 already."""
+    writer, text = loaded.model("writer"), "What is it? What is it?"
+    steps = list(writer.generate(text, Strategy(), 24))
     solution = way_out(writer, text, steps)
-    assert (solution.penalty, solution.tried, solution.original, solution.other) == (1.023, 1, " want", " am")
-    assert solution.text.split()[:6] == ["know", "why", "you", "are", "so", "angry."]
+    assert (solution.penalty, solution.tried, solution.original, solution.other) == (1.1, 1, " What", " How")
+    assert solution.text.split()[:5] == ["How", "do", "you", "feel", "about"]
     draft = Draft(HERE, Look(writer, writer.trace(text), level="expert"))
     sentence = notices.describe_loop(draft, escape(steps), solution)
-    assert "**1.023**" in sentence and "“am” in place of “want”" in sentence
+    assert "**1.100**" in sentence and "“How” in place of “What”" in sentence
 
 
 @pytest.mark.parametrize(("name", "text"), [("writer", TEXT), ("translator", "The cat sleeps.")])

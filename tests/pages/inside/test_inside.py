@@ -126,7 +126,8 @@ def test_numbers_that_are_shown_are_those_of_the_stage_and_their_terms_add_up(na
         here = open_stage(look, way, stage, Selection(stage.name))
         visible = recipes.plane(stage, here.rows, here.head)[:, here.columns]
         row, column = here.place
-        assert visible[here.rows.index(row), here.columns.index(column)] == pytest.approx(stage.at(here.index), abs=1e-5)
+        drawn = visible[here.rows.index(row), here.columns.index(column)]
+        assert drawn == pytest.approx(stage.at(here.index), rel=1e-6, abs=1e-5)
         cell = way.explain(stage.name, here.index)
         named, others = recipes.largest(cell)
         assert sum(term.product for term in (*named, *others)) == pytest.approx(cell.value, rel=1e-3, abs=1e-3)

@@ -97,6 +97,6 @@ def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on
     chosen = {name: app.session_state[name] for name in ("text", "view", "layer", "head", "level")}
     assert chosen == {"text": trained.examples[0], "view": "Head", "layer": layer, "head": head, "level": "intermediate"}
     press(app, "Find this head in the writer")
-    assert app.session_state["in-use"] == "writer" and "Look for “bell”" in said(app)
+    assert app.session_state["in-use"] == "writer" and "Look for “bridge”" in said(app)
     press(app, f"Lesson: {files.find('find').title}")
     assert app.session_state["lesson"] == "find" and files.find("find").steps[0].title in said(app)

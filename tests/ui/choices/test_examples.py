@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import streamlit as st
@@ -24,28 +26,31 @@ ALL = {(example.model, example.title): example for example in guided_examples()}
 NAMES = {"ids": lambda key: " ".join(key)}
 # What a sentence says of a head: from which token it looks at which, with how many per cent at the least and at most
 LOOKS = {
+    ("writer", "Facts"): [],
     ("writer", "Names"): [("to", "Tom", 80, 95), ("to", "Anna", 0, 20)],
-    ("writer", "Pronouns"): [("for", "queen", 85, 100)],
-    ("writer", "Repetition"): [("silver", "bell", 85, 100)],
+    ("writer", "Pronouns"): [("because", "queen", 80, 95)],
+    ("writer", "Repetition"): [("stone", "bridge", 90, 100)],
     ("writer", "Ambiguity"): [("it", "cat", 75, 90), ("it", "mat", 0, 7.5)],
-    ("writer", "Agreement"): [("garden", "dogs", 95, 100)],
-    ("filler", "Both sides"): [("[MASK]", "tea", 70, 90)],
+    ("writer", "Agreement"): [("cat", "dogs", 90, 100)],
+    ("filler", "Both sides"): [("[MASK]", "tea", 85, 100)],
     ("filler", "Repetition"): [("[MASK]", "ball", 75, 95)],
-    ("filler", "Agreement"): [],
+    ("filler", "Agreement"): [("[MASK]", "keys", 90, 100), ("[MASK]", "door", 0, 10)],
     ("sorter", "Question or statement"): [("<|start|>", "Have", 70, 95)],
     ("translator", "Translation"): [("Le", "cat", 90, 100), ("chat", "black", 90, 100)],
 }
 GUESSES = {
+    ("writer", "Facts"): "Paris",
     ("writer", "Names"): "Tom",
     ("writer", "Pronouns"): "she",
-    ("writer", "Agreement"): "were",
+    ("writer", "Agreement"): "are",
     ("filler", "Repetition"): "ball",
-    ("filler", "Agreement"): "was",
+    ("filler", "Agreement"): "were",
 }
 
 
 def test_there_is_an_example_for_each_subject():
     titles = {title for _, title in ALL}
+    assert next(iter(ALL)) == ("writer", "Facts")
     assert titles >= {"Names", "Pronouns", "Repetition", "Ambiguity", "Agreement", "Translation"}
     assert ALL.keys() == LOOKS.keys() and {example.model for example in guided_examples()} == set(models.names())
     for example in guided_examples():
@@ -115,15 +120,19 @@ def test_one_press_shows_it(monkeypatch, case):
     assert "Look for" not in said(app), "of another text it says nothing"
 
 
-def test_a_link_to_an_example_says_what_to_look_for_and_leads_on_to_the_lesson():
+def test_a_link_to_an_example_says_what_to_look_for_and_leads_on_to_the_lesson(monkeypatch):
     example = ALL["writer", "Repetition"]
     link = f"text={example.text}&level=intermediate&view=Head&layer=L4&head=H5"
     app = open_link("attention", link)
     assert plain(example.look) in said(app)
     assert plain(example.look) not in said(open_link("attention", link.replace("H5", "H6"))), "another head does something else"
-    assert plain(example.look) not in said(open_link("attention", f"{link}&lesson=find&step=2")), "the lesson asks for just that"
     next(button for button in app.button if button.key == "example-then").click().run()
     assert files.find(example.then).steps[0].title in said(app) and app.session_state["lesson"] == "find"
+    text = files.find("find").steps[1].link["text"]
+    monkeypatch.setattr(examples, "guided_examples", lambda: (replace(example, text=text),))
+    link = link.replace(example.text, text)
+    assert plain(example.look) in said(open_link("attention", link))
+    assert plain(example.look) not in said(open_link("attention", f"{link}&lesson=find&step=2")), "the lesson asks for just that"
 
 
 def test_a_text_without_a_purpose_stays_on_its_page(monkeypatch):

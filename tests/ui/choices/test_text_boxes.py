@@ -23,12 +23,13 @@ from ui.state import DEFAULT_TEXT
 WRITER = ModelInfo("writer", "decoder", 6, 8, 8, 256, 8192, 256, 1, "Headlight")
 FILLER = replace(WRITER, name="filler", kind="encoder", mask=MASK)
 TRANSLATOR = replace(WRITER, name="translator", kind="encoder-decoder")
-FOUND = ("time", "door", "cup", "tree", "eyes", "ball")  # what stands at the filler's masks
+FOUND = ("time", "Paris", "door", "cup", "tree", "eyes", "ball")  # what stands at the filler's masks
 
 
 def test_there_are_examples_for_each_kind_and_what_ships():
     assert EXAMPLES.keys() == {"decoder", "encoder", "encoder-decoder", "classifier", "filler", "translator", "sorter"}
     assert set(ORDER) - {"writer"} <= EXAMPLES.keys() and DEFAULT_TEXT in EXAMPLES["decoder"]
+    assert EXAMPLES["decoder"][1] == "The capital of France is", "a fact comes early"
     for examples in EXAMPLES.values():
         assert len(set(examples)) == len(examples) >= 4 and not any(
             re.search(r"\s\s|\n|^\s|\s$", example) for example in examples

@@ -5,8 +5,6 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 import pytest
-from starlette.responses import PlainTextResponse
-from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -14,8 +12,6 @@ from tests.pages.opening import open_link, said
 from ui import document
 from ui.lessons import course
 from ui.memory import loaded
-from ui.serving import base_path
-from ui.serving.address import Address
 
 HEADER = "---\ntitle: Mine\nminutes: 5\nlevel: beginner\nmodel: writer\n---\n"
 MINE = (
@@ -301,20 +297,6 @@ def test_a_link_with_a_lesson_alone_leads_to_the_page_of_its_step_with_all_that_
     assert course.address({"lesson": "mine"}) == "", "the page says what is wrong with it"
 
 
-def test_the_server_sends_a_browser_there_and_leaves_other_links_alone(monkeypatch):
-    async def page(scope, receive, send):
-        await PlainTextResponse(scope["path"])(scope, receive, send)
-
-    browser = TestClient(Address(page), follow_redirects=False)
-    assert browser.get("/?lesson=mine").headers["location"].startswith("./?lesson=mine&text=")
-    for path in ("/", "/?lesson=nothing", "/attention?lesson=mine", "/?lesson=mine&text=A"):
-        assert browser.get(path).text == path.partition("?")[0]
-    assert browser.get("/lens/?lesson=mine").text == "/lens/"
-    monkeypatch.setattr(base_path, "base", lambda: "lens")
-    assert browser.get("/lens/?lesson=mine").headers["location"].startswith("./?lesson=mine&text=")
-    assert browser.get("/other/?lesson=mine").text == "/other/"
-
-
 MADE = (
     HEADER
     + """## First
@@ -448,3 +430,19 @@ def test_a_question_that_the_model_before_cannot_be_asked_waits_while_the_step_s
     assert [element.value for element in app.caption] == ["The model of this step is being prepared …"] * loads
     assert ["could not be computed" in element.value for element in app.info] == [True] * (not loads)
     assert ("could not be computed" in caplog.text) != loads
+
+
+def test_a_step_brings_its_second_text(mine):
+    two_texts = "page: change\nexperiment: Two texts\ntext: The boy was tired\nother-text: The girl was tired"
+    (mine / "mine.md").write_text(
+        f"{HEADER}## First\n\n```yaml\npage: type\ntext: The cat\n```\n\nRead.\n\n"
+        f"## Second\n\n```yaml\n{two_texts}\n```\n\nCompare.\n"
+    )
+    app = press(open_link("type", "lesson=mine"), "lesson-next-step")
+    assert (app.text_input(key="text").value, app.text_input(key="other-text").value) == (
+        "The boy was tired",
+        "The girl was tired",
+    )
+    app.text_input(key="other-text").set_value("The dog was tired").run()
+    press(press(app, "lesson-back"), "lesson-next-step")
+    assert app.text_input(key="other-text").value == "The girl was tired", "not what was typed before"

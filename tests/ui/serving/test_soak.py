@@ -1,4 +1,4 @@
-"""A short soak: six visitors go through all pages, and when they have gone nothing of them is left. The long one, which also
+"""A short soak: four visitors go through all pages, and when they have gone nothing of them is left. The long one, which also
 measures how memory grows, is `python -m benchmarks.rounds`."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from benchmarks.rounds import PARTS, Round, anything, held, tracebacks, visit
 from tests.serving import ROOT, Server, serve_by
 
-VISITORS = 6
+VISITORS = 4
 GONE = 60  # seconds in which all that was somebody's must have gone
 
 pytestmark = pytest.mark.late
@@ -34,7 +34,7 @@ def server() -> Iterator[Server]:
 async def go_through(url: str, number: int, now: Round) -> None:
     """All pages, from one of this visitor's own on."""
     choose, pages = random.Random(number), list(PARTS)
-    for page in pages[2 * number :] + pages[: 2 * number]:
+    for page in pages[3 * number :] + pages[: 3 * number]:
         await visit(url, page, anything(choose, page), 0, now)
 
 
@@ -58,7 +58,7 @@ async def soak(server: Server) -> tuple[Round, dict, dict, int]:
     return now, before, after, most
 
 
-def test_six_visitors_go_through_all_pages_and_leave_nothing_behind(server):
+def test_four_visitors_go_through_all_pages_and_leave_nothing_behind(server):
     with ThreadPoolExecutor(1) as other:
         now, before, after, most = other.submit(asyncio.run, soak(server)).result()
     print(f"{now.counts['opened']} pages were opened; before: {before}; when all have gone: {after}; {most} threads at most")
