@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.line import line_to
+from tests.line import Line, line_to
 from tests.serving import Watched, free_port, serve
 
 START = 60_000  # milliseconds that a fresh server may take
@@ -25,6 +25,12 @@ def stands_and_answers(page: Page, text: str, more: str) -> str:
     return text + more
 
 
+def cut(page: Page, line: Line) -> None:
+    """Cut the line, and wait until the page connects again: until it has noticed, its box takes letters that then are lost."""
+    with page.expect_websocket(lambda socket: socket.url.endswith("/_stcore/stream"), timeout=START):
+        line.cut()
+
+
 def old_picture(page: Page) -> Locator:
     """The notice that the picture is of an earlier text."""
     return page.get_by_text("older than what you typed")
@@ -38,13 +44,13 @@ def test_a_line_is_cut_a_phone_sleeps_and_a_server_is_killed_and_what_was_typed_
             page = watched.page()
             page.goto(f"{line.url}/?text=Once+upon", wait_until="domcontentloaded")
             text = stands_and_answers(page, "Once upon", " a time")
-            line.cut()
+            cut(page, line)
             text = stands_and_answers(page, text, " there")
             line.sleep()
             page.get_by_label("Your text").press_sequentially(" was", delay=30)
             expect(old_picture(page)).to_be_visible()
             expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-connection-state", "CONNECTED")
-            line.cut()
+            cut(page, line)
             text = stands_and_answers(page, text + " was", " one")
             page.get_by_label("Your text").press_sequentially(" old", delay=30)
             first.process.kill()
