@@ -1,4 +1,4 @@
-"""What lesson “Where a fact is recalled” says of the writer, measured here on some of its countries.
+"""The lesson “Where a fact is recalled” says what is true of the writer: its claims are measured here on some of its countries.
 
 The lesson has its numbers from all 181 countries; a sample of them must come near.
 """

@@ -1,4 +1,4 @@
-"""What the writer and the filler do too often or too seldom: loops, second rounds, words said twice in a sentence."""
+"""Habits of the writer and the filler: loops, second rounds that are predicted, and words that come again in their sentence."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def greedy_loops(model: LanguageModel, texts: list[str], count: int = BEGINNINGS
     tokenizer, start = model.vocabulary.tokenizer, model.vocabulary.start
     read = [encoding.ids for encoding in tokenizer.encode_batch(texts) if len(encoding.ids) >= PROMPT]
     chosen = [read[i * len(read) // count][: PROMPT - 1] for i in range(count)]
-    said = continued(model.network, torch.tensor([[start, *ids] for ids in chosen]), PROMPT + NEW)
-    loops = int(ends_in_a_loop(said[:, PROMPT:]).sum())
-    return {"loops": loops, "repeated": said_before(said, PROMPT)[:, PROMPT:].float().mean().item()}
+    continuations = continued(model.network, torch.tensor([[start, *ids] for ids in chosen]), PROMPT + NEW)
+    loops = int(ends_in_a_loop(continuations[:, PROMPT:]).sum())
+    return {"loops": loops, "repeated": said_before(continuations, PROMPT)[:, PROMPT:].float().mean().item()}
 
 
 def second_round(model: LanguageModel, pool: np.ndarray) -> float:

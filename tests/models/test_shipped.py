@@ -208,6 +208,13 @@ def test_the_writer_seldom_ends_in_a_loop():
     assert greedy_loops(model("writer"), documents(SAMPLE), 40)["loops"] <= 14
 
 
+def test_the_writers_card_says_where_it_does_not_copy():
+    writer = model("writer")
+    text = "The king gave the fox a silver bell. The king gave the fox a silver"
+    (chance,) = (guess.probability for guess in writer.predict(text, top=writer.info.vocabulary) if guess.text == " bell")
+    assert f"“bell” has a chance of {chance:.1%}".replace("%", " %") in card("writer")
+
+
 def test_the_writer_says_random_words_and_tokens_a_second_time():
     writer = model("writer")
     for pool in (word_ids(writer.vocabulary.tokenizer), np.arange(writer.vocabulary.start + 1, writer.info.vocabulary)):
