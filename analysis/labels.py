@@ -169,8 +169,8 @@ def head_examples(
     """Return the places in real text where a head does most clearly what a label says, one for each text, the clearest first.
 
     name: a score of `head_labels`. texts: as there; the texts are those of its probes, with real texts in place of repeated
-    random words. The example is a key of the kind `name`, seen from a query with a letter in it if there is one. Errors: as
-    there.
+    random words. The example is a key of the kind `name`, and of no other kind if there is such a one, seen from a query with a
+    letter in it if there is one. Errors: as there.
     """
     probes = probes_for(model, kind, texts)
     sentences = {sentence.text.format(sentence.name): sentence for sentence in name_sentences()}
@@ -179,13 +179,17 @@ def head_examples(
         trace = read_probe(model, text, target, kind)
         attention = trace.attention[kind]
         weights = attention[layer][head]
+        letters = np.array([not token.special and bool(re.search(r"\w", token.text)) for token in attention.queries])
         if name == NAME:
             start = sentences[text].start
-            places = after_and_at(attention.queries, start, start + len(sentences[text].name))
+            preferences = [after_and_at(attention.queries, start, start + len(sentences[text].name))]
+        elif kind == "cross":
+            preferences = [np.ones(weights.shape, bool)]
         else:
-            places = np.ones(weights.shape, bool) if kind == "cross" else kinds_of_keys(attention.queries)[name]
-        letters = np.array([not token.special and bool(re.search(r"\w", token.text)) for token in attention.queries])
-        places = places & letters[:, None] if places[letters].any() else places
+            kinds = kinds_of_keys(attention.queries)
+            places = kinds.pop(name)
+            preferences = [places & ~np.any([*kinds.values()], axis=0), places]
+        places = next((each & letters[:, None] for each in preferences if each[letters].any()), preferences[-1])
         if places.any():
             query, key = np.unravel_index(np.where(places, weights, -1).argmax(), weights.shape)
             examples.append(Example(text, attention.queries, attention.keys, int(query), int(key), weights))

@@ -76,6 +76,17 @@ def head_summary(weights: np.ndarray) -> HeadSummary:
     )
 
 
+def split_attention(weights: np.ndarray) -> dict[str, float]:
+    """Divide one head's attention into shares that sum to 1, each key in the first of these that fits: "itself", "previous",
+    "next", "first", "rest". Means over the queries after the first. weights: float [query, key], square, of two or more tokens,
+    rows that sum to 1."""
+    rows = weights[1:].astype(np.float64)
+    near = {"itself": np.diagonal(rows, 1), "previous": np.diagonal(rows), "next": np.diagonal(rows, 2)}
+    first = rows[1:, 0]  # of the second query, the first key is the one before
+    shares = {name: float(weights.sum() / len(rows)) for name, weights in (near | {"first": first}).items()}
+    return shares | {"rest": max(0.0, 1.0 - sum(shares.values()))}
+
+
 def keys_in_sight(weights: np.ndarray) -> np.ndarray:
     """Return how many keys each query can see: int [query], at least 1. weights: of one layer, [heads, query, key].
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis import alignment, head_summary
-from analysis.statistics import entropy_of
+from analysis.statistics import entropy_of, split_attention
 from ui.escaping import loadable_name, starred
 from ui.look import Look
 from ui.picture.board import Draft
@@ -61,11 +61,13 @@ def summary(draft: Draft, look: Look) -> str:
         )
     if len(tokens) == 1:
         return draft.words("single")
+    heading, place = "summary both ways" if look.both_ways else "summary", {"layer": look.number(layer), "head": head}
+    if look.beginner:
+        return draft.words(heading, **place, **{name: percent(share) for name, share in split_attention(weights).items()})
     facts = head_summary(weights)
     return draft.words(
-        "summary both ways" if look.both_ways else "summary",
-        layer=look.number(layer),
-        head=head,
+        heading,
+        **place,
         first=percent(facts.first),
         itself=percent(facts.itself),
         first_token=starred(label(tokens[0].text)),

@@ -73,6 +73,7 @@ GROUPS = {
     "Attention": ("pattern", "window", "random_keys", "global_tokens", "score", "temperature", "computed", "features"),
     "Feed-forward and ends": ("feedforward", "experts", "experts_used", "bias", "tied", "head_transform", "initialisation"),
 }
+SHARED = "The heads share the width equally, so only some numbers of heads fit. What you choose moves on to one that does."
 SIMPLE = ("kind", "layers", "d_model", "heads", "positions")  # the controls for beginners
 LIMITS = {
     "layers": 96,
@@ -90,7 +91,9 @@ def config() -> TransformerConfig:
     fit."""
     if state.level() == "beginner":
         state.later("intermediate", *(page_state.build_key(name) for name in DEFAULTS if name not in SIMPLE))
-        return TransformerConfig(**{name: _widget(name) for name in SIMPLE})
+        parts = {name: _widget(name) for name in SIMPLE}
+        page_state.HEADS_BEFORE.set(parts["heads"])
+        return TransformerConfig(**parts)
     parts = {}
     for place, (group, names) in enumerate(GROUPS.items()):
         with st.expander(group, expanded=place == 0 and not is_phone()):
@@ -109,12 +112,30 @@ def _widget(name: str) -> Any:
 
 def _place_control(name: str) -> Any:
     key, default, title = page_state.build_key(name), DEFAULTS[name], NAMES[name]
+    more: dict[str, Any] = {}
     if state.level() == "beginner":
         title = title.removesuffix(" (d_model)")
+        if name in ("d_model", "heads"):
+            more = {"on_change": _fit, "args": (name,), "help": SHARED}
     if name in CHOICES:
         return one_of(key, CHOICES[name], f"the {title.lower()}", label=title, default=default, menu=True)
     if isinstance(default, bool):
         return switch(key, title, default)
     if isinstance(default, float):
         return number(key, title, 0.01, 100.0, default, 0.1)
-    return number(key, title, 0 if name == "kv_heads" else 1, LIMITS.get(name, 100_000), default)
+    return number(key, title, 0 if name == "kv_heads" else 1, LIMITS.get(name, 100_000), default, **more)
+
+
+def _fit(name: str) -> None:
+    """Move the number that a beginner has just changed on to the next one that fits: each head has an equal and even share of the
+    width. name: "d_model" or "heads"."""
+    key, heads = page_state.build_key(name), page_state.build_key("heads").get_or(DEFAULTS["heads"])
+    width = page_state.build_key("d_model").get_or(DEFAULTS["d_model"])
+    if name == "d_model":
+        key.set(min(LIMITS[name], max(1, round(width / (2 * heads))) * 2 * heads))
+        return
+    before = page_state.HEADS_BEFORE.get_or(DEFAULTS["heads"])
+    fitting = [count for count in range(1, LIMITS[name] + 1) if width % (2 * count) == 0]
+    if fitting:
+        up, down = (count for count in fitting if count >= heads), (count for count in reversed(fitting) if count <= heads)
+        key.set(next(up, fitting[-1]) if heads > before else next(down, fitting[0]))

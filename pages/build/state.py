@@ -9,6 +9,8 @@ from ui.state import Family, Key, link
 BUILD = link("build", "Architecture", "Cost", "Masks", "Positions", "Why √d")
 COST_OF = Key("cost-of", "parameters", ("parameters", "operations", "activations"))
 
+HEADS_BEFORE = Key[Any]("build-heads-before", None)  # the last number of heads that was shown
+
 FIELDS = Family("build-")  # of `TransformerConfig`
 
 

@@ -39,6 +39,7 @@ def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects
         "names": names,
         "position": at,
         "second": look.second,
+        "factors": look.beginner and case(look) != "number",
     }
 
     def numbers() -> dict[str, Numbers]:

@@ -125,10 +125,12 @@ def parts(
     names: tuple[str, str, str],
     position: int | None,
     second: str,
+    factors: bool = False,
     effects: np.ndarray | None = None,
 ) -> View:
     """Return the board: a cell for each head, and for each layer its feed-forward and the whole block. names: of a head, and of
-    these two; position: where the effect of each is measured, None for none."""
+    these two; position: where the effect of each is measured, None for none; factors: whether it is told as a factor of the
+    probability and not in nats."""
     attention = trace.attention[kind]
     layers, heads = attention.layers, attention.heads
     strengths, words_of = states(changes, kind, layers, heads)
@@ -152,7 +154,11 @@ def parts(
         return grid_view(strengths, **texts, shades=shades, ends=("off", "on"), label="The parts of the model")
     effects = effects_of(model, trace, kind, position, second) if effects is None else effects
     most = float(np.nanmax(np.abs(effects))) or 1.0
-    return grid_view(effects, **texts, unit="nats", signed=True, scale=(-most, most), label="The effect of each part")
+    texts |= {"signed": True, "label": "The effect of each part"}
+    if factors:
+        shades, ends = 0.5 + effects / (2 * most), ("guess less likely", "more likely")
+        return grid_view(np.exp(effects), **texts, unit="times its chance", shades=shades, ends=ends)
+    return grid_view(effects, **texts, unit="nats", scale=(-most, most))
 
 
 def candidates(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:

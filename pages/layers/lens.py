@@ -50,9 +50,13 @@ def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
     if not places:
         say(HERE, "unmasked" if model.info.mask else "maskless", mask=plain(model.info.mask))
         return [], None
-    own = translator(model)
-    tuned = lens_training.draw(HERE, model) if own is None else own
-    kind, colour = _choose(look, tuned is not None)
+    if look.beginner:  # the lens of page Overview, so that both pages have the same guesses
+        _keep_for_later()
+        own, tuned, kind, colour = None, None, KINDS[0], "probability"
+    else:
+        own = translator(model)
+        tuned = lens_training.draw(HERE, model) if own is None else own
+        kind, colour = _choose(tuned is not None)
     positions = _window(places)
     translate = tuned if kind == KINDS[1] else None
     subject = (lens_training.mine(model), trace.text, look.second, tuple(positions), kind)
@@ -81,24 +85,27 @@ def _react(positions: list[int]) -> None:
             page_state.LENS_LAYER.set(row)
 
 
-def _choose(look: Look, tuned: bool) -> tuple[str, str]:
+def _keep_for_later() -> None:
+    """Keep the choices of this part that beginners do not have."""
+    state.later("intermediate", page_state.LENS_COLOUR)
+    if state.linked_value(page_state.LENS) != KINDS[0]:
+        state.later("intermediate", page_state.LENS)
+    if page_state.LENS.is_set:
+        state.keep(page_state.LENS, page_state.LENS.get(), page_state.LENS.default)
+
+
+def _choose(tuned: bool) -> tuple[str, str]:
     """Return the chosen lens, and the quantity that colours its cells. tuned: whether there is a tuned lens."""
-    kind, colour = KINDS[tuned], "probability"
-    if not tuned and look.beginner:
-        return kind, colour
+    kind = KINDS[tuned]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if tuned:
             kind = one_of(
                 page_state.LENS, KINDS, "the lens", label="Look through", default=page_state.LENS.default, help=LENS_HELP
             )
             state.keep(page_state.LENS, kind, page_state.LENS.default)
-        if look.beginner:
-            state.later("intermediate", page_state.LENS_COLOUR)
-        else:
-            by = one_of(page_state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", help=COLOUR_HELP)
-            state.keep(page_state.LENS_COLOUR, by, page_state.LENS_COLOUR.values[0])
-            colour = COLOURS[by]
-    return kind, colour
+        by = one_of(page_state.LENS_COLOUR, tuple(COLOURS), "the colour by", label="Colour by", help=COLOUR_HELP)
+        state.keep(page_state.LENS_COLOUR, by, page_state.LENS_COLOUR.values[0])
+    return kind, COLOURS[by]
 
 
 def _window(positions: list[int]) -> list[int]:

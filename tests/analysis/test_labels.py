@@ -74,7 +74,7 @@ RANDOM: dict[str, tuple[type, str, list[str | None]]] = {  # what is made of it,
 }
 
 
-@pytest.mark.parametrize("kind", RANDOM)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind == "decoder" else pytest.mark.thorough) for kind in RANDOM])
 def test_random_weights_get_no_label(kind):
     """The false-positive rate, over six seeds."""
     wrap, ships, attentions = RANDOM[kind]

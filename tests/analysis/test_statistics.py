@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from analysis import entropy, head_scores, head_statistics, head_summary, prediction_entropy, surprise
 from analysis.heads import looks
 from analysis.samples import repeated_words
+from analysis.statistics import split_attention
 from models import Attention, Token, load
 from models.trace import Trace
 
@@ -40,6 +41,18 @@ def test_summary_of_a_head_that_looks_back_by_one():
     assert head_summary(np.ones((1, 1))).previous is None
     with pytest.raises(ValueError, match="as many queries as keys"):
         head_summary(np.ones((2, 3)))
+
+
+@given(count=st.integers(2, 9), causal=st.booleans(), seed=st.integers(0, 999))
+def test_a_heads_attention_is_divided_into_shares_that_sum_to_one(count, causal, seed):
+    weights = np.random.default_rng(seed).random((count, count)) * (np.tri(count) if causal else 1)
+    weights /= weights.sum(-1, keepdims=True)
+    shares = split_attention(weights)
+    assert sum(shares.values()) == pytest.approx(1) and min(shares.values()) >= 0
+    summary = head_summary(weights)
+    assert shares["previous"] == pytest.approx(summary.previous) and shares["itself"] == pytest.approx(summary.itself)
+    assert shares["first"] == pytest.approx(summary.first - weights[1, 0] / (count - 1)), "there it is the one before"
+    assert not causal or shares["next"] == 0
 
 
 def test_perfect_heads_score_one():

@@ -14,6 +14,7 @@ from viz import percent
 
 HERE = Path(__file__).parent
 VERDICTS = {"better": "better than chance", "worse": "worse than chance", "none": "no verdict"}
+SIMPLE = {"better": "better than luck", "worse": "worse than luck", "none": "could be luck"}
 
 
 def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
@@ -40,7 +41,8 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.D
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns))
     tries = len(evidence.gaps)
     frame["Random orders it beats"] = [*(f"{tries - evidence.ahead(name)} of {tries}" for name in titles), "–"]
-    frame["Verdict"] = [*(VERDICTS[evidence.verdict(name)] for name in titles), "–"]
+    verdicts = SIMPLE if simple else VERDICTS
+    frame["Verdict"] = [*(verdicts[evidence.verdict(name)] for name in titles), "–"]
     if not simple:
         ranks = [evidence.methods[name].correlation for name in titles]
         frame["Rank correlation with leave-one-out"] = [

@@ -34,11 +34,13 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
     def part(name: str, picture: str) -> Part:
         return draft.part(name, Draft.picture, drawings[picture])
 
+    words = f"lens{' tuned' * reading.tuned}"
     cards = [
         Card(
             [
-                Part("words", None, draft.words(f"lens{' tuned' * reading.tuned}", **facts)),
+                Part("words", None, draft.words(words, **facts)),
                 part("The lens", "lens"),
+                Part("careful", None, draft.words(f"{words} careful", **facts)),
             ],
             "What each layer would guess" if look.beginner else "",
         ),

@@ -178,6 +178,7 @@ def repeating() -> Training:
     return training
 
 
+@pytest.mark.thorough
 def test_the_default_budget_learns_repeated_sequences_with_an_induction_head(repeating):
     last = repeating.snapshots[-1]
     assert last.step == Budget().steps and last.accuracy >= 0.99 and last.induction.max() >= 0.5
@@ -188,6 +189,7 @@ def test_the_default_budget_learns_repeated_sequences_with_an_induction_head(rep
     assert before.previous.max() > 2 * repeating.snapshots[0].previous.max(), "the previous-token head comes first"
 
 
+@pytest.mark.thorough
 def test_what_was_learned_rests_on_the_heads_called_induction(repeating, tmp_path):
     """The loss rises most without the clearest induction head of the last layer; without all its induction heads nothing is left,
     and its other heads are not needed. (The heads of the layer before, which all of them read, are.)"""

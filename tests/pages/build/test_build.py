@@ -6,6 +6,7 @@ import pytest
 
 from models.scratch.config import KINDS, PLACES, POSITIONS, TransformerConfig
 from pages.build.plan import columns, plain_stack
+from tests.pages.opening import open_link
 
 JARGON = ("norm", "softmax", "√", "q·k", "q [", "swiglu", "logit", "gelu", "{")
 
@@ -35,3 +36,15 @@ def test_both_diagrams_have_the_same_boxes(kind, place):
     outline = lambda plan: [[(len(box.parts), box.times, box.added) for box in column] for _, column in plan]  # noqa: E731
     assert outline(plain) == outline(exact)
     assert [box.added for box in boxes(plain)] == [box.added for box in boxes(exact)]
+
+
+def test_a_beginner_steps_from_one_number_of_heads_that_fits_to_the_next():
+    app = open_link("build", "build-heads=8")
+    control = lambda name: app.number_input(key=f"build-{name}")  # noqa: E731  (it is another one after each run)
+    for chosen, becomes in ((9, 16), (15, 8), (7, 4), (200, 128)):
+        control("heads").set_value(chosen).run()
+        assert (control("heads").value, app.error) == (becomes, [])
+    control("d_model").set_value(300).run()
+    assert (control("d_model").value, app.error) == (256, [])
+    control("d_model").set_value(1000).run()
+    assert control("d_model").value == 1024 and not app.exception

@@ -21,7 +21,7 @@ from pages.change.boards import switching
 from pages.change.compose import HERE
 from pages.change.settings import Settings
 from tests.pages.generate.test_generate import board
-from tests.pages.opening import open_link, said, unmarked
+from tests.pages.opening import header_of, open_link, said, unmarked
 from tests.pages.taking import offered
 from ui import state
 from ui.lexicon.marks import capitalize_heads, sections
@@ -164,6 +164,13 @@ def test_the_effects_on_the_board_are_those_of_the_analysis(monkeypatch):
     model = models.load("writer")
     np.testing.assert_allclose(effects[:, :-2], head_effects(model, WORDS), atol=1e-4)
     np.testing.assert_allclose(effects[:, -1], skip_effects(model, model.trace(WORDS), "block"), atol=1e-4)
+
+
+def test_beginners_read_by_how_much_the_chance_of_the_guess_changes(monkeypatch):
+    board = offered(monkeypatch, "change", f"{TEXT}&level=beginner&try-all=true")["change parts"]
+    header = header_of(board.drawn.data)
+    assert header["unit"] == "times its chance" and "nats" not in str(header)
+    assert not offered(monkeypatch, "change", f"{TEXT}&level=expert&try-all=true")["change parts"].options["factors"]
 
 
 def test_work_on_all_parts_says_all_the_way_how_far_it_is_and_can_be_stopped_there(look):

@@ -26,6 +26,13 @@ def test_the_lens_that_a_link_need_not_name_is_the_one_that_the_page_opens_with(
     assert open_link("layers", link).session_state["lens"] == lens
 
 
+def test_beginners_see_the_lens_of_the_overview_and_no_choice_of_lenses():
+    app = open_link("layers", "part=Lens&lens=tuned+lens")
+    assert "if it stopped there" in read(app) and "lens" not in {choice.key for choice in app.button_group}
+    app = open_link("layers", "level=intermediate&part=Lens&lens=tuned+lens")
+    assert "affine map" in read(app)
+
+
 def test_the_words_name_the_layers_whose_predictions_they_report():
     """Row l + 1 of the lens is what block l left, and blocks count from 0."""
     model = models.load("writer")
