@@ -6,7 +6,7 @@ import pytest
 
 import models
 from analysis.true_answers import Answer, answer
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui.lessons import files
 
 LESSONS = sorted(files.files())
@@ -46,7 +46,7 @@ def test_a_step_opens_at_its_page_and_asks_for_nothing_that_is_not_there(name, n
     link = "&".join(f"{key}={value}" for key, value in choices.items())
     app = open_link(step.page, link)
     assert not app.warned, app.warned
-    assert step.title in said(app)
+    assert step.title in words_on(app)
 
 
 def test_what_a_step_asks_of_the_logit_lens_stands_in_the_picture_beside_it():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.opening import PAGES, finish, open_link, said
+from tests.pages.opening import PAGES, finish, open_link, words_on
 from ui import state
 from ui.lexicon import files, follow, payload
 
@@ -40,7 +40,7 @@ LINKS = {
 def test_a_words_place_is_there_and_asks_for_nothing_that_this_level_lacks(place):
     page, _, link = place.partition("?")
     app = open_link(page, link)
-    assert not app.warned and "The link also asks for" not in said(app)
+    assert not app.warned and "The link also asks for" not in words_on(app)
 
 
 def elements(app: AppTest) -> Iterator[tuple[str, str]]:
@@ -80,7 +80,7 @@ def test_a_link_of_a_word_leads_there_with_text_model_and_level_of_the_visitor(m
         asked["now"] = {"word": word, "to": to}
         finish(app.run().run())
         page, choice, text, level = there
-        assert f"# {page.capitalize()}" in said(app)
+        assert f"# {page.capitalize()}" in words_on(app)
         assert choice == app.session_state["stage" if page == "inside" else "view"]
         assert (app.session_state["text"], app.session_state["level"]) == (text, level)
 
@@ -105,8 +105,8 @@ def test_what_no_browser_of_ours_says_is_passed_over(asked, monkeypatch):
 
 def test_the_list_has_every_word_and_finds_those_that_are_looked_for():
     app = open_link("lessons", "learn=Words+to+know")
-    assert all(f"**{entry.title.replace('-', chr(92) + '-')}**" in said(app) for entry in files.entries().values())
+    assert all(f"**{entry.title.replace('-', chr(92) + '-')}**" in words_on(app) for entry in files.entries().values())
     (box,) = app.text_input
-    list_words = said(box.set_value("nucleus").run())
+    list_words = words_on(box.set_value("nucleus").run())
     assert "**top\\-p**" in list_words and "**head**" not in list_words
-    assert "No word here has “xyzzy”" in said(app.text_input[0].set_value("xyzzy").run())
+    assert "No word here has “xyzzy”" in words_on(app.text_input[0].set_value("xyzzy").run())

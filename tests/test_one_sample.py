@@ -13,7 +13,7 @@ import models
 from analysis import head_labels, head_scores
 from analysis.true_answers import answer
 from models.catalog import WEIGHTS
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui.lessons import files
 from ui.memory.favourites import favourite
 from viz import percent
@@ -37,7 +37,7 @@ def test_scores_are_the_numbers_of_the_labels(name):
 def test_the_head_that_a_newcomer_meets_has_the_share_of_page_heads(name):
     first = favourite(models.load(name))
     assert first.score == labels(name)["previous"].max()
-    assert percent(first.score) in said(open_link("heads", f"model={name}&level=expert&text=The+cat&layer=2&head=1"))
+    assert percent(first.score) in words_on(open_link("heads", f"model={name}&level=expert&text=The+cat&layer=2&head=1"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -23,7 +23,7 @@ from analysis.verb_number import sentences as number_sentences
 from analysis.word_pairs import found_by_distance, found_by_heads, sentences
 from bin.model_card.knowledge import Reader, behaviour_asked
 from models.edits import Cut
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui.lessons import beside_papers, files
 
 FOUR, OTHERS = "m4.5,m5.6,m5.0,m5.1", "m4.4,m5.2,m5.7,m5.4"  # heads of the writer that find what followed; others of their layers
@@ -287,7 +287,7 @@ def test_a_number_that_is_only_written_in_another_way_waits_for_the_answer_too()
 
 
 def test_they_are_listed_under_a_heading_of_their_own_after_the_others():
-    listed = said(open_link("lessons", ""))
+    listed = words_on(open_link("lessons", ""))
     own = [lesson for name in files.files() if (lesson := files.find(name)).group == "Papers"]
     assert len(own) == 4 and {lesson.level for lesson in own} == {"expert"}
     others, _, after = listed.partition("## Papers")

@@ -103,7 +103,7 @@ def press(app: AppTest, label: str) -> AppTest:
     return button.click().run()
 
 
-def said(app: AppTest) -> str:
+def words_on(app: AppTest) -> str:
     """All that the page says in words beside its pictures; those that are explained stand there as they are read."""
     placed = [one.value for one in (*app.markdown, *app.caption, *app.warning, *app.info)]
     return unmarked("\n".join([*placed, *words_on_boards(app)]))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.pages.opening import open_given, said
+from tests.pages.opening import open_given, words_on
 from ui.choices import picker
 from ui.memory import loaded
 
@@ -29,13 +29,13 @@ class Slow:
 def test_a_linked_model_that_is_loading_has_no_answer_of_another(page, monkeypatch):
     Slow(monkeypatch)
     app = open_given(page, LINK)
-    assert not app.exception and "“owner/slow” is loading" in said(app).replace("\\", "")
+    assert not app.exception and "“owner/slow” is loading" in words_on(app).replace("\\", "")
     assert not [
         element
         for element in app.get("bidi_component")
         if "prediction_bars" in str(element.proto) or "token_chips" in str(element.proto)
     ]
-    assert "you continue with" not in said(app)
+    assert "you continue with" not in words_on(app)
     assert app.text_input[0].value == LINK["text"]
 
 
@@ -43,5 +43,5 @@ def test_the_model_that_was_in_use_answers_while_the_next_one_is_loading(monkeyp
     Slow(monkeypatch)
     app = open_given("type", {"text": LINK["text"]}, listed=("owner/slow",))
     app.selectbox(key="model").set_value("owner/slow").run()
-    assert not app.exception and "is loading" not in said(app)
-    assert "you continue with “writer”" in said(app)
+    assert not app.exception and "is loading" not in words_on(app)
+    assert "you continue with “writer”" in words_on(app)

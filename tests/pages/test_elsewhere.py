@@ -6,7 +6,7 @@ import pytest
 
 from models.remote import backend
 from tests.models.remote.serving import die, replicas
-from tests.pages.opening import finish, open_given, open_link, press, said
+from tests.pages.opening import finish, open_given, open_link, press, words_on
 from ui.memory import loaded
 from ui.memory.eviction import Shelf
 from ui.state import LEVELS
@@ -38,11 +38,11 @@ def elsewhere(monkeypatch):
 def test_a_key_press_is_one_question_and_little_crosses(elsewhere, model, level):
     link, longer = TEXTS[model]
     address = f"model={model}&{link}&level={level}"
-    before = said(open_link("type", address))
+    before = words_on(open_link("type", address))
     with replicas() as port:
         far = elsewhere(port)
         app = open_link("type", address)
-        assert said(app) == before and not app.warned
+        assert words_on(app) == before and not app.warned
         app = typed(app, longer[:-1])  # from here on what the page asks for is known
         asked, sent, received = far.asked, far.sent, far.received
         app = typed(app, longer)
@@ -68,11 +68,11 @@ def test_a_machine_that_dies_between_two_key_presses_takes_nothing_along(elsewhe
 
 
 def test_a_cluster_that_is_not_there_is_told_of_on_the_page_and_the_page_stands(elsewhere):
-    before = said(open_link("type", "text=The+cat+sat+on"))
+    before = words_on(open_link("type", "text=The+cat+sat+on"))
     elsewhere(9)
     app = open_link("type", "text=The+cat+sat+on")
     assert any("The models that ship with Headlight are read by" in element.value for element in finish(app.run()).warning)
-    assert set(before.splitlines()) <= set(said(app).splitlines())
+    assert set(before.splitlines()) <= set(words_on(app).splitlines())
 
 
 @pytest.mark.parametrize("level", LEVELS)

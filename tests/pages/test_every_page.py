@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.opening import PAGES, open_link, said
+from tests.pages.opening import PAGES, open_link, words_on
 from tests.serving import ROOT
 from ui.lexicon.marks import sections
 from ui.state import LEVELS
@@ -23,7 +23,7 @@ MODELS = {
 def test_a_page_opens_at_every_level_with_every_kind_of_model(page, level, model):
     app = open_link(page, f"model={model}&{MODELS[model]}&level={level}")
     assert not app.warned
-    assert f"# {sections(ROOT / 'pages' / page / f'{level}.md')['title']}" in said(app)
+    assert f"# {sections(ROOT / 'pages' / page / f'{level}.md')['title']}" in words_on(app)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.models.huggingface.test_head_counts import laguna
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui.memory import loaded
 
 
@@ -37,5 +37,5 @@ LINKS = {
 def test_a_page_stands_and_what_a_layer_has_not_is_left_out(folder, name):
     page, more, words = LINKS[name]
     app = open_link(page, f"model={folder}&level=expert&text=The+cat+sat+on+the+mat&{more}")
-    page_words = said(app) + "".join(app.warned)
+    page_words = words_on(app) + "".join(app.warned)
     assert words in page_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 
 TEXT = "text=The+cat+sat"
 LATER = {  # page and link for a beginner, and what its sentence says
@@ -39,7 +39,7 @@ def test_what_a_level_does_not_have_is_said_with_the_level_that_has_it(page, lin
     "link", ["", "view=Reading", "level=expert&view=Model&layer=L3&whole-words=true", "layer=Seven&level=expert"]
 )
 def test_nothing_waits_where_the_level_has_all_that_the_link_asks_for(link):
-    assert "The link also asks for" not in said(open_link("attention", f"{TEXT}&{link}"))
+    assert "The link also asks for" not in words_on(open_link("attention", f"{TEXT}&{link}"))
 
 
 def test_what_waited_is_chosen_at_the_level_that_has_it():
@@ -48,7 +48,7 @@ def test_what_waited_is_chosen_at_the_level_that_has_it():
     assert (app.session_state["layer"], app.session_state["head"], app.session_state["view"]) == (3, 5, "Model")
     app.segmented_control(key="view").set_value("Head").run()
     assert app.session_state["view"] == "Head", "the link is asked once"
-    assert "The link also asks for" not in said(app)
+    assert "The link also asks for" not in words_on(app)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui import state
 from ui.memory import allowed
 
@@ -261,8 +261,8 @@ def test_a_link_that_was_written_down_opens_what_it_says(page, link, chosen):
 
 @pytest.mark.parametrize("view", ["Head", "Reading", "Heatmap"])
 def test_the_words_are_about_the_head_that_the_link_names(view):
-    assert "L3 H5" in said(open_link("attention", f"{EXPERT}&view={view}&layer=L3&head=H5"))
-    assert "L3 H5" not in said(open_link("attention", f"{TEXT}&view={view}&layer=L3&head=H5")), "a beginner sees one head"
+    assert "L3 H5" in words_on(open_link("attention", f"{EXPERT}&view={view}&layer=L3&head=H5"))
+    assert "L3 H5" not in words_on(open_link("attention", f"{TEXT}&view={view}&layer=L3&head=H5")), "a beginner sees one head"
 
 
 FREE = {

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from tests.pages.levels import labels, read
-from tests.pages.opening import PAGES, open_link, said
+from tests.pages.opening import PAGES, open_link, words_on
 from tests.serving import ROOT
 from ui.lessons import files
 from ui.lexicon import files as lexicon
@@ -101,7 +101,7 @@ def test_a_page_as_beginners_see_it_names_each_thing_in_one_way(link):
     app = open_link(page, f"level=beginner&{choices}")
     titles = re.findall(r'"([A-Z][^"\\]* [^"\\]*)"', read(app))  # on boards
     assert titles or page in ("room", "train", "build")
-    assert not (wrong := strangers("\n".join([said(app), *labels(app), *titles]))), "\n".join(wrong)
+    assert not (wrong := strangers("\n".join([words_on(app), *labels(app), *titles]))), "\n".join(wrong)
 
 
 def test_lessons_for_beginners_name_each_thing_in_one_way():

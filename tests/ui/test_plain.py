@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from models.catalog import WEIGHTS
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui.escaping import plain
 from ui.memory import allowed, loaded
 
@@ -73,5 +73,5 @@ def test_the_name_of_a_folder_is_text_on_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
     loaded.model(folder)
     app = open_link("attention", urlencode({"model": folder, "level": "expert"}))
-    assert "onerror" in said(app), "else this test could not fail"
+    assert "onerror" in words_on(app), "else this test could not fail"
     assert not app.exception and marked(app) == []

@@ -20,7 +20,7 @@ from pages.change import changed_text
 from pages.heads import standins
 from tests.models.networks import tokenizer
 from tests.node import printed
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.pages.taking import header, opened, table
 from ui.look import Look
 from ui.memory import loaded
@@ -149,7 +149,7 @@ PLACES = [(page, link) for page, links in BOARDS.items() for link in links]
 def test_no_board_menu_or_file_names_a_layer_without_attention(folder, monkeypatch, page, more):
     app, pictures = opened(monkeypatch, page, f"level=expert&model={folder}&text={TEXT}&layer=L4&head=H1&{more}")
     menus = [option for box in (*app.selectbox, *app.sidebar.selectbox) for option in box.options]
-    texts = [said(app), *menus, *(button.label for button in app.button), *(str(caption(each)) for each in pictures.values())]
+    texts = [words_on(app), *menus, *(button.label for button in app.button), *(str(caption(each)) for each in pictures.values())]
     for picture in pictures.values():
         if picture.key == "bertviz":
             listed = re.findall(r'include_layers"?: ?\[([\d, ]+)\]', str(picture.drawn))

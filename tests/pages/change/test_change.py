@@ -21,7 +21,7 @@ from pages.change.boards import switching
 from pages.change.compose import HERE
 from pages.change.settings import Settings
 from tests.pages.generate.test_generate import board
-from tests.pages.opening import header_of, open_link, said, unmarked
+from tests.pages.opening import header_of, open_link, unmarked, words_on
 from tests.pages.taking import offered
 from ui import state
 from ui.lexicon.marks import capitalize_heads, sections
@@ -316,7 +316,7 @@ def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(m
 
 def test_of_a_text_too_long_for_every_line_a_sentence_says_so_and_the_rest_stands():
     app = open_link("change", "level=expert&try-lines=true&text=" + "+".join(["the cat"] * 40).replace(" ", "+"))
-    assert "at most 64 tokens" in said(app) and not app.error
+    assert "at most 64 tokens" in words_on(app) and not app.error
 
 
 def test_a_small_divergence_is_not_said_to_be_nothing():

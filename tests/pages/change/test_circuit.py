@@ -8,7 +8,7 @@ import pytest
 import models
 from analysis import edit_numbers, find_circuit
 from models.edits import Edit
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.pages.taking import offered
 from viz import percent
 from viz.numbers import signed
@@ -40,7 +40,7 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
     app = open_link("change", f"{CIRCUIT}&level=expert&circuit-fill={chosen}&circuit-keep=70")
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
     expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, fill=fill)
-    before = said(app)
+    before = words_on(app)
     (button,) = [button for button in app.button if button.label == "Open it under “Switch off”"]
     button.click().run()
     assert app.session_state["experiment"] == "Switch off" and not app.exception
@@ -57,7 +57,7 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
 @pytest.mark.parametrize(("keep", "enough"), [(50, False), (90, True)])
 def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
     text = "Once upon a time there was a little"
-    words = said(open_link("change", f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}"))
+    words = words_on(open_link("change", f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}"))
     circuit = find_circuit(writer, writer.trace(text), keep=keep / 100)
     (best,), chance = writer.top(circuit.alone, 0, 1), writer.chances(circuit.alone)[circuit.token]
     assert circuit.wins == enough and percent(float(chance)) in words and percent(best.probability) in words
@@ -81,7 +81,7 @@ def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
 )
 def test_what_cannot_be_asked_is_said_and_what_is_left_out(link, expected):
     app = open_link("change", f"experiment=Circuit&level=intermediate&{link}")
-    assert expected in said(app).replace("\\", "") and not app.warned
+    assert expected in words_on(app).replace("\\", "") and not app.warned
 
 
 def test_a_model_that_attends_in_its_own_way_has_a_circuit_without_lines(monkeypatch, tmp_path):
@@ -92,7 +92,7 @@ def test_a_model_that_attends_in_its_own_way_has_a_circuit_without_lines(monkeyp
     network("Falcon").save_pretrained(tmp_path)
     tokenizer("decoder").save_pretrained(tmp_path)
     loaded.model(str(tmp_path))
-    words = said(open_link("change", f"experiment=Circuit&model={tmp_path}&level=intermediate&text=The+cat+sat+on"))
+    words = words_on(open_link("change", f"experiment=Circuit&model={tmp_path}&level=intermediate&text=The+cat+sat+on"))
     assert "can only be set to zero" in words and ("there are no lines" in words or "nothing that a circuit" in words)
 
 
@@ -101,7 +101,7 @@ def test_what_takes_long_says_what_it_costs_and_waits_for_a_press(monkeypatch):
 
     monkeypatch.setattr(choose, "WAIT", 0.0)
     app = open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=65")
-    assert "readings of your text" in said(app) and not app.table
+    assert "readings of your text" in words_on(app) and not app.table
     (button,) = [button for button in app.button if button.label.startswith("Look for the circuit")]
     button.click().run()
     assert not app.exception

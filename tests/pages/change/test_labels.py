@@ -13,7 +13,7 @@ from pages.change.boards import switching
 from pages.change.compose import HERE
 from pages.change.settings import Settings
 from tests.models.classifiers import TEXT, model
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui import state
 from ui.look import Look
 from ui.picture.board import Draft
@@ -49,8 +49,8 @@ def test_what_is_said_of_effects_is_said_of_what_they_are_effects_on(level, name
 
 
 def test_beginners_are_asked_about_the_label():
-    assert "the right label" in said(open_link("change", "model=sorter&text=Did+the+cat+sit&level=beginner"))
-    assert "makes the same guess" in said(open_link("change", "text=Did+the+cat+sit&level=beginner"))
+    assert "the right label" in words_on(open_link("change", "model=sorter&text=Did+the+cat+sit&level=beginner"))
+    assert "makes the same guess" in words_on(open_link("change", "text=Did+the+cat+sit&level=beginner"))
 
 
 def test_beginners_press_for_the_label():

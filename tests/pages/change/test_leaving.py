@@ -11,7 +11,7 @@ from streamlit.util import calc_hash
 from analysis import head_effects
 from pages.change import changes, figures, recipes, switching
 from tests.pages.held import Held
-from tests.pages.opening import finish, is_at_work, open_link, press, said
+from tests.pages.opening import finish, is_at_work, open_link, press, words_on
 from ui.look import Look
 from ui.memory import loaded
 
@@ -64,7 +64,7 @@ def test_trying_every_line_stops_when_it_is_cancelled_and_when_the_text_has_chan
         app.toggle(key="try-lines").set_value(False).run()
     else:
         press(app, "Cancel")
-        assert "Cancelled." in said(app) and [button.label for button in app.button if button.label == "Start again"]
+        assert "Cancelled." in words_on(app) and [button.label for button in app.button if button.label == "Start again"]
     assert held.stopped.wait(LONG) and not app.exception
 
 
@@ -100,7 +100,7 @@ def test_who_cancels_trying_every_part_types_on_and_sees_the_new_text(monkeypatc
     finish(app)
     assert board[-1][0] == "The bird that flew off" and is_true(*board[-1])
     app.text_input(key="text").set_value("The bird that flew").run()
-    assert board[-1] == ("The bird that flew", None) and "Cancelled." in said(app)
+    assert board[-1] == ("The bird that flew", None) and "Cancelled." in words_on(app)
     press(app, "Start again")
     finish(app)
     assert is_true(*board[-1])

@@ -13,7 +13,7 @@ from models.numbers.softmax import softmax
 from pages.change.compose import STEER as FOLDER
 from pages.change.steer.ready import READY
 from tests.pages.generate.test_generate import board
-from tests.pages.opening import open_link, said, unmarked
+from tests.pages.opening import open_link, unmarked, words_on
 from tests.pages.taking import offered
 from ui import state
 from ui.lexicon.marks import sections
@@ -80,7 +80,7 @@ def test_drawn_with_the_same_dice_a_push_of_nothing_changes_nothing(monkeypatch)
 )
 def test_pairs_that_are_none_are_told_of_in_a_sentence(link, sentence):
     app = open_link("change", f"{STEER}&level=intermediate&{link}")
-    assert sentence in said(app)
+    assert sentence in words_on(app)
 
 
 @pytest.mark.parametrize("link", ["text=", "text=a", "model=filler&text=The+cat", "text=" + 300 * "the+cat+"])

@@ -12,7 +12,7 @@ from analysis.patches import DIRECTIONS, Patches
 from pages.change import state as page_state
 from pages.change.texts import choose, figures, pairs
 from tests.pages.held import Held
-from tests.pages.opening import finish, is_at_work, open_link, said
+from tests.pages.opening import finish, is_at_work, open_link, words_on
 from tests.pages.taking import offered
 from tests.serving import ROOT
 from ui import state
@@ -128,7 +128,7 @@ def test_what_is_typed_as_an_answer_is_one_token_and_never_held_against_itself(m
 
 
 def text_of_page(link: str) -> str:
-    return said(open_link("change", f"experiment=Two+texts&{link}"))
+    return words_on(open_link("change", f"experiment=Two+texts&{link}"))
 
 
 def words(heading: str, level: str = "beginner") -> str:

@@ -12,7 +12,7 @@ import models
 from analysis import head_sources, logit_attribution
 from models.edits import Head
 from pages.change.wrote import recipes
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.pages.taking import data, offered
 from ui import state
 
@@ -84,7 +84,7 @@ def test_words_that_are_typed_and_a_token_against_itself():
 )
 def test_every_kind_of_model_one_token_and_none(link, expected):
     app = open_link("change", f"experiment=What+wrote+it&{link}")
-    assert not app.warned and expected.lower() in said(app).lower()
+    assert not app.warned and expected.lower() in words_on(app).lower()
 
 
 def test_where_norms_forbid_a_sum_and_where_nothing_is_predicted_it_is_said(monkeypatch, tmp_path):
@@ -99,4 +99,4 @@ def test_where_norms_forbid_a_sum_and_where_nothing_is_predicted_it_is_said(monk
         loaded.model(str(folder))
         mask = loaded.model(str(folder)).info.mask
         app = open_link("change", f"experiment=What+wrote+it&model={folder}&level=intermediate&text=The+{mask}+sat")
-        assert expected in (said(app).replace("\\", ""))
+        assert expected in (words_on(app).replace("\\", ""))

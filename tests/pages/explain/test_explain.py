@@ -15,7 +15,7 @@ from pages.explain import recipes
 from pages.explain import state as page_state
 from pages.explain.request import METHODS, TITLES
 from tests.models.networks import GROUPED, network, tokenizer
-from tests.pages.opening import finish, open_link, said, unmarked
+from tests.pages.opening import finish, open_link, unmarked, words_on
 from tests.pages.taking import header
 from tests.serving import ROOT
 from ui import state
@@ -42,7 +42,7 @@ def test_the_table_is_the_analysis(method):
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
 def test_shap_says_whether_it_was_enumerated_and_shows_its_standard_error_where_it_was_not(level):
     few = open_link("explain", f"text=The+cat+sat+on&level={level}&explain-by=Sampled+SHAP")
-    assert "16" in said(few) and "tandard error" not in said(few) and few.dataframe[0].value.shape[1] == 2
+    assert "16" in words_on(few) and "tandard error" not in words_on(few) and few.dataframe[0].value.shape[1] == 2
     many = open_link("explain", f"{LINK}&level={level}&explain-by=Sampled+SHAP")
     model = models.load("writer")
     trace = model.trace(TEXT)
@@ -51,7 +51,7 @@ def test_shap_says_whether_it_was_enumerated_and_shows_its_standard_error_where_
     errors = explain(question, "sampled shap").errors([[unit] for unit in range(len(trace.tokens))])
     table = many.dataframe[0].value
     assert table["± standard error"].tolist() == [decimal(error) for error in errors]
-    assert f"{decimal(float(np.nanmax(errors)))} nats" in said(many)
+    assert f"{decimal(float(np.nanmax(errors)))} nats" in words_on(many)
 
 
 def test_the_token_that_is_named_is_the_strongest_for_or_against():
@@ -69,7 +69,7 @@ def test_a_contrast_in_a_link_is_that_of_the_analysis():
     barn, house = (writer.tokenize(f" {word}")[-1].id for word in ("barn", "house"))
     scores = attributions(writer, TEXT, "leave-one-out", token=barn, against=house)
     assert numbers(app) == [decimal(score) for score in scores]
-    assert "“barn” rather than “house”" in said(app)
+    assert "“barn” rather than “house”" in words_on(app)
 
 
 def test_a_word_against_itself_is_not_offered_and_a_link_that_asks_for_it_is_told():
@@ -118,7 +118,7 @@ def test_what_is_typed_to_hold_against_is_one_token_and_not_the_word_itself(monk
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_a_text_of_nothing_and_of_one_word(level):
-    assert "Type a few words" in said(open_link("explain", f"text=&level={level}"))
+    assert "Type a few words" in words_on(open_link("explain", f"text=&level={level}"))
     assert len(numbers(open_link("explain", f"text=dog&level={level}"))) == 2
 
 
@@ -129,7 +129,8 @@ def test_a_beginner_reads_how_far_to_believe_it():
     question = Question(writer, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
     measures = faithfulness(question, {"leave-one-out": explain(question, "leave-one-out").scores})
     assert measures.verdict("leave-one-out") == "better"
-    assert f"{measures.ahead('leave-one-out')} of 20 random orders did as well" in said(app) and "better than luck" in said(app)
+    words = words_on(app)
+    assert f"{measures.ahead('leave-one-out')} of 20 random orders did as well" in words and "better than luck" in words
 
 
 def test_work_takes_longer_where_more_of_an_answer_is_read_too():
@@ -144,7 +145,7 @@ def test_long_work_says_its_cost_and_waits_for_a_press():
     app = open_link("explain", f"text={long}&level=expert&explain-by=LIME")
     buttons = [button for button in app.button if re.match(r"Ask LIME \(about \d+ (seconds|minutes)\)", button.label)]
     assert len(buttons) == 1 and not app.dataframe
-    assert "LIME reads up to" in said(app)
+    assert "LIME reads up to" in words_on(app)
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -153,7 +154,7 @@ def test_a_model_without_a_head_says_that_there_is_nothing_to_explain(level, tmp
     T.LlamaModel(T.LlamaConfig(**GROUPED)).save_pretrained(tmp_path / "headless")
     tokenizer("decoder").save_pretrained(tmp_path / "headless")
     loaded.model(str(tmp_path / "headless"))
-    page_text = said(open_link("explain", f"model={tmp_path / 'headless'}&{LINK}&level={level}&explain=Methods"))
+    page_text = words_on(open_link("explain", f"model={tmp_path / 'headless'}&{LINK}&level={level}&explain=Methods"))
     assert ("makes no guesses" if level == "beginner" else "has no language-model head") in page_text
 
 
@@ -167,18 +168,18 @@ def test_gradient_times_input_says_which_vector_it_is_of_and_offers_the_token_em
     for alone, name in ((False, "the first layer is given"), (True, "embedding alone")):
         app = open_link("explain", f"{link}&explain-tokens={str(alone).lower()}")
         scores = attributions(model, "the cat sat on", "gradient × input", tokens_alone=alone)
-        assert numbers(app) == [decimal(score) for score in scores] and name in said(app)
+        assert numbers(app) == [decimal(score) for score in scores] and name in words_on(app)
         assert app.toggle(key="explain-tokens").value == alone and not app.warned
     assert len(open_link("explain", f"{link}&explain-tokens=nonsense").warned) == 1
     rotary = open_link("explain", f"{LINK}&level={level}&explain-by=Gradient+×+input")
-    assert "embedding alone" in said(rotary) and not [toggle for toggle in rotary.toggle if toggle.key == "explain-tokens"]
+    assert "embedding alone" in words_on(rotary) and not [toggle for toggle in rotary.toggle if toggle.key == "explain-tokens"]
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_what_is_covered_is_called_so_and_a_source_is_what_is_asked_about(level):
-    filled = said(open_link("explain", f"level={level}&model=filler&text=The+[MASK]+sat+down&explain=Which+to+believe"))
+    filled = words_on(open_link("explain", f"level={level}&model=filler&text=The+[MASK]+sat+down&explain=Which+to+believe"))
     assert ("are covered" if level == "beginner" else "all masked") in filled
-    assert "so far" in said(open_link("explain", "model=translator&text=The+cat+sleeps.&target=Le"))
+    assert "so far" in words_on(open_link("explain", "model=translator&text=The+cat+sleeps.&target=Le"))
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
@@ -190,7 +191,9 @@ def test_every_method_has_its_words(level):
 
 def test_the_end_of_an_answer_is_a_word_for_a_beginner_and_its_sign_for_others():
     link = "model=translator&text=The+black+cat+is+sleeping+under+the+table.&target=Le+chat+noir+dort+sous+la+table."
-    simple, other = (said(open_link("explain", f"{link}&level={level}")).replace("\\", "") for level in ("beginner", "expert"))
+    simple, other = (
+        words_on(open_link("explain", f"{link}&level={level}")).replace("\\", "") for level in ("beginner", "expert")
+    )
     assert "“end”" in simple and "<|end|>" not in simple
     assert "<|end|>" in other and "“end”" not in other
 

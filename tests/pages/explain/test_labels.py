@@ -12,7 +12,7 @@ from pages.type.compose import HERE
 from pages.type.labelled import each_token, what_it_says
 from tests.models.classifiers import LABELS, model, saved
 from tests.pages.levels import read
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.pages.taking import offered
 from ui import state
 from ui.escaping import plain
@@ -50,12 +50,12 @@ def test_why_this_label_is_what_the_analysis_says(folders, kind):
     scores = attributions(classifier, TEXT, "leave-one-out", position=place)
     assert app.dataframe[0].value.iloc[:, 1].tolist() == [decimal(score) for score in scores]
     assert app.dataframe[0].value.columns[1] == ("points" if kind == "number" else "nats")
-    assert f"“{plain(classifier.outcome(int(trace.scores_at(place).argmax())))}”" in said(app)
+    assert f"“{plain(classifier.outcome(int(trace.scores_at(place).argmax())))}”" in words_on(app)
 
 
 def test_a_classifier_of_two_stacks_has_one_box_and_says_what_its_decoder_reads(folders):
     app = open_link("explain", link(folders["two"], "target=Le+chat"))
-    assert "reads your text twice" in said(app) and not any("answer so far" in box.label for box in app.text_input)
+    assert "reads your text twice" in words_on(app) and not any("answer so far" in box.label for box in app.text_input)
     board = "".join(
         str(component.proto) for component in open_link("type", link(folders["two"], "level=expert")).get("bidi_component")
     )
@@ -90,7 +90,7 @@ def test_a_contrast_of_two_labels_in_a_link(folders):
     app = open_link("explain", link(folders["text"], "level=expert&explain-word=happy&explain-against=sad&explain-by=LIME"))
     scores = attributions(loaded.model(folders["text"]), TEXT, "lime", token=2, against=0)
     assert app.dataframe[0].value.iloc[:, 1].tolist() == [decimal(score) for score in scores]
-    assert "“happy” rather than “sad”" in said(app)
+    assert "“happy” rather than “sad”" in words_on(app)
 
 
 def test_a_label_that_is_not_there_is_told_of(folders):
@@ -100,8 +100,8 @@ def test_a_label_that_is_not_there_is_told_of(folders):
 
 
 def test_a_beginner_is_told_of_no_chance_where_there_is_none(folders):
-    assert "Can you believe it?" not in said(open_link("explain", link(folders["number"])))
-    assert "Can you believe it?" in said(open_link("explain", link(folders["text"])))
+    assert "Can you believe it?" not in words_on(open_link("explain", link(folders["number"])))
+    assert "Can you believe it?" in words_on(open_link("explain", link(folders["text"])))
 
 
 @pytest.mark.parametrize("level", ["beginner", "expert"])
@@ -109,7 +109,7 @@ def test_a_beginner_is_told_of_no_chance_where_there_is_none(folders):
 @pytest.mark.parametrize("kind", ["text", "token"])
 def test_every_page_opens_with_a_classifier(folders, page, kind, level):
     more = f"level={level}" + ("&part=Lens" if page == "layers" else "")
-    page_text = said(open_link(page, link(folders[kind], more)))
+    page_text = words_on(open_link(page, link(folders[kind], more)))
     if page in ("layers", "generate"):
         assert "labels" in page_text or ("classification head" in page_text and level == "expert")
     if page == "inside":
@@ -156,5 +156,5 @@ def test_why_one_text_follows_from_another_is_asked_of_both(folders):
 @pytest.mark.parametrize("experiment", ["Two texts", "What wrote it", "Circuit"])
 def test_an_experiment_that_asks_about_words_says_that_there_are_labels(folders, experiment, kind):
     level = "expert" if kind == "text" or experiment == "Circuit" else "beginner"
-    page_text = said(open_link("change", link(folders[kind], f"level={level}&experiment={experiment}")))
+    page_text = words_on(open_link("change", link(folders[kind], f"level={level}&experiment={experiment}")))
     assert "page Explain" in page_text and ("no unembedding" if level == "expert" else "guesses no tokens") in page_text

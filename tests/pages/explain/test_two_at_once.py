@@ -9,7 +9,7 @@ from analysis import attributions, explain
 from pages.explain import request
 from pages.explain.request import TITLES
 from tests.pages.held import Held
-from tests.pages.opening import finish, is_at_work, open_link, press, said
+from tests.pages.opening import finish, is_at_work, open_link, press, words_on
 from viz.numbers import decimal
 
 LONG = 60  # seconds; a test that waits so long has failed
@@ -43,7 +43,7 @@ def test_each_gets_the_own_answer_and_who_cancels_does_not_stop_the_other(held):
     assert held["lime"].stopped.wait(LONG) and not held["shap"].stopped.is_set()
     held["shap"].let.set()
     assert is_answered(ben, "The duck swam in the", "shap")
-    assert "Cancelled." in said(anna.run()) and not anna.dataframe
+    assert "Cancelled." in words_on(anna.run()) and not anna.dataframe
     held["lime"].let.set()
     assert is_answered(press(anna, "Start again"), "The cow gave milk to", "lime")
 
@@ -51,6 +51,6 @@ def test_each_gets_the_own_answer_and_who_cancels_does_not_stop_the_other(held):
 def test_who_asks_the_same_shares_the_work_and_who_cancels_leaves_it_to_the_other(held):
     anna, ben = (ask("The goat ate the", "lime") for _ in range(2))
     press(anna, "Cancel")
-    assert not held["lime"].stopped.wait(0.1) and "Cancelled." in said(anna)
+    assert not held["lime"].stopped.wait(0.1) and "Cancelled." in words_on(anna)
     held["lime"].let.set()
     assert is_answered(ben, "The goat ate the", "lime")

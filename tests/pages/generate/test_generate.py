@@ -19,7 +19,7 @@ from pages.generate.continuation import Beginning, Continuation, Run
 from pages.generate.parts import look_at, step_of, steps_with_next
 from pages.generate.recipes import ROWS, encoder_and_decoder_tokens, first_row, likeliest_ids
 from tests.models.generation.test_generate import ours
-from tests.pages.opening import PATIENCE, finish, open_link, said
+from tests.pages.opening import PATIENCE, finish, open_link, words_on
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.board import Draft
@@ -191,13 +191,13 @@ def test_the_grown_text_goes_into_the_box():
 def test_the_page_says_what_the_model_does_with_the_text(link, way, label, verb):
     for level in ("beginner", "intermediate"):
         app = open_link("generate", f"{link}&level={level}")
-        assert app.button(key="generate-run").label == label and verb in said(app)
-        assert ("continue your text" in said(app)) == (verb == "continue your text")
+        assert app.button(key="generate-run").label == label and verb in words_on(app)
+        assert ("continue your text" in words_on(app)) == (verb == "continue your text")
         by_one = "One more token" if way else "Go on by one"
         assert app.button(key="generate-next").label == by_one
     if way:
         beams = open_link("generate", f"{link}&level=expert&{way}=Beams")
-        assert f"Press **{label}** to search" in said(beams)
+        assert f"Press **{label}** to search" in words_on(beams)
 
 
 def test_an_encoder_decoder_of_which_nothing_more_is_known_answers(tmp_path, monkeypatch):
@@ -208,12 +208,12 @@ def test_an_encoder_decoder_of_which_nothing_more_is_known_answers(tmp_path, mon
     tokenizer("encoder-decoder").save_pretrained(tmp_path)
     loaded.model(str(tmp_path))
     app = open_link("generate", f"model={tmp_path}&{LINK}&level=beginner")
-    assert app.button(key="generate-run").label == "Answer" and "Let the model answer your text" in said(app)
+    assert app.button(key="generate-run").label == "Answer" and "Let the model answer your text" in words_on(app)
 
 
 @pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
 def test_the_filler_says_why_it_does_not_go_on(level):
-    page_words = said(open_link("generate", f"model=filler&text=The+[MASK]+sat&level={level}"))
+    page_words = words_on(open_link("generate", f"model=filler&text=The+[MASK]+sat&level={level}"))
     assert "“filler”" in page_words and "does not continue a text" in page_words
     assert "Let the model" not in page_words and "Press “Go on”" not in page_words
 
@@ -233,11 +233,11 @@ def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
 
 def test_a_search_stays_when_a_control_changes_and_says_so():
     app = press(open_link("generate", f"{LINK}&level=intermediate&generate-method=Beams&generate-tokens=4"), "run")
-    assert "other controls" not in said(app)
+    assert "other controls" not in words_on(app)
     app.number_input(key="generate-beams").set_value(2).run()
-    assert "other controls" in said(app) and "The 4 best beginnings" in said(app)
+    assert "other controls" in words_on(app) and "The 4 best beginnings" in words_on(app)
     press(app, "run")
-    assert "other controls" not in said(app) and "The 2 best beginnings" in said(app)
+    assert "other controls" not in words_on(app) and "The 2 best beginnings" in words_on(app)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
@@ -300,7 +300,7 @@ def test_a_search_that_was_stopped_says_that_it_begins_again():
     app = open_link("generate", f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=3&generate-tokens=6")
     press(app, "run")
     app.session_state["generated"].why = "stopped"
-    assert "searches again from the beginning" in said(app.run())
+    assert "searches again from the beginning" in words_on(app.run())
     assert app.button(key="generate-run").click().run().session_state["generated"].why != "stopped"
 
 

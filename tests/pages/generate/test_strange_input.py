@@ -12,7 +12,7 @@ from pages.generate import choose, run
 from pages.generate.continuation import Beginning, Continuation
 from tests.models.networks import GROUPED, network, tokenizer
 from tests.pages.generate.test_generate import GREEDY, LINK, board, ids, own, press
-from tests.pages.opening import PATIENCE, open_link, said, unmarked
+from tests.pages.opening import PATIENCE, open_link, unmarked, words_on
 from ui.memory import loaded
 
 
@@ -36,7 +36,7 @@ def test_a_decoder_without_a_head_says_that_it_has_none_and_offers_another(keep,
     folder = keep(T.LlamaModel(T.LlamaConfig(**GROUPED)), "headless")
     app = open_link("generate", f"model={folder}&{LINK}&level={level}")
     sentence = "makes no guesses" if level == "beginner" else "has no language-model head"
-    assert sentence in said(app) and app.button(key="generate-switch").label == "Switch to the writer"
+    assert sentence in words_on(app) and app.button(key="generate-switch").label == "Switch to the writer"
 
 
 def test_an_end_that_comes_at_once_is_said_and_nothing_comes_after_it(keep):
@@ -122,4 +122,4 @@ def test_the_whole_context_is_gone_on_from():
     assert len(model.tokenize(text)) > model.room
     app = press(open_link("generate", f"text={text.strip().replace(' ', '+')}&level=intermediate&generate-tokens=3"), "run")
     (step, *_) = app.session_state["generated"].steps
-    assert step.cut > 0 and len(step.tokens) == model.room and "characters are left out" in said(app)
+    assert step.cut > 0 and len(step.tokens) == model.room and "characters are left out" in words_on(app)

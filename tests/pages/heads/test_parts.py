@@ -13,7 +13,7 @@ from analysis.composition import WAYS, HeadWeights
 from analysis.redundancy import Likeness, Together
 from pages.heads import recipes, standins, why
 from tests.analysis.test_samples import OWN, few_words
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.pages.taking import header
 from tests.serving import ROOT
 from ui.lexicon.marks import sections
@@ -35,12 +35,12 @@ FRENCH = "model=translator&level=expert&text=The+cat+sat"
     ids=["cross-attention by its weights", "no target", "one text", "stand-ins"],
 )
 def test_what_a_part_says(link, words):
-    assert words in said(open_link("heads", link))
+    assert words in words_on(open_link("heads", link))
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
 def test_a_classifier_has_a_loss_and_it_is_said_why_it_is_not_measured(level):
-    text = said(open_link("heads", f"model=sorter&level={level}&text=Did+the+cat+sit&heads-part=Importance"))
+    text = words_on(open_link("heads", f"model=sorter&level={level}&text=Did+the+cat+sit&heads-part=Importance"))
     assert "cross-entropy of the right label" in text and "no loss" not in text and "predicts no word" not in text
 
 
@@ -58,7 +58,7 @@ def few(tmp_path_factory) -> Iterator[str]:
 
 @pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
 def test_of_texts_that_the_tokenizer_cannot_spell_nothing_is_said_but_their_share(few, level):
-    page = said(open_link("heads", f"model={few}&level={level}&text=w1+w2"))
+    page = words_on(open_link("heads", f"model={few}&level={level}&text=w1+w2"))
     assert "100\u00a0%" in page and ("your text" in page or level == "beginner")
     assert "got a label" not in page and "did one thing clearly" not in page
 
@@ -66,20 +66,20 @@ def test_of_texts_that_the_tokenizer_cannot_spell_nothing_is_said_but_their_shar
 @pytest.mark.parametrize("part", ["Labels", "Importance", "Stand-ins"])
 def test_a_visitors_own_texts_are_measured_in_every_part(few, part):
     text = "↵".join(OWN).replace(" ", "+")
-    page = said(open_link("heads", f"model={few}&level=expert&text={text}&heads-text=your+text&heads-part={part}"))
+    page = words_on(open_link("heads", f"model={few}&level=expert&text={text}&heads-text=your+text&heads-part={part}"))
     assert "your text, in 4 parts" in page
     assert part == "Stand-ins" or "0\u00a0%" in page, "none of its tokens is unknown"
     assert part != "Labels" or "guessing all tokens alike would cost 3.78" in page
 
 
 def test_the_share_of_unknown_tokens_and_the_loss_on_the_sample_stand_on_the_page():
-    page = said(open_link("heads", "level=intermediate&text=The+cat+sat"))
+    page = words_on(open_link("heads", "level=intermediate&text=The+cat+sat"))
     assert "knows 100\u00a0% of the tokens in the 12 sample texts" in page and "The model’s loss there is 3.42 nats" in page
 
 
 def test_a_beginner_meets_heads_and_hears_what_a_link_keeps_for_later():
     app = open_link("heads", "text=The+cat+sat&heads-part=Importance")
-    assert "Choose the level “Intermediate” to see that" in said(app)
+    assert "Choose the level “Intermediate” to see that" in words_on(app)
 
 
 def test_a_score_that_a_head_cannot_have_is_not_the_nearest_to_a_label():

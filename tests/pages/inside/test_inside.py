@@ -21,7 +21,7 @@ from pages.inside.opened import open_stage
 from pages.inside.spots import Selection, Spot
 from tests.models.networks import network, tokenizer
 from tests.node import printed
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.serving import ROOT
 from ui import state
 from ui.look import Look
@@ -83,7 +83,7 @@ def test_a_beginner_follows_the_answer_or_the_text_that_was_typed():
     app.segmented_control(key="inside-text").set_value("Your text").run()
     assert app.session_state["stage"] == "", "the text that was typed looks at no other"
     app = open_link("inside", f"{link}&inside-text=Your text&stage=memory&token=3")
-    assert not app.warned and app.session_state["stage"] == "memory" and "You follow “s”" in said(app)
+    assert not app.warned and app.session_state["stage"] == "memory" and "You follow “s”" in words_on(app)
     app = open_link("inside", f"{link}&block=encoder1&stage=weights")
     assert not app.warned and app.session_state["inside-text"] == "Your text"
 
@@ -110,7 +110,7 @@ def test_of_1024_tokens_a_window_is_shown_around_the_one_that_is_followed(tmp_pa
     assert len(loaded.model(str(tmp_path)).trace(text).tokens) == 1024
     for token, stage in ((0, "weights"), (512, "queries"), (1023, "choice")):
         app = open_link("inside", f"model={tmp_path}&text={text.strip()}&level=expert&token={token}&stage={stage}")
-        assert "reads at most 1,024 tokens at a time" in said(app) and not app.warned
+        assert "reads at most 1,024 tokens at a time" in words_on(app) and not app.warned
         assert app.session_state["stage"] == stage and app.session_state["token"] == token
         (way,) = (way for owner in kept.ways.owners for way in kept.ways.of(owner).values() if len(way.tokens) == 1024)
         assert token in way.window and len(way.window) == 64
@@ -199,7 +199,7 @@ def test_a_link_waits_for_its_model(monkeypatch):
 
 
 def test_the_head_of_the_side_bar_is_the_one_that_is_followed():
-    assert "L3 H5" in said(open_link("inside", "text=The+cat&level=intermediate&layer=L3&head=H5"))
+    assert "L3 H5" in words_on(open_link("inside", "text=The+cat&level=intermediate&layer=L3&head=H5"))
 
 
 def test_a_sum_that_does_not_add_up_is_refused():
@@ -239,7 +239,7 @@ def test_the_words_below_a_table_write_a_number_as_the_table_does():
 
 @pytest.mark.parametrize(("text", "count"), [("", "into 0 tokens."), ("Hello", "into 1 token."), ("The cat", "into 2 tokens.")])
 def test_pieces_are_counted_in_words_that_fit_their_number(text, count):
-    assert count in said(open_link("inside", f"text={text}&stage=pieces&level=beginner"))
+    assert count in words_on(open_link("inside", f"text={text}&stage=pieces&level=beginner"))
 
 
 def test_beginners_go_back_through_layers_that_are_counted_from_zero():

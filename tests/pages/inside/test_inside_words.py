@@ -17,7 +17,7 @@ from pages.inside.spots import Selection
 from tests.models.huggingface.families import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui import state
 from ui.look import Look
 from ui.memory import allowed, loaded
@@ -64,11 +64,11 @@ def test_the_sentence_of_the_guess_says_its_chance_as_the_bar_does(monkeypatch):
 def test_the_pieces_that_are_counted_are_those_of_the_text_that_is_read(name, level):
     text, target = TEXTS[name]
     trace = models.load(name).trace(text, target)
-    text_on_page = said(open_link("inside", f"model={name}&text={text}&target={target}&level={level}&stage=pieces"))
+    text_on_page = words_on(open_link("inside", f"model={name}&text={text}&target={target}&level={level}&stage=pieces"))
     (count,) = re.findall(r"into (\d+) (?:pieces|tokens)[.,]", text_on_page)
     assert int(count) == len(typed(trace.tokens)) < len(trace.tokens)
     assert "which nobody typed" in text_on_page
-    assert f"{len(text)} " in said(open_link("inside", f"model={name}&text={text}&target={target}&level={level}&stage=text"))
+    assert f"{len(text)} " in words_on(open_link("inside", f"model={name}&text={text}&target={target}&level={level}&stage=text"))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -84,7 +84,7 @@ def test_the_score_that_opens_first_is_that_of_the_token_that_the_model_chooses(
 
 
 def test_a_beginner_reads_which_of_the_heads_is_shown():
-    heads, text = models.load("writer").info.heads, said(open_link("inside"))
+    heads, text = models.load("writer").info.heads, words_on(open_link("inside"))
     shown = re.search(rf"You see L(\d) H(\d) \(layer (\d), head (\d); counting begins at 0\), one of the {heads} heads", text)
     assert shown and shown.groups()[:2] == shown.groups()[2:]
 
@@ -101,7 +101,7 @@ def test_every_head_of_a_model_whose_heads_share_keys_is_shown(monkeypatch, tmp_
     for stage in ("keys", "values", "weights"):
         link = f"model={tmp_path / 'grouped'}&text=the+cat+sat&level=expert&head=H{info.heads - 1}&stage={stage}"
         app = open_link("inside", link)
-        assert not app.warned and f"H{info.heads - 1}" in said(app) and app.session_state["stage"] == stage
+        assert not app.warned and f"H{info.heads - 1}" in words_on(app) and app.session_state["stage"] == stage
 
 
 @pytest.mark.parametrize("level", state.LEVELS)

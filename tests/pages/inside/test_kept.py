@@ -8,7 +8,7 @@ import pytest
 import models
 from models.reading.bounded import Bounded
 from pages.inside import kept
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 
 LONG = "The farmer gave the hungry dog a bone. " * 30
 
@@ -66,4 +66,4 @@ def test_the_page_draws_for_whom_the_way_went(ways):
     ways.clear()
     app.session_state["stage"] = "queries"
     app.run()
-    assert not app.error and not app.exception and "L3" in said(app) and len(ways.owners) == 1
+    assert not app.error and not app.exception and "L3" in words_on(app) and len(ways.owners) == 1

@@ -12,7 +12,7 @@ from pages.inside.compose import HERE
 from pages.inside.opened import OpenStage, open_stage
 from pages.inside.spots import Selection
 from tests.models.classifiers import TEXT, model
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui import state
 from ui.look import Look
 from ui.picture.board import Draft
@@ -33,7 +33,7 @@ def opened_at(stage: str, level: str = "expert") -> OpenStage:
 def test_the_end_of_the_sorter_opens_and_speaks_of_its_labels(level, stage):
     app = open_link("inside", f"model=sorter&text={QUESTION}&level={level}&stage={stage}")
     assert not app.warned and app.session_state["stage"] == stage
-    assert "page Type shows them" not in said(app), "its way to the labels is followed here"
+    assert "page Type shows them" not in words_on(app), "its way to the labels is followed here"
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
@@ -70,8 +70,8 @@ def test_the_choice_is_what_the_model_predicts():
 
 
 def test_the_token_at_which_the_label_is_read_is_followed_until_another_is_chosen():
-    assert "start" in said(open_link("inside", f"model=sorter&text={QUESTION}&level=expert")).partition("You follow ")[2][:20]
-    assert "You follow “cat”" in said(open_link("inside", f"model=sorter&text={QUESTION}&level=expert&token=3"))
+    assert "start" in words_on(open_link("inside", f"model=sorter&text={QUESTION}&level=expert")).partition("You follow ")[2][:20]
+    assert "You follow “cat”" in words_on(open_link("inside", f"model=sorter&text={QUESTION}&level=expert&token=3"))
 
 
 @pytest.mark.parametrize(("name", "at"), [("BERT", "first"), ("GPT-2", "last"), ("BART", "last"), ("BERT, tokens", "newest")])

@@ -17,7 +17,7 @@ from pages.inside.opened import open_stage
 from pages.inside.settings import Experts, Firings, Neurons, Reading, Settings
 from pages.inside.spots import Selection
 from tests.analysis import test_inside_models as seen
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.pages.taking import assert_made_again, offered
 from ui import state
 from ui.look import Look
@@ -83,7 +83,7 @@ def test_a_neuron_is_read_from_a_link_and_back():
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_the_neuron_of_a_link_is_looked_at_and_one_that_is_not_there_is_told_of(level):
     app = open_link("inside", f"{LINK}&level={level}&neuron=7")
-    assert not app.warned and app.session_state["neuron"] == "7" and " 7 " in said(app)
+    assert not app.warned and app.session_state["neuron"] == "7" and " 7 " in words_on(app)
     for wrong in ("9999", "cat"):
         assert any(wrong in warning for warning in open_link("inside", f"{LINK}&level={level}&neuron={wrong}").warned)
 

@@ -12,7 +12,7 @@ from pages.inside.compose import ORDER
 from pages.inside.order import choose, drawings, kept, recipes, sentences
 from tests.analysis import test_inside_models as seen
 from tests.models.networks import NETWORKS
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui import state
 from ui.lexicon.marks import sections
 from ui.look import Look
@@ -43,7 +43,7 @@ def test_it_opens_for_our_models_with_an_order_and_as_typed(level, link, swapped
 def test_nonsense_in_a_link_is_told_of_and_ignored(asked):
     app = open_link("inside", f"text={TEXT}&stage=order&word-order={asked}")
     assert any("the order of the words" in warning for warning in app.warned)
-    assert app.session_state[page_state.WORD_ORDER.name] == "" and "as you typed them" in said(app)
+    assert app.session_state[page_state.WORD_ORDER.name] == "" and "as you typed them" in words_on(app)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_nonsense_in_a_link_is_told_of_and_ignored(asked):
 )
 def test_what_cannot_be_moved_is_said(text, words):
     app = open_link("inside", f"text={text}&stage=order&level=intermediate")
-    assert words in said(app) and not any(button.label == "Shuffle" for button in app.button)
+    assert words in words_on(app) and not any(button.label == "Shuffle" for button in app.button)
 
 
 def test_a_long_text_is_shown_around_the_token_that_is_followed():
@@ -64,7 +64,7 @@ def test_too_many_words_are_refused_before_anything_is_read(monkeypatch):
     monkeypatch.setattr(order, "MOST", 5)
     monkeypatch.setattr(kept, "read", lambda *arguments: pytest.fail("it was read"))
     app = open_link("inside", f"text={TEXT}&stage=order")
-    assert "6 words" in said(app) and not any(button.label == "Shuffle" for button in app.button)
+    assert "6 words" in words_on(app) and not any(button.label == "Shuffle" for button in app.button)
 
 
 def test_a_press_shuffles_and_another_brings_the_text_back():

@@ -10,7 +10,7 @@ from models.pieces.apart import HIDDEN
 from tests.models.huggingface.families import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.pages.taking import arrays, assert_made_again, offered, opened, table
 from ui import state
 from ui.memory import allowed, loaded
@@ -91,7 +91,7 @@ def test_a_tokenizer_that_cannot_be_read_is_said(monkeypatch, anybody, tmp_path)
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_it_counts_and_says_what_a_text_costs(level):
     app = open_link("inside", f"{HERE}&level={level}&{TEXT}")
-    assert "The weather is beautiful today" in said(app)
+    assert "The weather is beautiful today" in words_on(app)
     (other,) = [selectbox for selectbox in app.selectbox if selectbox.label == "The other tokenizer"]
     assert other.value == "translator" and "writer" not in other.options
     other.set_value("filler").run()
@@ -115,7 +115,7 @@ def test_the_word_of_the_kept_token_is_shown(monkeypatch):
 
 def test_a_word_that_is_not_there_is_told_of(monkeypatch):
     app = open_link("inside", f"{HERE}&{TEXT}&word=17")
-    assert "The link asks for the word “17”" in said(app) + "".join(app.warned)
+    assert "The link asks for the word “17”" in words_on(app) + "".join(app.warned)
 
 
 def test_a_model_that_may_not_be_opened_is_refused_in_a_sentence(monkeypatch):

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
-from tests.pages.opening import open_link, press, said
+from tests.pages.opening import open_link, press, words_on
 from ui.choices import examples
 from ui.escaping import plain
 from ui.lessons import files
@@ -41,20 +41,20 @@ def test_a_link_opens_it_with_its_own_text_through_its_induction_head(model):
     assert app.selectbox(key="model").options.count("repeat, 1 step") == 1
     assert app.text_input(key="text").value == model.examples[0]
     assert (app.session_state["layer"], app.session_state["head"]) == model.induction[:2]
-    words = said(app)
+    words = words_on(app)
     assert "It was trained on page Train." in words and KEY not in words and str(own_folder.folder()) not in words
 
 
 def test_without_its_key_a_link_opens_nothing_of_somebody_elses(model):
     app = open_link("type", urlencode({"model": "repeat, 1 step"}))
     assert app.session_state["model"] == "writer"
-    assert "stays for as long as its server runs" in said(app)
+    assert "stays for as long as its server runs" in words_on(app)
 
 
 def test_page_train_says_nothing_of_a_text_that_the_model_in_use_cannot_read(model):
     cut = "tokens at a time, so the first"
-    assert cut in said(open_page(model, text=LONG))
-    assert cut not in said(open_page(model, "train", text=LONG))
+    assert cut in words_on(open_page(model, text=LONG))
+    assert cut not in words_on(open_page(model, "train", text=LONG))
 
 
 def test_what_it_is_called_is_enough_where_its_key_is_known(model):
@@ -93,10 +93,10 @@ def test_one_press_leads_from_a_training_to_its_own_text_through_its_head_and_on
     trained = trainings.find(app.session_state["in-use"])
     layer, head, _ = trained.reads
     assert trained is model and trained.reads == trained.induction
-    assert plain(examples.trained_example(trained.name).look) in said(app), "with the number that was measured"
+    assert plain(examples.trained_example(trained.name).look) in words_on(app), "with the number that was measured"
     chosen = {name: app.session_state[name] for name in ("text", "view", "layer", "head", "level")}
     assert chosen == {"text": trained.examples[0], "view": "Head", "layer": layer, "head": head, "level": "intermediate"}
     press(app, "Find this head in the writer")
-    assert app.session_state["in-use"] == "writer" and "Look for “bridge”" in said(app)
+    assert app.session_state["in-use"] == "writer" and "Look for “bridge”" in words_on(app)
     press(app, f"Lesson: {files.find('find').title}")
-    assert app.session_state["lesson"] == "find" and files.find("find").steps[0].title in said(app)
+    assert app.session_state["lesson"] == "find" and files.find("find").steps[0].title in words_on(app)

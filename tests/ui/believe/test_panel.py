@@ -9,7 +9,7 @@ import pytest
 
 from pages.explain.request import TITLES
 from tests.models.classifiers import saved
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from tests.serving import ROOT
 from ui import state
 from ui.lexicon.marks import sections
@@ -47,7 +47,7 @@ def test_a_verdict_stands_only_where_nearly_all_random_orders_are_beaten_or_beat
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_the_random_orders_of_the_picture_and_those_of_the_verdict_are_reconciled(level):
     methods = 4 if level == "beginner" else 7
-    text = said(open_link("flow", f"{LINK.replace('expert', level)}&show=Which+to+believe"))
+    text = words_on(open_link("flow", f"{LINK.replace('expert', level)}&show=Which+to+believe"))
     assert f"of {20 * methods} random orders (these 20 and {20 * methods - 20} more)" in text
 
 
@@ -81,4 +81,4 @@ def test_a_number_has_no_chance_that_could_fall(level, tmp_path, monkeypatch):
     for page, key in (("flow", "show"), ("explain", "explain")):
         app = open_link(page, f"{LINK}&level={level}&model={folder}&{key}=Which+to+believe")
         if (page, level) != ("explain", "beginner"):  # which has no such view there
-            assert sections(ROOT / "ui" / "believe" / f"{level}.md")["no chance"] in said(app) and not app.table
+            assert sections(ROOT / "ui" / "believe" / f"{level}.md")["no chance"] in words_on(app) and not app.table

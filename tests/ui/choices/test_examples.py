@@ -14,7 +14,7 @@ from analysis.true_answers import answer
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui.choices import examples, text_boxes
 from ui.choices.examples import Example, guided_examples
 from ui.escaping import plain
@@ -108,7 +108,7 @@ def test_one_press_shows_it(monkeypatch, case):
     monkeypatch.undo()
     app.session_state["lesson-next"] = pressed["lesson-next"]
     app.run()
-    assert f"# {case.page.capitalize()}" in said(app) and examples.as_markdown(case) in said(app)
+    assert f"# {case.page.capitalize()}" in words_on(app) and examples.as_markdown(case) in words_on(app)
     chosen = {"text": case.text, "level": case.level, "target": case.link.get("target", ""), "view": case.link.get("view", "")}
     chosen |= {name: int(case.link[name][1:]) for name in ("layer", "head") if name in case.link}
     for name, value in chosen.items():
@@ -117,22 +117,26 @@ def test_one_press_shows_it(monkeypatch, case):
     app.text_input(key="text").set_value("Something else").run()
     app._page_hash = calc_hash("type")
     app.run()
-    assert "Look for" not in said(app), "of another text it says nothing"
+    assert "Look for" not in words_on(app), "of another text it says nothing"
 
 
 def test_a_link_to_an_example_says_what_to_look_for_and_leads_on_to_the_lesson(monkeypatch):
     example = ALL["writer", "Repetition"]
     link = f"text={example.text}&level=intermediate&view=Head&layer=L4&head=H5"
     app = open_link("attention", link)
-    assert plain(example.look) in said(app)
-    assert plain(example.look) not in said(open_link("attention", link.replace("H5", "H6"))), "another head does something else"
+    assert plain(example.look) in words_on(app)
+    assert plain(example.look) not in words_on(open_link("attention", link.replace("H5", "H6"))), (
+        "another head does something else"
+    )
     next(button for button in app.button if button.key == "example-then").click().run()
-    assert files.find(example.then).steps[0].title in said(app) and app.session_state["lesson"] == "find"
+    assert files.find(example.then).steps[0].title in words_on(app) and app.session_state["lesson"] == "find"
     text = files.find("find").steps[1].link["text"]
     monkeypatch.setattr(examples, "guided_examples", lambda: (replace(example, text=text),))
     link = link.replace(example.text, text)
-    assert plain(example.look) in said(open_link("attention", link))
-    assert plain(example.look) not in said(open_link("attention", f"{link}&lesson=find&step=2")), "the lesson asks for just that"
+    assert plain(example.look) in words_on(open_link("attention", link))
+    assert plain(example.look) not in words_on(open_link("attention", f"{link}&lesson=find&step=2")), (
+        "the lesson asks for just that"
+    )
 
 
 def test_a_text_without_a_purpose_stays_on_its_page(monkeypatch):
@@ -191,7 +195,7 @@ def test_from_a_model_that_learned_to_repeat_one_press_leads_to_the_like_head_of
     monkeypatch.undo()
     app.run()
     like = ALL["writer", "Repetition"]
-    assert plain(like.look) in said(app) and (app.session_state["layer"], app.session_state["head"]) == (4, 5)
+    assert plain(like.look) in words_on(app) and (app.session_state["layer"], app.session_state["head"]) == (4, 5)
     assert answer(models.load("writer"), "head that looks most", like.text, at="induction").value == "L4 H5"
     assert examples.find_counterpart(Example("Copy", "Look for …", "abc", "", "attention")) is None, (
         "only that task takes an induction head"
@@ -205,10 +209,10 @@ def test_who_comes_for_the_first_time_is_offered_a_beginning_once():
     app = open_link("type")
     assert len(offered(app)) == 2
     next(button for button in app.button if button.label == "Look around").click().run()
-    assert not offered(app) and not offered(app.run()) and "# Type" in said(app)
+    assert not offered(app) and not offered(app.run()) and "# Type" in words_on(app)
     app = open_link("type")
     next(button for button in app.button if button.key == "welcome-lesson").click().run()
-    assert not offered(app) and files.find("tokens").steps[0].title in said(app)
+    assert not offered(app) and files.find("tokens").steps[0].title in words_on(app)
     app = open_link("type")
     app.text_input(key="text").set_value("A dog").run()
     assert len(offered(app.run())) == 2, "who types may still want to be shown around"
@@ -217,6 +221,6 @@ def test_who_comes_for_the_first_time_is_offered_a_beginning_once():
         app._page_hash = calc_hash(page)
         app.run()
         next(button for button in app.button if button.key == key).click().run()
-    assert "# Type" in said(app) and not offered(app), "who began a lesson from the list has begun too"
+    assert "# Type" in words_on(app) and not offered(app), "who began a lesson from the list has begun too"
     for page, link in (("type", "text=A+dog"), ("type", "level=expert"), ("attention", ""), ("type", "lesson=tokens")):
         assert not offered(open_link(page, link)), "the link says where to go"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 
 
 @pytest.mark.parametrize("asked", ["inf", "-1e999", "nan", "zzz"])
@@ -15,7 +15,7 @@ from tests.pages.opening import open_link, said
 def test_no_number_without_an_end_is_taken_from_a_link(page, key, asked):
     page, link = page.split("?")
     app, plain = (open_link(page, f"level=expert&{link}{more}") for more in (f"&{key}={asked}", ""))
-    assert "which does not exist here" in said(app)
+    assert "which does not exist here" in words_on(app)
     assert app.number_input(key=key).value == plain.number_input(key=key).value
 
 

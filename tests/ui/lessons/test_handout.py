@@ -9,7 +9,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from tests.pages.opening import open_link, press, said
+from tests.pages.opening import open_link, press, words_on
 from ui.lessons import files, handout, routes
 
 COURSES = {course.name: course for course in files.courses()}
@@ -55,7 +55,7 @@ def test_a_course_starts_at_its_button_and_goes_on_with_what_is_not_finished():
 
 def test_a_course_has_all_for_its_teacher_in_one_place():
     app = open_link("lessons", "")
-    text = said(app)
+    text = words_on(app)
     taught = {name for course in COURSES.values() for name in course.lessons}
     for name in taught:
         lesson = files.find(name)

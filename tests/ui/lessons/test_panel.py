@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from tests.pages.opening import open_link, said
+from tests.pages.opening import open_link, words_on
 from ui import document
 from ui.lessons import course
 from ui.memory import loaded
@@ -65,22 +65,22 @@ def press(app, key):
 
 def test_a_link_with_a_lesson_alone_opens_its_step_with_all_that_it_sets():
     app = open_link("type", "lesson=mine&step=2")
-    assert "# Attention" in said(app) and "Second" in said(app)
+    assert "# Attention" in words_on(app) and "Second" in words_on(app)
     chosen = {name: app.session_state[name] for name in ("text", "level", "view", "layer", "head")}
     assert chosen == {"text": "The cat sat", "level": "expert", "view": "Heatmap", "layer": 2, "head": 3}
 
 
 def test_a_link_with_more_opens_what_it_says():
     app = open_link("type", "lesson=mine&step=2&text=A+dog")
-    assert "# Type" in said(app) and app.session_state["text"] == "A dog"
-    assert "This is another page than that of the step" in said(app)
+    assert "# Type" in words_on(app) and app.session_state["text"] == "A dog"
+    assert "This is another page than that of the step" in words_on(app)
     press(app, "lesson-again")
-    assert "# Attention" in said(app) and app.session_state["text"] == "The cat sat"
+    assert "# Attention" in words_on(app) and app.session_state["text"] == "The cat sat"
 
 
 def test_another_text_on_the_step_s_own_page_is_no_leaving_and_can_be_taken_back():
     app = open_link("type", "lesson=mine&step=1&text=A+dog")
-    assert "This is another page than that of the step" not in said(app)
+    assert "This is another page than that of the step" not in words_on(app)
     press(app, "lesson-again")
     assert app.session_state["text"] == "The cat sat" and not [button for button in app.button if button.key == "lesson-again"]
 
@@ -93,7 +93,7 @@ def test_a_wrong_number_gets_a_hint_and_a_right_one_the_next_step():
     app.number_input(key="lesson-answer-mine-1").set_value(3).run()
     assert app.success[0].value.startswith("Right\\.") and not app.warning
     press(app, "lesson-next-step")
-    assert "Second" in said(app) and app.session_state["view"] == "Heatmap"
+    assert "Second" in words_on(app) and app.session_state["view"] == "Heatmap"
     press(app, "lesson-back")
     assert app.number_input(key="lesson-answer-mine-1").value == 3, "what was answered is kept"
 
@@ -139,12 +139,12 @@ def test_a_published_number_stands_beside_what_the_model_in_use_gives_and_the_qu
     (mine / "mine.md").write_text(MINE.replace("```\n\nRead.", PAPER, 1))
     app = open_link("type", "lesson=mine")
     rows = ("| tokens | about 4 pieces | your answer first |", "| pieces of a cat | 2\\.5 ± 0\\.1 | 1 |", "| a weight | 1 | – |")
-    assert all(row in said(app) for row in rows) and "Count **again**." not in said(app)
-    assert "Published: Somebody 2020, table 1." in said(app) and "There is no L99 H0 in this model" in said(app)
+    assert all(row in words_on(app) for row in rows) and "Count **again**." not in words_on(app)
+    assert "Published: Somebody 2020, table 1." in words_on(app) and "There is no L99 H0 in this model" in words_on(app)
     app.number_input(key="lesson-answer-mine-1").set_value(7).run()
-    assert rows[0] in said(app), "nor after a wrong answer"
+    assert rows[0] in words_on(app), "nor after a wrong answer"
     app.number_input(key="lesson-answer-mine-1").set_value(3).run()
-    assert "| tokens | about 4 pieces | 3 pieces |" in said(app) and "Count **again**." in said(app)
+    assert "| tokens | about 4 pieces | 3 pieces |" in words_on(app) and "Count **again**." in words_on(app)
 
 
 def test_another_model_answers_otherwise_and_that_is_said_instead_of_wrong():
@@ -166,15 +166,15 @@ def test_a_model_without_an_answer_says_why(mine):
 def test_a_lesson_that_was_left_is_gone_on_with_from_its_page():
     app = press(open_link("type", "lesson=mine"), "lesson-next-step")
     press(app, "lesson-close")
-    assert "Second" not in said(app) and app.session_state["lesson"] == ""
+    assert "Second" not in words_on(app) and app.session_state["lesson"] == ""
     app._page_hash = calc_hash("lessons")
     app.run()
     button = next(button for button in app.button if button.key == "begin-mine")
     assert button.label == "Continue with step 2"
     button.click().run()
-    assert "Second" in said(app) and "# Attention" in said(app)
+    assert "Second" in words_on(app) and "# Attention" in words_on(app)
     press(app, "lesson-next-step")  # Finish
-    assert "# Lessons" in said(app) and app.session_state["lesson"] == ""
+    assert "# Lessons" in words_on(app) and app.session_state["lesson"] == ""
     assert next(button for button in app.button if button.key == "begin-mine").label == "Again"
 
 
@@ -193,21 +193,21 @@ def test_a_file_that_is_wrong_is_told_with_its_line_and_the_others_stand(mine):
     app._page_hash = calc_hash("lessons")
     app.run()
     assert [element.value.split("\\:")[0] for element in app.error] == ["mine\\.md, line 10"]
-    assert "Words and tokens" in said(app) and not app.exception
+    assert "Words and tokens" in words_on(app) and not app.exception
     app = open_link("type", "lesson=mine")
-    assert len(app.warned) == 1 and "line 10" in app.warned[0] and "# Type" in said(app)
+    assert len(app.warned) == 1 and "line 10" in app.warned[0] and "# Type" in words_on(app)
 
 
 def test_a_lesson_is_listed_in_the_language_that_is_chosen_and_the_others_as_they_are(mine):
     (mine / "fr").mkdir()
     (mine / "fr" / "mine.md").write_text(MINE.replace("title: Mine", "title: La mienne").replace("Read.", "Lisez."))
-    assert "La mienne" not in said(open_link("lessons", ""))
-    listed = said(open_link("lessons", "language=fr"))
+    assert "La mienne" not in words_on(open_link("lessons", ""))
+    listed = words_on(open_link("lessons", "language=fr"))
     assert "La mienne" in listed and "**Mine**" not in listed and "Words and tokens" in listed
-    assert "Lisez." in said(open_link("type", "lesson=fr/mine"))
+    assert "Lisez." in words_on(open_link("type", "lesson=fr/mine"))
     (mine / "fr" / "mine.md").write_text(MINE.replace("text: The cat sat", "text: Le chat"))
     app = open_link("lessons", "language=fr", finished=False)
-    assert len(app.error) == 1 and "**Mine**" in said(app), "said with its line, and shown as it is"
+    assert len(app.error) == 1 and "**Mine**" in words_on(app), "said with its line, and shown as it is"
 
 
 @pytest.mark.parametrize(("level", "first"), [("beginner", "start"), ("expert", "<|start|>")])
@@ -289,7 +289,7 @@ def test_a_link_with_a_lesson_alone_leads_to_the_page_of_its_step_with_all_that_
     opened = "./attention?lesson=mine&step=2&level=expert&text=The+cat+sat&view=Heatmap&layer=L2&head=H3"
     assert course.address({"lesson": "mine", "step": "2"}) == opened
     app = open_link("attention", opened.partition("?")[2])
-    assert "Second" in said(app) and app.session_state["head"] == 3 and not app.warned
+    assert "Second" in words_on(app) and app.session_state["head"] == 3 and not app.warned
     assert app.session_state["lesson-places"] == {"mine": 2}, "it can be gone on with"
     for query in ("", "lesson=nothing", "lesson=mine&step=9", "lesson=mine&step=x", "lesson=mine&text=A"):
         assert course.address(dict(parse_qsl(query))) == ""
@@ -340,7 +340,7 @@ def test_what_a_step_sets_of_pages_build_and_train_is_set_by_its_button_too_and_
     built = ("build-layers", "build-positions", "build-tied")
     assert [app.session_state[name] for name in built] == [3, "alibi", False]
     press(app, "lesson-next-step")
-    assert "# Train" in said(app)
+    assert "# Train" in words_on(app)
     assert (app.number_input(key="train-layers").value, app.number_input(key="train-rate").value) == (3, 1.0)
     assert app.selectbox(key="train-optimizer").value == "adamw"
     press(app, "lesson-next-step")
@@ -366,7 +366,7 @@ def test_a_course_marks_what_was_finished_and_says_what_comes_next_also_when_tha
     app = open_link("type", "lesson=mine&step=2")
     app._page_hash = calc_hash("attention")
     press(app, "lesson-next-step")  # Finish
-    assert "12 minutes · 2 lessons · 1 finished" in said(app)
+    assert "12 minutes · 2 lessons · 1 finished" in words_on(app)
     done, ahead = named(app, "course-two-mine"), named(app, "course-two-tokens")
     assert (done.label, done.icon) == ("1. Mine", ":material/check:") and ahead.label == "Next: 2. Words and tokens"
     done.click().run()
@@ -402,7 +402,7 @@ def test_what_a_browser_has_kept_is_taken_as_far_as_it_can_be_true(monkeypatch):
 def test_a_step_stands_beside_every_page_also_the_list_of_lessons(page):
     name, _, more = page.partition("?")
     app = open_link(name, f"lesson=mine&step=2&level=beginner&{more}")
-    assert not app.exception and "Look." in said(app)
+    assert not app.exception and "Look." in words_on(app)
     assert app.button(key="lesson-next-step").label == "Finish", "the panel is drawn to its end"
     app.button(key="lesson-fold").click().run()
     assert not app.exception and app.button(key="lesson-fold").label == "Show the lesson"

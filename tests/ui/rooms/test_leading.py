@@ -7,7 +7,7 @@ import threading
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from tests.pages.opening import open_link, press, said, unmarked
+from tests.pages.opening import open_link, press, unmarked, words_on
 from tests.ui.rooms.app_visitors import back, choices, follow, lead, person, second_device
 from ui.lessons import files
 from ui.memory import loaded, turns
@@ -137,15 +137,15 @@ def test_the_second_device_has_the_notes_of_the_lesson_and_moves_its_steps(teach
     app.session_state["lesson"], app.session_state["step"] = "heads", 1
     app.run()
     other.run()
-    assert f"step 1 of {len(lesson.steps)}: {lesson.steps[0].title}" in said(other)
-    assert lesson.teacher not in said(other)
+    assert f"step 1 of {len(lesson.steps)}: {lesson.steps[0].title}" in words_on(other)
+    assert lesson.teacher not in words_on(other)
     other.toggle(key="room-notes-shown").set_value(True).run()
-    assert unmarked(lesson.teacher) in said(other) and lesson.steps[0].words in said(other)
+    assert unmarked(lesson.teacher) in words_on(other) and lesson.steps[0].words in words_on(other)
     press(other, "Next step")
     page = lesson.steps[1].page
     assert other.session_state["room-seat"].page == "room", "back at the notes"
     assert (room.at["lesson"], room.at["step"], room.at["page"]) == ("heads", 2, page)
-    assert f"step 2 of {len(lesson.steps)}" in said(other) and other.toggle(key="room-notes-shown").value
+    assert f"step 2 of {len(lesson.steps)}" in words_on(other) and other.toggle(key="room-notes-shown").value
     for visit in (app, follower):
         visit.run()
         assert choices(visit, "lesson", "step") == ("heads", 2) and visit.session_state["room-seat"].page == page
@@ -156,8 +156,8 @@ def test_who_leads_moves_nobody_from_the_page_of_the_room(teacher):
     app, room = teacher
     before = room.at
     press(app, f"Room {room.code}: code, questions")
-    assert room.at == before and room.code in said(app)
-    assert "You lead this room" in said(app) and "Write a code" not in said(app)
+    assert room.at == before and room.code in words_on(app)
+    assert "You lead this room" in words_on(app) and "Write a code" not in words_on(app)
     back(app, "type")
     assert room.at["page"] == "type"
 
@@ -167,7 +167,7 @@ def test_the_first_page_after_a_room_is_opened_on_its_own_page_is_shown_to_all_a
     app.button(key="room-open-here").click().run()
     room = rooms.rooms[app.session_state["room"]]
     other = open_link("room", f"room={room.code}")
-    assert "You are in." in said(other) and "Follow again" not in said(other)
+    assert "You are in." in words_on(other) and "Follow again" not in words_on(other)
     back(app, "attention")
     assert room.at["page"] == "attention" and room.place == "Attention"
     assert person(app).leads and app.session_state["room-seat"].page == "attention", "nobody was sent back"

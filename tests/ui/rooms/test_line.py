@@ -142,7 +142,7 @@ def test_what_comes_faster_than_a_line_is_heard_waits(monkeypatch):
     assert len(waits) == 300 - route.AT_ONCE and max(waits) == pytest.approx((300 - route.AT_ONCE) / route.HEARD, abs=1)
 
 
-async def said(server: Server, room: str, **query: str) -> dict:
+async def words_on(server: Server, room: str, **query: str) -> dict:
     parts = "&".join(f"{name}={value}" for name, value in query.items())
     async with connect(f"{server.url.replace('http', 'ws')}/rooms/{room}/line?{parts}", origin=server.url) as line:
         return json.loads(await asyncio.wait_for(line.recv(), 20))
@@ -152,13 +152,13 @@ def test_a_room_that_does_not_exist_is_told_of_and_one_that_was_there_may_come_b
     async def story() -> None:
         ticket = Rooms(SECRET.encode(), 60).ticket(code(3))
         gone = {"gone": f"There is no room {code(3)}. It has ended, or its code is another one."}
-        assert await said(server, code(3)) == gone | {"again": False}
-        assert await said(server, code(3), ticket="é") == gone | {"again": False}
-        assert await said(server, code(3), ticket=ticket) == gone | {"again": True}
+        assert await words_on(server, code(3)) == gone | {"again": False}
+        assert await words_on(server, code(3), ticket="é") == gone | {"again": False}
+        assert await words_on(server, code(3), ticket=ticket) == gone | {"again": True}
         async with Teacher(server.url, code(3)) as teacher:
             await teacher.join()
-            assert await said(server, code(3), ticket=ticket) == {"seat": False}, "the page is to ask for one"
-            assert "version" in await said(server, code(3), who=teacher.seat["who"])
+            assert await words_on(server, code(3), ticket=ticket) == {"seat": False}, "the page is to ask for one"
+            assert "version" in await words_on(server, code(3), who=teacher.seat["who"])
 
     run(story)
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.pages.opening import press, said
+from tests.pages.opening import press, words_on
 from tests.ui.rooms.app_visitors import back, choices, follow, lead, person, send
 from ui.lessons import files
 from ui.memory import allowed, loaded
@@ -20,7 +20,7 @@ from ui.rooms.store import rooms
 def test_who_joins_has_text_level_layer_head_and_view_whatever_their_link_says(teacher):
     app = follow(teacher[1], link="text=Mine&level=beginner&layer=L1")
     assert choices(app, "text", "level", "layer", "head", "view") == ("The cat", "expert", 4, 3, "Heatmap")
-    assert "L4 H3" in said(app) and person(app).follows and person(app).place == "Attention"
+    assert "L4 H3" in words_on(app) and person(app).follows and person(app).place == "Attention"
 
 
 def test_a_key_that_is_pinned_in_the_head_view_is_led():
@@ -246,18 +246,18 @@ def test_a_page_that_is_hidden_leads_to_the_page_of_the_class_with_a_sentence(te
         assert person(visit).leads or visit.session_state["room-seat"].hidden == {"train", "flow"}
     for visit in (other, free):
         back(visit, "train")
-        assert visit.session_state["room-seat"].page == "attention" and "page “Train” out of your menu" in said(visit)
+        assert visit.session_state["room-seat"].page == "attention" and "page “Train” out of your menu" in words_on(visit)
     assert person(other).follows and not person(free).follows and choices(free, "text") == ("My own",)
     back(app, "train")
     assert app.session_state["room-seat"].page == "train" and room.at["page"] == "train", "who leads sees all"
     other.run()
-    assert other.session_state["room-seat"].page == "train" and "out of your menu" not in said(other)
+    assert other.session_state["room-seat"].page == "train" and "out of your menu" not in words_on(other)
     back(app, "attention")
     free.run()
     assert free.session_state["room-seat"].hidden == {"train", "flow"}
     rooms.close(room)
     back(free, "train")
-    assert free.session_state["room-seat"] is None and "out of your menu" not in said(free), "it ends with the room"
+    assert free.session_state["room-seat"] is None and "out of your menu" not in words_on(free), "it ends with the room"
 
 
 def test_pages_are_hidden_on_the_page_of_the_room(teacher):
@@ -328,5 +328,5 @@ def test_a_model_that_a_visitor_may_not_open_is_not_shown_to_them(teacher, monke
     room.move({**room.at, "model": "/secret/place", "text": "Hello"})
     other.run()
     assert choices(other, "in-use", "text") == (None, "Hello") or choices(other, "in-use", "text") == ("writer", "Hello")
-    assert other.session_state["room-seat"].refusal == seat.REFUSED and "secret" not in said(other)
+    assert other.session_state["room-seat"].refusal == seat.REFUSED and "secret" not in words_on(other)
     assert "secret" not in str(other.query_params) and person(other).follows
