@@ -56,10 +56,10 @@ def test_the_analysis_counts_the_keys_that_a_share_takes(extended):
 def test_the_page_opens_at_each_level_and_shows_its_view(extended):
     output = run(
         extended,
-        "from tests.pages.opening import open_link, said\n"
+        "from tests.pages.opening import open_link, words_on\n"
         "for level in ('beginner', 'intermediate', 'expert'):\n"
         "    app = open_link('breadth', f'level={level}&text=The+cat+sat')\n"
-        "    assert '# Breadth' in said(app) and [one for one in app.get('bidi_component')]\n"
+        "    assert '# Breadth' in words_on(app) and [one for one in app.get('bidi_component')]\n"
         "    print(level)",
     )
     assert output.split() == ["beginner", "intermediate", "expert"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -124,12 +123,14 @@ LINKS = {  # each with the parts or keys of its pictures
 }
 
 
-def links() -> Iterator[Any]:
-    """The links, of which `make test` has the first two of each page."""
+def links() -> list[Any]:
+    """Return the links, of which `make test` has the first two of each page."""
     count: Counter[str] = Counter()
+    each = []
     for where, names in LINKS.items():
         count[where[0]] += 1
-        yield pytest.param(where, names, marks=() if count[where[0]] <= 2 else pytest.mark.thorough)
+        each.append(pytest.param(where, names, marks=() if count[where[0]] <= 2 else pytest.mark.thorough))
+    return each
 
 
 @pytest.mark.parametrize(("where", "names"), links(), ids=lambda value: "-".join(value) if isinstance(value, tuple) else "of")
