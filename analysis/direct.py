@@ -1,4 +1,4 @@
-"""Direct logit attribution: the writes of the embedding, each head and each feed-forward towards a word."""
+"""Direct logit attribution: what the embedding, each head and each feed-forward adds to the logit of a word."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ WATCHED = {
     "Inside, a stage open": ".st-key-inside-open",
     "Attention": ".st-key-head-view",
     "Layers, the lens": ".st-key-lens-board",
+    "Change, two parts off": ".st-key-change",
     "whole-page rerun": ".st-key-board",
 }
 PLACES = {
@@ -39,6 +40,7 @@ PLACES = {
     "Inside, a stage open": "/inside?stage=queries",
     "Attention": "/attention?view=Head",
     "Layers, the lens": "/layers?part=Lens",
+    "Change, two parts off": "/change?changes=h2.3,f4",
 }
 WARM = 4  # presses that are not counted
 OPEN, PAINT, TURNS = 90, 20, 40  # seconds: at most until a page is there, until a press is painted, for all turns of two pages

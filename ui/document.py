@@ -31,7 +31,7 @@ def _component(name: str) -> Callable[..., Any]:
 
 
 def prepare(projector: bool = False) -> None:
-    """Bring it, in every run of a page: a document has it from its first on. Where the page
+    """Place the document's rules and scripts; call it in every run of a page. Where the page
     turns dark or light, it is run again. projector: whether the page is in projector mode."""
     _component("document")(key="document-rules", data={"projector": projector}, on_dark_change=lambda: None)
 

@@ -36,7 +36,7 @@ def side_bar(page: str) -> None:
             width="stretch",
             wrap=False,
             disabled=seat.is_fixed(state.LEVEL),
-            help="How much each page shows and explains. What is true stays the same.",
+            help="How much each page shows and explains. The facts stay the same.",
         )
         state.keep(state.LEVEL, level, state.LEVELS[0])
         picker.side_bar(fixed=seat.is_fixed(state.MODEL))

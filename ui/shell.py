@@ -179,7 +179,7 @@ def live(
             st.rerun()
         text, second, below = write_boxes(loaded.info(name), folder.name, answers, hides_boxes())
         if reads_model and (awaited := picker.awaited_model()):
-            st.info(f"“{plain(display_name(awaited))}” is loading. Then its answer stands here.", icon=":material/hourglass_top:")
+            st.info(f"“{plain(display_name(awaited))}” is loading. Its answer will appear here.", icon=":material/hourglass_top:")
             return
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
             try:

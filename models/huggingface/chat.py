@@ -54,7 +54,7 @@ def _around(vocabulary: TextTokens) -> tuple[str, str]:
     """Return what the template puts before and after a text. Errors: ValueError, a sentence."""
     parts = vocabulary.template.render(MARK).split(MARK)
     if len(parts) != 2:
-        raise ValueError("The chat template of this model does not say the text once. Switch the chat turn off.")
+        raise ValueError("The chat template of this model does not contain the text exactly once. Switch the chat turn off.")
     return parts[0], parts[1]
 
 

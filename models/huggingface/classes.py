@@ -173,7 +173,7 @@ def refuse_unless_text(config: PreTrainedConfig, classes: list[str | None], name
 
 
 def other_subject(type_: str) -> str:
-    """Return what a model is that transformers lists under no task of text, by the names of its tasks."""
+    """Return what a model is, by the names of its tasks, if transformers lists it under no text task."""
     from transformers.models.auto import modeling_auto as auto
 
     tables = [table for table in dir(auto) if table.endswith("_MAPPING_NAMES") and table.startswith("MODEL_FOR_")]

@@ -40,7 +40,7 @@ class RemoteModel(LanguageModel):
         """The same model in this process. Errors: ModelError where there is none."""
         if self.here is None:
             raise ModelError(
-                f"{self.info.name} is read by other machines, and this needs its weights on this one, which is not possible yet. "
+                f"{self.info.name} runs on other machines, and this needs its weights on this one, which is not possible yet. "
                 "Choose a model that ships with Headlight, or start Headlight without HEADLIGHT_BACKEND."
             )
         self.here.at_most = self.at_most

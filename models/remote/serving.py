@@ -34,7 +34,7 @@ AWAY = (
     "this command the RAY_AUTH_TOKEN of the cluster, and RAY_AUTH_MODE=token."
 )
 STOPPED = "Stopped, before models could be read or while the replicas were ending."
-FAILED = "Ray could not start the replicas ({reason}). What its parts have noted stands in /tmp/ray/session_latest/logs."
+FAILED = "Ray could not start the replicas ({reason}). Its logs are in /tmp/ray/session_latest/logs."
 
 
 @dataclass(frozen=True)

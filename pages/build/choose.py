@@ -73,7 +73,7 @@ GROUPS = {
     "Attention": ("pattern", "window", "random_keys", "global_tokens", "score", "temperature", "computed", "features"),
     "Feed-forward and ends": ("feedforward", "experts", "experts_used", "bias", "tied", "head_transform", "initialisation"),
 }
-SHARED = "The heads share the width equally, so only some numbers of heads fit. What you choose moves on to one that does."
+SHARED = "The heads share the width equally, so only some numbers of heads fit. A number that does not fit becomes one that does."
 SIMPLE = ("kind", "layers", "d_model", "heads", "positions")  # the controls for beginners
 LIMITS = {
     "layers": 96,

@@ -10,6 +10,7 @@ from models.edits import EVEN, OTHER, SAMPLE, Cut, Edit, Head, Part, Row, Skip, 
 from models.trace import Trace
 from pages.change import recipes
 from pages.change import state as page_state
+from pages.change.boards.switching import DIALS
 from pages.change.changed_text import ChangedText
 from ui import state
 from ui.choices import text_boxes
@@ -20,6 +21,30 @@ MOST = 500  # changes at a time
 
 
 # ---------------------------------------------------------------- what clicks make of them
+
+
+def after_click(look: Look, changes: Sequence[str], click: object, other: str = "", everywhere: bool = False) -> list[str] | None:
+    """Return the changes after a click on the board; None after one that changes none of them, or takes a step back.
+
+    other: the text of `click_head`. everywhere: whether a line is cut in all heads.
+    """
+    heads = look.attention.heads
+    match click:
+        case {"part": "parts", "value": [int(row), int(column)]} if 0 <= column < heads:
+            return click_head(look, changes, row, column, other)
+        case {"part": "parts", "value": [int(row), int(column)]} if 0 <= column - heads < 2:
+            return click_part(look, changes, "fb"[column - heads], row)
+        case {"part": "after", "value": {"cut": [int(query), int(key)], "heads": list(on)}}:
+            return click_line(look, changes, (query, key), on)
+        case {"part": "edges", "value": [int(query), int(key)]}:
+            return click_edge(look, changes, (query, key), everywhere)
+        case {"part": "changes", "value": "reset"}:
+            return []
+        case {"part": "changes", "value": int(number)}:
+            return [change for i, change in enumerate(changes) if i != number]
+        case {"part": "dials", "value": [int(number), int(value) | float(value)]} if 0 <= number < len(DIALS):
+            return set_value(look, changes, tuple(DIALS)[number], round(value, 1))
+    return None
 
 
 def click_head(look: Look, changes: Sequence[str], layer: int, head: int, other: str = "") -> list[str]:
@@ -108,7 +133,12 @@ def load() -> list[str]:
 def save(changes: Sequence[str]) -> None:
     """Replace all changes; `undo` brings the old ones back."""
     page_state.CHANGES_BEFORE.set((*(page_state.CHANGES_BEFORE.get() or ()), page_state.CHANGES.get())[-100:])
-    page_state.CHANGES.set(",".join(list(dict.fromkeys(changes))[:MOST]))
+    page_state.CHANGES.set(",".join(bounded(changes)))
+
+
+def bounded(changes: Sequence[str]) -> list[str]:
+    """Return each change once, and at most MOST."""
+    return list(dict.fromkeys(changes))[:MOST]
 
 
 def undo() -> None:

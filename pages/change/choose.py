@@ -1,4 +1,4 @@
-"""The controls of page "Change": switches for experiments, a row of a head, undo, and the dials of a head."""
+"""The controls of page "Change": switches for experiments, and a row of a head."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.change import changes
 from pages.change import state as page_state
-from pages.change.boards.switching import DIALS
 from ui import state
 from ui.choices import text_boxes, widgets
 from ui.choices.widgets import one_of
@@ -70,18 +69,3 @@ def row(folder: Path, look: Look) -> None:
         key="change-row-set",
         on_click=visitors.hold(lambda: changes.save(changes.set_row(look, changes.load(), query, as_in))),
     )
-
-
-def click(current: list[str], value: Any) -> None:
-    """Handle a click on one of these buttons."""
-    if value == "undo":
-        changes.undo()
-    elif value == "reset":
-        changes.save([])
-    else:
-        changes.save([change for i, change in enumerate(current) if i != value])
-
-
-def turn(look: Look, current: list[str], number: int, value: float) -> None:
-    """Handle a move of one of these dials."""
-    changes.save(changes.set_value(look, current, tuple(DIALS)[number], round(value, 1)))

@@ -17,6 +17,7 @@ from pages.change.wrote import panel as wrote
 from ui import shell
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
+from ui.live.connect import Live
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.picture import Picture
@@ -24,8 +25,7 @@ from ui.picture.take_away import take_away
 from ui.show import picture
 from ui.words import heading_for
 
-PANELS = {
-    "Switch off": switching.panel,
+PANELS = {  # of the experiments that runs of the page draw
     "Two texts": texts.panel,
     "What wrote it": wrote.panel,
     "Circuit": circuit.panel,
@@ -33,16 +33,17 @@ PANELS = {
 }
 OFFERED = {
     "beginner": ("Switch off", "Two texts", "What wrote it", "Steer"),
-    "intermediate": tuple(PANELS),
-    "expert": tuple(PANELS),
+    "intermediate": page_state.EXPERIMENT.values,
+    "expert": page_state.EXPERIMENT.values,
 }
 
 
 drawn: set[str] = set()  # experiments that have stood on this page: then the last board stays while the next is prepared
 
 
-def draw(look: Look) -> None:
+def draw(look: Look) -> Live | None:
     pictures: Sequence[Picture] = ()
+    live: Live | None = None
     above = shell.above()
     offered = OFFERED[look.level]
     with above:
@@ -53,9 +54,13 @@ def draw(look: Look) -> None:
             waiting.enter_context(st.spinner("Preparing the experiment …"))
     drawn.add(experiment)
     with waiting, picture(f"The experiment “{experiment}”"):
-        pictures = PANELS[experiment](look, above)
+        if experiment in PANELS:
+            pictures = PANELS[experiment](look, above)
+        else:
+            pictures, live = switching.panel(look, above)
     with above, picture("“Take it away”"):
         take_away("change", lambda: pictures)
+    return live
 
 
 heads.side_bar(picker.in_use())

@@ -14,7 +14,9 @@ from pages.change import baseline, changes, choose, figures, recipes
 from pages.change import state as page_state
 from pages.change.boards.switching import KEY, LINES, longest
 from pages.change.compose import HERE, compose, compose_unfit
+from pages.change.live import PARTS, after_click, compose_from, join, values_of
 from pages.change.settings import Settings, Switched
+from ui.live.connect import Live
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.mount import composed, mount_all
@@ -27,20 +29,12 @@ if TYPE_CHECKING:
 
 def react(look: Look, settings: Settings) -> None:
     """Handle a click on the board, or on a line."""
-    count, current = look.attention.heads, list(settings.changes)
-    match choice(KEY):
-        case {"part": "parts", "value": [row, column]} if column < count:
-            changes.save(changes.click_head(look, current, row, column, changes.other_text()))
-        case {"part": "parts", "value": [row, column]}:
-            changes.save(changes.click_part(look, current, "fb"[column - count], row))
-        case {"part": "after", "value": {"cut": pair, "heads": on}}:
-            changes.save(changes.click_line(look, current, pair, on))
-        case {"part": "edges", "value": pair}:
-            changes.save(changes.click_edge(look, current, pair, all_heads()))
-        case {"part": "changes", "value": value}:
-            choose.click(current, value)
-        case {"part": "dials", "value": [number, value]}:
-            choose.turn(look, current, number, value)
+    click, current = choice(KEY), list(settings.changes)
+    match click:
+        case {"part": "changes", "value": "undo"}:
+            changes.undo()
+        case _ if (after := changes.after_click(look, current, click, changes.other_text(), all_heads())) is not None:
+            changes.save(after)
 
 
 def effects(look: Look, position: int | None) -> np.ndarray | None:
@@ -74,12 +68,14 @@ def lines(look: Look, position: int | None) -> np.ndarray | None:
     return jobs.result(("change-lines", *subject), work, "Cutting one line after the other")
 
 
-def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
+def panel(look: Look, above: DeltaGenerator) -> tuple[Sequence[Picture], Live | None]:
+    """Draw the experiment; return its pictures, and what the line needs unless every part or every line is tried."""
     look, current = replace(look, options={}), changes.load()  # of every token: nothing is hidden or joined here
     position = figures.predicted_position(look)
     tries_lines = choose.place_switches(HERE, look, position is not None)
     changed = changes.apply(look, current, changes.other_text())
-    mount_all(composed(compose_unfit, look, changed))
+    unfit = composed(compose_unfit, look, changed)
+    mount_all(unfit)
     part_effects = ranking = line_effects = None
     with picture("The effect of each part"):
         part_effects = effects(look, position)
@@ -89,4 +85,8 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
         line_effects = lines(look, position) if tries_lines else None
     settings = Settings(tuple(current), bool(page_state.CHANGES_BEFORE.get()), tries_lines, all_heads())
     board = composed(compose, look, settings, Switched(changed, part_effects, ranking, line_effects))
-    return mount_all(board, {KEY: partial(react, look, settings)})
+    pictures = mount_all(board, {KEY: partial(react, look, settings)})
+    if tries_lines or page_state.TRY_ALL.get():
+        return pictures, None
+    values = values_of(settings, changes.other_text())
+    return pictures, Live(compose_from, join(unfit, board), values, changer=after_click, parts=PARTS)

@@ -51,7 +51,7 @@ def flow(request: Request, size: np.ndarray) -> np.ndarray | str | None:
             1,
             lambda count: labels.get(count, f"the nearest {count} tokens"),
             key=page_state.FLOW_WINDOW.name,
-            help=f"Between all {tokens:,} tokens there are {pipe_count:,} pipes, which are looked at once a token.",
+            help=f"Between all {tokens:,} tokens there are {pipe_count:,} pipes, and each is looked at once for every token.",
         )
         most = chosen or None
     key = ("max-flow", *request.key, most)

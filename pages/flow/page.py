@@ -45,7 +45,7 @@ def controls() -> Settings:
             0.0,
             0.95,
             0.05,
-            help="In rollout and flow, this share of the keys that a query sees counts as 0, the weakest ones.",
+            help="In rollout and flow, this share of the keys that a query sees, the weakest ones, counts as 0.",
         )
         residual = slider(
             page_state.RESIDUAL,

@@ -72,7 +72,7 @@ CONTROLS = {
         0.01,
         "expert",
         SAMPLING,
-        "Tokens stay that have at least this share of the likeliest one’s probability.",
+        "Only tokens with at least this share of the likeliest token’s probability stay.",
     ),
     "typical": Control(
         "Typical",
@@ -83,9 +83,9 @@ CONTROLS = {
         0.05,
         "expert",
         SAMPLING,
-        "Tokens stay whose surprise is nearest to the expected one, as many as it takes to have this share together.",
+        "The tokens whose surprise is nearest to the expected surprise stay, as many as it takes to have this share together.",
     ),
-    "beams": Control("Beams", "", 1, 64, 4, 1, "intermediate", BEAM, "So many beginnings are gone on from.", False),
+    "beams": Control("Beams", "", 1, 64, 4, 1, "intermediate", BEAM, "The search continues this many beginnings.", False),
     "length-penalty": Control(
         "Length penalty",
         "",
@@ -107,7 +107,7 @@ CONTROLS = {
         0.05,
         "intermediate",
         ALL,
-        "Logits above 0 of all that was read or said are divided by this, those below are multiplied.",
+        "For tokens that were read or said, logits above 0 are divided by this, and those below 0 are multiplied by it.",
     ),
     "no-repeat": Control(
         "No run of so many again",
@@ -118,7 +118,7 @@ CONTROLS = {
         1,
         "expert",
         ALL,
-        "What would say a run of so many tokens again is struck out (0: off).",
+        "A token that would repeat a run of this many tokens is struck out (0: off).",
         False,
     ),
     "seed": Control(
@@ -192,7 +192,7 @@ def chat(look: Look) -> bool:
     try:
         return on and bool(look.model.as_chat(look.trace.text))
     except ValueError as error:
-        st.warning(f"{plain(str(error))} It is read as it is meanwhile.", icon=":material/report:")
+        st.warning(f"{plain(str(error))} Meanwhile, your text is read as it is.", icon=":material/report:")
         return False
 
 

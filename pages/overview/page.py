@@ -18,7 +18,7 @@ def draw(look: Look) -> Live:
     mount(board, KEY, lambda: react(look))
     take_away(KEY, lambda: board.pictures)
     write_beside(board)
-    return Live(compose_from, board, {}, picked, PARTS)
+    return Live(compose_from, board, {}, picked, parts=PARTS)
 
 
 heads.side_bar(picker.in_use())

@@ -27,7 +27,7 @@ def picked(look: Look, click: object) -> Choice | None:
 
 
 def token(look: Look, position: int) -> Choice:
-    """Return what a click on a token chooses: once more lets it go, and then, as for the newest one, that is shown."""
+    """Return what a click on a token chooses: None, so that the newest is shown, for the chosen token and for the newest."""
     if not 0 <= position < len(look.trace.read):
         return {}
     return {"token": None if position in (look.chosen_token, look.newest) else position}

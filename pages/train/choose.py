@@ -101,7 +101,7 @@ def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
     if wanted.steps / wanted.every > MOST_SNAPSHOTS:
         raise ValueError(
             f"{wanted.steps} steps with a snapshot every {wanted.every} make more than {MOST_SNAPSHOTS} snapshots. "
-            f"Take one every {-(-wanted.steps // MOST_SNAPSHOTS)} steps or more."
+            f"Take one every {-(-wanted.steps // MOST_SNAPSHOTS)} steps, or less often."
         )
     return chosen, TransformerConfig(**DEFAULTS | sizes), wanted
 

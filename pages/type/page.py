@@ -46,7 +46,7 @@ def draw(look: Look) -> Live:
     board = composed(compose, look, settings)
     mount(board, "board", lambda: react(look))
     take_away("board", lambda: board.pictures)
-    return Live(compose_from, board, asdict(settings), picked, PARTS)
+    return Live(compose_from, board, asdict(settings), picked, parts=PARTS)
 
 
 def beneath() -> None:

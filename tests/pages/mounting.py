@@ -6,7 +6,8 @@ import json
 import struct
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import pytest
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -46,7 +47,7 @@ def assert_answered(app: AppTest, traces: list[Trace], *keys: str) -> None:
     text, target = page["texts"]
     asked = {name: page[name] for name in ("run", "page", "model", "choices", "values")}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loaded, "read", lambda *given: traces[-1])
+        patch.setattr(loaded, "read", partial(last_reading, traces))
         message = json.dumps({"number": 1, "text": text, "target": target} | asked)
         answer = on_a_plain_thread(lambda: answers.answer(message, visit))
     assert isinstance(answer, bytes), answer
@@ -54,6 +55,11 @@ def assert_answered(app: AppTest, traces: list[Trace], *keys: str) -> None:
     header, start = json.loads(answer[4 : 4 + length]), -(-(4 + length) // 8) * 8
     boards = {key: answer[start + place["start"] : start + place["end"]] for key, place in header["boards"].items()}
     assert boards.keys() == {*keys} and {*boards.values()} <= {*mounted(app)}
+
+
+def last_reading(traces: list[Trace], *given: Any) -> Trace:
+    """The last of these traces that was read with edits, or without."""
+    return next(trace for trace in reversed(traces) if bool(trace.edits) == bool(given[3:] and given[3]))
 
 
 def figure_data(figure: str | bytes) -> dict[str, dict]:

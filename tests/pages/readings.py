@@ -81,7 +81,7 @@ def statistics(seen: Look) -> tuple[LayersSettings, Reading]:
 
 def predictions(seen: Look) -> tuple[LayersSettings, Reading]:
     places = seen.model.places(seen.trace) if seen.model.info.kind == "encoder" else range(len(seen.trace.read))
-    translate = translator(seen.model)
+    translate = None if seen.beginner else translator(seen.model)
     through = lens(seen.trace, list(places), TOP, translate)
     return LayersSettings(), Predictions(tuple(places), through, translate is not None)
 

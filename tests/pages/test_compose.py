@@ -235,6 +235,8 @@ def test_change_composes_what_a_run_mounts(folders, traces, kind, level, experim
     except ValueError as sentence:
         settings, reading = ChangeSettings(), Refused(str(sentence))
     board = assert_mounted(app, lambda: compose_change(seen, settings, reading))
+    if experiment == "Switch off":
+        assert_answered(app, traces, *board.data)
     refused = {("encoder", "What wrote it"), ("encoder-decoder", "Circuit")}
     assert bool(board.data) == bool(board.pictures) == ((kind, experiment) not in refused)
 

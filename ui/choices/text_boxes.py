@@ -91,7 +91,7 @@ FIRST = {  # that nobody typed
     EXAMPLES["sorter"][0],
 }
 LONGEST = 100_000  # characters that a box holds: about fifty for each token that is read of a text
-GO_ON = "The model continues this answer, each time with the token that it holds most likely, until it ends the answer itself."
+GO_ON = "The model continues this answer, each time with the token that it finds most likely, until it ends the answer itself."
 CUT_BEFORE = (
     219_999  # 16-bit units: a text of so many has perhaps been cut in the browser already (see `cutLongTexts` in document.js)
 )
@@ -220,7 +220,7 @@ def say_what_is_left_out(key: Key[str], text: str) -> None:
     if len(text) > state.LINKED:
         sentences.append(
             f"A link carries at most {state.LINKED:,} characters, so this text is not in the address: "
-            "to hand it on, send the text beside the link."
+            "to share it, send the text together with the link."
         )
     if sentences:
         st.info(" ".join(sentences), icon=":material/content_cut:")
@@ -331,7 +331,7 @@ def go_on(info: ModelInfo) -> None:
     before = second_text()
     longer = loaded.go_on(info.name, state.box_text(state.TEXT).replace(BREAK, "\n"), before)
     if longer == before:
-        st.toast("The model holds it most likely that the answer ends here.", icon=":material/stop_circle:")
+        st.toast("The model finds it most likely that the answer ends here.", icon=":material/stop_circle:")
     else:
         state.SAID.set(longer)
         change(state.TARGET, longer)

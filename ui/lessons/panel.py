@@ -68,7 +68,7 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
         return
     st.markdown(f"#### {plain(step.title)}\n\n{keep_percents_together(step.words)}")
     if page != step.page:
-        st.caption("This is another page than that of the step. Look around as long as you like.")
+        st.caption("This is not the page of the step. Look around as long as you like.")
         st.button(
             "Show this step again", key="lesson-again", icon=":material/undo:", on_click=course.begin, args=(lesson, number)
         )

@@ -32,12 +32,12 @@ def answer(message: str, visit: Visit) -> bytes | str:
             raise RequestError("This line answers for the page that its visitor has open, with the model of that page.")
         with visitors.acting_for(visit.session), turn(), press(request.page):
             look, choices = look_at(request, visit)
-            picks = {} if request.click is None else picks_of(request, visit, look)
+            picks, changes = ({}, {}) if request.click is None else changes_of(request, visit, look)
             if picks:
                 look = look_of(look.model, look.trace, second_of(request, look.model.info), replace(choices, **picks))
-            board = visit.composer(look, request.values)
+            board = visit.composer(look, {**request.values, **changes})
             check_frame(board.frame, visit)
-            return packed(request, board.contents, picks)
+            return packed(request, board.contents, picks, changes)
     except ValueError as error:
         return json.dumps({"number": getattr(error, "number", 0) or number, "wrong": str(error)})
     except Exception as error:
@@ -61,12 +61,14 @@ def look_at(request: Request, visit: Visit) -> tuple[Look, Choices]:
     return look, choices
 
 
-def picks_of(request: Request, visit: Visit, look: Look) -> dict[str, Any]:
-    """Return what a click on the board chooses. Errors: ValueError, a sentence, for a click that does something else."""
+def changes_of(request: Request, visit: Visit, look: Look) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a click on the board changes of the choices that all pages share, and of the page's own. Errors: ValueError, a
+    sentence, for a click that does something else."""
     picks = visit.picker(look, request.click) if visit.picker else None
-    if picks is None:
+    changes = visit.changer(look, request.click, request.values) if visit.changer else None
+    if picks is None and changes is None:
         raise RequestError("A click that changes more than the picture is one for a run of the page.")
-    return dict(picks)
+    return dict(picks or {}), dict(changes or {})
 
 
 def second_of(request: Request, info: ModelInfo) -> str:
@@ -75,14 +77,14 @@ def second_of(request: Request, info: ModelInfo) -> str:
 
 
 def check_frame(frame: object, visit: Visit) -> None:
-    """Errors: ValueError, a sentence, where a page has other sentences or views around a board than those on screen. frame: of
+    """Check that the sentences and views around a board are those on screen. Errors: ValueError, a sentence. frame: of
     the board (`ui.picture.board.Board.frame`)."""
     if frame is None or frame != visit.frame:
         raise RequestError("For this text the page has other sentences or views, which a run of the page places.")
 
 
 def check_head(look: Look) -> None:
-    """Errors: ValueError, a sentence, for a layer or a head that is not there."""
+    """Check that the chosen layer and head exist. Errors: ValueError, a sentence."""
     layer, head = look.picked
     layers, heads = look.attention.layers, max(look.attention.counts)
     if layer is not None and layer >= layers:
@@ -91,14 +93,14 @@ def check_head(look: Look) -> None:
         raise RequestError(f"There is no head {head}: a layer of this model has at most {heads}, counted from 0.")
 
 
-def packed(request: Request, contents: Mapping[str, object], picks: Mapping[str, Any]) -> bytes:
-    """Pack the views of a board, by their keys. kinds: of the views inside each, as in the browser’s node; picks: the choices of
-    a click."""
+def packed(request: Request, contents: Mapping[str, object], picks: Mapping[str, Any], changes: Mapping[str, Any]) -> bytes:
+    """Pack the views of a board, by their keys. kinds: of the views inside each, as in the browser’s node; picks, changes: of a
+    click, as in `changes_of`."""
     places, blocks, offset = {}, list[bytes](), 0
     for key, view in contents.items():
         if isinstance(view, View):
             places[key] = {"kinds": " ".join(view.uses), "start": offset, "end": offset + len(view.data)}
             blocks.append(view.data)
             offset += len(view.data)
-    header = {"number": request.number, "run": request.run, "boards": places, "picks": picks}
+    header = {"number": request.number, "run": request.run, "boards": places, "picks": picks, "values": changes}
     return pack(header, blocks=np.frombuffer(b"".join(blocks), dtype=np.uint8))

@@ -35,13 +35,15 @@ SCRIPT = Path(__file__).with_name("connect.js")
 @dataclass(frozen=True)
 class Live:
     """The parts of a drawn page that the line uses. composer: makes its board from a message (see `Visit`); board: the one that
-    this run has placed; values: the page's own choices, as plain values; picker: gives the choices that a click on the board
-    changes, None for a click that does something else; parts: of the board, in which such clicks are made."""
+    this run has placed; values: the page's own choices, as plain values; picker, changer: give the choices that a click on the
+    board changes, those of all pages and the page's own, None for a click that does something else; parts: of the board, in which
+    such clicks are made."""
 
     composer: Callable[[Look, Mapping[str, Any]], Board]
     board: Board
     values: Mapping[str, Any]
-    picker: Callable[[Look, object], Mapping[str, Any] | None] = lambda look, click: None
+    picker: Callable[[Look, object], Mapping[str, Any] | None] | None = None
+    changer: Callable[[Look, object, Mapping[str, Any]], Mapping[str, Any] | None] | None = None
     parts: tuple[str, ...] = ()
 
 
@@ -99,7 +101,7 @@ def connect(page: str, live: Live | None, whole: bool = True) -> None:
     if has_newest(visit, texts):
         visit.newest = ""
     visit.page, visit.model = (page, picker.in_use()) if answers_here else ("", "")
-    visit.composer, visit.picker, visit.frame = live.composer, live.picker, frame
+    visit.composer, visit.picker, visit.changer, visit.frame = live.composer, live.picker, live.changer, frame
     marked = state.EXPLAINED.get()
     before = None if marked is None else {name: place for name, place in marked.items() if name not in live.board.explained}
     data: dict[str, Any] = {"key": ""}

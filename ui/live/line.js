@@ -111,6 +111,7 @@ class Line {
     if (!this.page || !(isOfClick || (this.typed !== null && sameTexts(texts(), this.typed)))) return;
     if (answer.boards && this.fits(answer.boards)) {
       Object.assign(this.page.choices, answer.picks);
+      Object.assign(this.page.values, answer.values);
       for (const [key, { bytes }] of Object.entries(answer.boards)) this.show(this.mounts.get(key), bytes, true);
     } else if (this.answered === this.asked) this.fail();
     this.mark();

@@ -46,7 +46,8 @@ export interface Answer {
   number: number;
   wrong?: string;
   boards?: Record<string, Board>;
-  picks?: Record<string, unknown>; // what a click has chosen
+  picks?: Record<string, unknown>; // what a click has chosen, for all pages
+  values?: Record<string, unknown>; // and of the page's own choices
   arrays?: { blocks: { offset: number } };
 }
 

@@ -19,12 +19,11 @@ class Visit:
 
     key: the proof, which only that page gets. page, model: those of the last run; "" while no line answers there. composer: makes
     the board of that page from a `Look` and the page's own choices, and raises ValueError, a sentence, for one that is not
-    allowed. picker: gives what a click on that board chooses, None for a click that does something else. frame: of the board that
-    this run has placed (`Board.frame`). run: the number of that run. lines: how many are open. lost: the number of the run whose
-    kept token the line has let go, because a text was too short for it; -1 for none. newest: the last message on the line, until
-    a run has its texts; "" for none. boxes: the keys of the text boxes that runs have placed, by their names. sent: what these
-    have sent for a run, by their names, until a run has it; brought: what of that the visitor brings along from a page that was
-    left.
+    allowed. picker, changer: as in `ui.live.connect.Live`. frame: of the board that this run has placed (`Board.frame`). run:
+    the number of that run. lines: how many are open. lost: the number of the run whose kept token the line has let go,
+    because a text was too short for it; -1 for none. newest: the last message on the line, until a run has its texts; "" for
+    none. boxes: the keys of the text boxes that runs have placed, by their names. sent: what these have sent for a run, by
+    their names, until a run has it; brought: what of that the visitor brings along from a page that was left.
     """
 
     session: str
@@ -33,6 +32,7 @@ class Visit:
     model: str = ""
     composer: Callable[..., Any] | None = None
     picker: Callable[..., Any] | None = None
+    changer: Callable[..., Any] | None = None
     frame: object = None
     run: int = 0
     lines: int = 0

@@ -100,7 +100,7 @@ def check_hub(name: str) -> None:
         raise ModelError(
             "This server downloads only the models of its gallery. Choose one of those, or one of the models listed."
         )
-    raise ModelError("This server downloads no models, and this one is not on it. Choose one of the models listed.")
+    raise ModelError("This server downloads no models, and it does not have this one. Choose one of the models listed.")
 
 
 CLASS = 10  # times as many models as one visitor has had, all those of a network may have had: a class may share one

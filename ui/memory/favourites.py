@@ -1,4 +1,4 @@
-"""Scores each head by its attention to the previous token, once a model, and picks the head that a page shows first."""
+"""Scores each head by its attention to the previous token, once per model, and picks the head that a page shows first."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Jobs:
         near, every = self._turns.count(network)
         if near >= OF_NETWORK or every >= IN_ALL:
             where = "for your network" if near >= OF_NETWORK else "on this server"
-            raise TooMuch(f"As many long calculations wait {where} as it takes. Try again when some of them have ended.")
+            raise TooMuch(f"No more long calculations can wait {where} now. Try again when some of them have ended.")
         under_way = [job for job in self._jobs.values() if not job.ended.is_set()]
         waits = sum(who in job.lookers and self._looks(who, job.lookers[who]) for job in under_way)
         if waits >= (most := limits.most(limits.JOBS)):

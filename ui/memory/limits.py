@@ -30,7 +30,7 @@ def is_public(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def most(name: str, environment: Mapping[str, str] = os.environ) -> float:
-    """Return a limit: its setting, else the default of a public host, else infinity. The setting 0 means no limit."""
+    """Return a limit: its setting, else a public host's default, else infinity. 0 allows nothing, but for `TEXT`."""
     setting = environment.get(name, "").strip()
     if setting.isascii() and setting.isdecimal():
         return int(setting)

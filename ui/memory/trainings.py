@@ -39,8 +39,8 @@ WRITTEN, WRITTEN_OF_NETWORK = Bound(600, 400 * 10**6), Bound(400, 200 * 10**6)
 LEAVES = {"running": None, "paused": 1}  # of those that have ended the oldest leaves first
 REMEMBERED = 1000  # trainings that have left, until their visitors have been told
 
-FULL = "As many trainings run on this server as it takes at a time. Try again in a few minutes."
-FULL_NETWORK = "As many trainings run for your network as this server takes from there at a time. Try again in a few minutes."
+FULL = "This server already runs as many trainings as it allows at a time. Try again in a few minutes."
+FULL_NETWORK = "Your network already runs as many trainings as this server allows at a time. Try again in a few minutes."
 LEFT = (
     "This server needed the place of your training “{task}” ({state}, {steps} step{s}) for somebody else’s. Train it again, and "
     "take the model away as soon as it is trained."

@@ -28,7 +28,7 @@ class Home:
         return max(1, len(self.values))
 
     def of(self, code: str) -> int:
-        """Return the number of the process that has the room of this code; None if there is none."""
+        """Return the number of the process that has the room of this code, whether or not there is such a room."""
         return crc32(code.encode()) % len(self.values) if self.values else self.here
 
     def has(self, code: str) -> bool:

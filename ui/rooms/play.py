@@ -31,7 +31,7 @@ def current() -> Entry | None:
 
 
 def row(room: Room, page: str) -> None:
-    """Draw, beside the strip of the room, what who leads does with the playlist: add what they see, go on, and ask."""
+    """Draw, beside the strip of the room, what the leader can do with the playlist: add what they see, go on, and ask."""
     at, count = state.PLAYLIST_AT.get(), len(entries())
     with st.container(horizontal=True, gap="small", key="room-playlist"):
         st.button(
@@ -156,7 +156,7 @@ def own_answer(room: Room, what: str) -> str:
 
 
 def open_file(text: object) -> None:
-    """Have the playlist of a file in the place of this one; what is wrong with it is said, and then nothing changes."""
+    """Replace this playlist with that of a file. If the file is wrong, say why and change nothing."""
     try:
         opened = playlist.read(text)
     except PlaylistError as error:

@@ -200,7 +200,7 @@ def point(room: Room, who: str, at: Any) -> None:
 
 
 def open_part(room: Room, who: str, part: Any) -> None:
-    """Take which part of the page a browser has opened or closed; what is none is passed over."""
+    """Note which folded part of the page a browser has opened or closed; ignore anything else."""
     match part:
         case [str(name), bool(is_open)] if len(name) <= NAMED:
             room.open_part(who, name, is_open)

@@ -37,7 +37,7 @@ PARTS = 40  # folded parts of a page of which it is known whether they are open
 NOWHERE = ("", -1)  # what is pointed at where nothing is
 HIDDEN = "hidden"  # among what is fixed: pages that are not in the menu of the class
 
-NONE = "There is no room {code}. It has ended, or its code is another one."
+NONE = "There is no room {code}. It has ended, or the code is wrong."
 ENDED = "The room {code} has ended."
 DROPPED = "Nobody was in room {code}, and this server needed its place. It opens again when its teacher comes back."
 BACK = "Nobody was in this room, and the server needed its place. It is open again, without its questions and answers."

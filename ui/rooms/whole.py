@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Whole:
-    """ASGI middleware that turns it into one from its beginning. The strip is in the stage, so it requests a run of the stage
+    """ASGI middleware that turns such a request into a whole run. The strip is in the stage, so it requests a run of the stage
     alone, which is enough for a text; for anything else that run would have to request the page, this one or another: two runs
     for each follower."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 AT_ONCE = 3.0  # seconds' worth of presses that may come in one go: somebody who holds a key sends thirty a second
-TOO_MANY = "As many pages of Headlight are open from your address as this server allows. Close one, and load this page again.\n"
+TOO_MANY = "Your address has as many pages of Headlight open as this server allows. Close one, and load this page again.\n"
 
 pages: Counter[str] = Counter()  # that are open, by network
 

@@ -1,7 +1,7 @@
 """Shortens Streamlit's lookups in its session and its settings, which every run makes.
 
 Problem: each text box, menu and slider copies all hundred values of the session to see whether its own is None; each look at a
-component's state creates a new class; and each setting is behind a lock, for which all runs of a class wait, fifty times each.
+component's state creates a new Python class; each setting is behind a lock, for which all visitors' runs wait, fifty times each.
 Gain: less processor time for each key press; `benchmarks.replacements`, "widget_values", "component_values", "settings". Needless
 when Streamlit asks for single values itself. No upstream issue is known.
 """

@@ -1,4 +1,4 @@
-"""Builds the theme, which the first message of every run contains, once a server.
+"""Builds the theme once per server; the first message of every run contains it.
 
 Problem: Streamlit reads six sections of its settings for each run, on the one thread that sends to all visitors.
 Gain: that thread has more time to send; `benchmarks.replacements`, "theme".

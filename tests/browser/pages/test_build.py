@@ -75,5 +75,7 @@ def test_the_names_of_curves_stand_below_the_name_of_the_axis(open_page):
     expect(name).to_be_visible(timeout=WAIT)
     curves = page.locator(".st-key-crossing .legend .scrollbox")
     expect(curves).to_be_visible()
-    above, below = name.bounding_box(), curves.bounding_box()
-    assert above["y"] + above["height"] <= below["y"]
+    page.wait_for_function(  # both at one moment: the table above them comes later, and moves them
+        """() => document.querySelector('.st-key-crossing .xtitle').getBoundingClientRect().bottom
+            <= document.querySelector('.st-key-crossing .legend .scrollbox').getBoundingClientRect().top"""
+    )

@@ -194,6 +194,7 @@ PAGES = {
     "/attention?level=intermediate&view=Head&text=Once": ".hl-head-view canvas",
     "/layers?level=intermediate&part=Lens&text=Once": "[data-part=lens] .box",
     "/inside?level=intermediate&stage=weights&text=Once": "[data-part=matrix] .box",
+    "/change?level=intermediate&changes=h2.3,f4&text=Once": "[data-part=parts] .box",
 }
 DRAWN = """() => ({
     boards: [...headlightLine.mounts].map(([key, { drawn }]) => [key, drawn.length, new TextDecoder().decode(drawn)]),
@@ -249,7 +250,7 @@ def test_words_of_an_older_text_are_out_of_sight_until_a_run_has_the_newer_one(o
     page, _ = open_watched(f"{path}text=I+am", drawn=drawn)
     begin(page)
     page.keyboard.type(" so", delay=30)
-    page.wait_for_function("() => headlightLine.typed === null && headlightLine.page.texts[0] === 'I am so'")
+    page.wait_for_function("() => headlightLine.typed === null && headlightLine.page?.texts[0] === 'I am so'")
     page.get_by_role("button", name="Take it away").click()
     expect(page.locator(words).first).to_be_visible()
     box(page).evaluate("node => node.focus()")  # as by the keyboard: a press would close the panel

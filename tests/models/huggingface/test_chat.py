@@ -130,8 +130,8 @@ def test_what_is_opened_elsewhere_is_read_as_the_same_tokens():
     [
         ("{{ raise_exception('No chat today') }}", "cannot be used: .*No chat today"),
         ("{{ messages[0]['content'] | upper }}", "changes the text"),
-        ("{% for m in messages %}{{ m['content'] }}{{ m['content'] }}{% endfor %}", "does not say the text once"),
-        ("Hello", "does not say the text once"),
+        ("{% for m in messages %}{{ m['content'] }}{{ m['content'] }}{% endfor %}", "does not contain the text exactly once"),
+        ("Hello", "does not contain the text exactly once"),
         ("{{ no end", "cannot be used"),
     ],
 )

@@ -140,7 +140,7 @@ def test_a_model_that_is_elsewhere_alone_says_what_it_cannot_do(port):
         lambda: far.value_weights("self", 0),
         lambda: trace.parts,
     ):
-        with pytest.raises(ModelError, match="is read by other machines"):
+        with pytest.raises(ModelError, match="runs on other machines"):
             ask()
     assert logit_lens(far, trace).equals(logit_lens(model("GPT-2"), model("GPT-2").trace(TEXT)))
     assert far.spell([5, 6]) == model("GPT-2").spell([5, 6])

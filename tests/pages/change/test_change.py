@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from analysis.edit_numbers import fill
 from analysis.effects import divergence, skip_effects
 from models.edits import Cut, Edit, Head, Row, Skip
 from models.errors import Cancelled
-from pages.change import baseline, changed_text, changes, choose, figures, recipes
+from pages.change import baseline, changed_text, changes, figures, live, recipes
+from pages.change import switching as experiment
 from pages.change.boards import switching
 from pages.change.compose import HERE
 from pages.change.settings import Settings
@@ -209,13 +211,52 @@ def test_it_says_what_to_press_with_changes_too_so_that_the_board_below_stays_wh
 
 
 def test_a_step_back_one_change_taken_back_and_all_as_it_was(look):
-    with session(changes="h2.3,f4") as held:
+    clicked = SimpleNamespace()
+    with session(change=clicked, changes="h2.3,f4") as held:
         for value, then in ((0, "f4"), ("reset", ""), ("undo", "f4"), ("undo", "h2.3,f4")):
-            choose.click(changes.load(), value)
+            clicked.chosen = {"part": "changes", "value": value}
+            experiment.react(look, Settings(tuple(changes.load())))
             assert held["changes"] == then
         assert not held["changes-before"]
-        choose.turn(look, changes.load(), 0, 1.5)
+        clicked.chosen = {"part": "dials", "value": [0, 1.5]}
+        experiment.react(look, Settings(tuple(changes.load())))
         assert held["changes"] == "h2.3,f4,s3.1~1.5"
+
+
+CLICKS = [
+    {"part": "parts", "value": [2, 3]},
+    {"part": "parts", "value": [4, 8]},
+    {"part": "after", "value": {"cut": [3, 1], "heads": [0, 2]}},
+    {"part": "changes", "value": 0},
+    {"part": "changes", "value": "reset"},
+    {"part": "dials", "value": [1, 2.5]},
+]
+
+
+@pytest.mark.parametrize("click", CLICKS)
+def test_a_click_changes_on_the_line_what_its_run_then_changes(look, click):
+    before = Settings(("h0.1",))
+    with session(change=SimpleNamespace(chosen=click), changes="h0.1") as held:
+        experiment.react(look, before)
+        after = live.after_click(look, click, live.values_of(before, ""))
+        assert after == {"changes": [text for text in held["changes"].split(",") if text], "undo": bool(held["changes-before"])}
+
+
+@pytest.mark.parametrize(
+    "click",
+    [
+        {"part": "changes", "value": "undo"},
+        {"part": "parts", "value": [0, 10]},
+        {"part": "parts", "value": [0, -1]},
+        {"part": "parts", "value": "h2.3"},
+        {"part": "dials", "value": [2, 1.0]},
+        {"part": "after", "value": {"cut": [1], "heads": [0]}},
+        {"part": "bars", "value": {"id": 3}},
+        None,
+    ],
+)
+def test_a_click_that_makes_no_change_of_the_board_is_none_on_the_line(look, click):
+    assert live.after_click(look, click, live.values_of(Settings(("h0.1",)), "")) is None
 
 
 def test_what_is_nonsense_in_a_link_is_told_of_and_the_rest_is_changed():

@@ -101,7 +101,7 @@ def test_a_text_of_any_length_is_cut_to_what_the_box_holds_and_that_is_said(monk
     assert [element.value for element in app.info] == [
         f"The box holds at most 100,000 characters, so the first {len(text) - LONGEST:,} of your text are left out. "
         "A link carries at most 6,000 characters, so this text is not in the address: "
-        "to hand it on, send the text beside the link."
+        "to share it, send the text together with the link."
     ]
     app.text_input(key="text").set_value("x" * 220_000).run()  # the most that a browser passes on, of a text of any length
     assert app.info[0].value.startswith("The box holds at most 100,000 characters, so all but the last 100,000 of your text are")

@@ -73,14 +73,14 @@ def test_a_link_with_a_lesson_alone_opens_its_step_with_all_that_it_sets():
 def test_a_link_with_more_opens_what_it_says():
     app = open_link("type", "lesson=mine&step=2&text=A+dog")
     assert "# Type" in words_on(app) and app.session_state["text"] == "A dog"
-    assert "This is another page than that of the step" in words_on(app)
+    assert "This is not the page of the step" in words_on(app)
     press(app, "lesson-again")
     assert "# Attention" in words_on(app) and app.session_state["text"] == "The cat sat"
 
 
 def test_another_text_on_the_step_s_own_page_is_no_leaving_and_can_be_taken_back():
     app = open_link("type", "lesson=mine&step=1&text=A+dog")
-    assert "This is another page than that of the step" not in words_on(app)
+    assert "This is not the page of the step" not in words_on(app)
     press(app, "lesson-again")
     assert app.session_state["text"] == "The cat sat" and not [button for button in app.button if button.key == "lesson-again"]
 

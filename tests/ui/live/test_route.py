@@ -20,6 +20,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from pages.type.picking import picked
 from pages.type.settings import compose_from
+from tests.pages.opening import header_of
 from tests.serving import ROOT
 from ui import state
 from ui.live import answers, route, routes, visits
@@ -28,6 +29,7 @@ from ui.live.visits import Visit
 from ui.look import Choices, Look, look_of
 from ui.memory import loaded, visitors
 from ui.picture.board import Board, Note
+from viz import token_chips
 
 TEXT, FIRST = "The cat sat on the", Choices()
 FRAME = ((("board", None),), ())  # the page has nothing but its board
@@ -183,6 +185,14 @@ def test_a_click_that_chooses_a_token_or_a_head_is_answered_with_that_board(visi
         chosen = replace(choices, **picks)
         again = answers.answer(message(2, TEXT, chosen, click={"part": "chips", "value": 3}), visit)
         assert board(again)[1] == composed(TEXT, replace(chosen, token=None if picks["token"] == 3 else 3))
+
+
+def test_a_click_that_changes_what_only_this_page_has_is_answered_with_that_board(visit):
+    visit.changer = lambda look, click, values: {"count": values["count"] + 1} if click == "more" else None
+    visit.composer = lambda look, values: Board({"board": token_chips(look.trace.tokens[: values["count"]])})
+    header = header_of(answers.answer(message(1, TEXT, values={"count": 2}, click="more"), visit))
+    assert (header["picks"], header["values"]) == ({}, {"count": 3})
+    assert header_of(answers.answer(message(2, TEXT, values={"count": 2}), visit))["values"] == {}
 
 
 @pytest.mark.parametrize("click", [5, "chips", {"part": "bars", "value": {"id": 5}}, {"part": "chips", "value": "3"}, {}])

@@ -35,7 +35,7 @@ def test_of_a_classifier_it_is_the_head_that_looks_most_at_one_token_where_the_l
 
 @pytest.mark.parametrize(
     ("name", "purpose"),
-    [("writer", "what the model expects next"), ("filler", "guesses for the gap"), ("sorter", "what the model says of it")],
+    [("writer", "what the model expects next"), ("filler", "guesses for the gap"), ("sorter", "what the model says about it")],
 )
 def test_the_heading_of_page_type_says_what_the_model_does(name, purpose):
     assert purpose in read(open_link("type", f"model={name}&text=The+cat"))

@@ -104,7 +104,7 @@ def test_what_has_ended_leaves_first_then_what_is_paused_and_whoever_had_it_is_t
             trainings.keep(f"{number}", stored[number])
             stored[number].start()
         visit("late")
-        with pytest.raises(trainings.Full, match="As many trainings run on this server as it takes"):
+        with pytest.raises(trainings.Full, match="This server already runs as many trainings as it allows"):
             trainings.keep("late", training())
         assert trainings.mine() == ("", None) and trainings.running() == 4 and not trainings.notice_of_loss()
         stored[1].pause()
@@ -146,7 +146,7 @@ def test_whoever_invents_cookies_leaves_places_to_others(visit, monkeypatch):
         try:
             trainings.keep(f"{number}", SimpleNamespace(state="running", memory=10**6, task=TASKS["copy"](), step=1))
         except trainings.Full as full:
-            refused += "your network" in str(full)
+            refused += str(full) == trainings.FULL_NETWORK
     assert refused == 3 * trainings.KEPT.count - trainings.KEPT_OF_NETWORK.count
     monkeypatch.setattr(addresses, "mine", lambda: "home")
     visit("honest")

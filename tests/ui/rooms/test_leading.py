@@ -242,7 +242,7 @@ def test_a_room_that_is_opened_on_its_own_page_names_the_model_that_all_may_stay
 def test_a_code_that_does_not_exist_takes_no_seat_and_can_be_left():
     app = open_link("type", f"room={LETTERS[:6]}")
     assert app.session_state["room-seat"] is None
-    assert app.session_state["room-trouble"] == f"There is no room {LETTERS[:6]}. It has ended, or its code is another one."
+    assert app.session_state["room-trouble"] == f"There is no room {LETTERS[:6]}. It has ended, or the code is wrong."
     counted = len(rooms.guesses)
     app.run()
     assert counted == len(rooms.guesses) != 0, "once, and not with each run of a page"

@@ -151,7 +151,7 @@ async def words_on(server: Server, room: str, **query: str) -> dict:
 def test_a_room_that_does_not_exist_is_told_of_and_one_that_was_there_may_come_back(server):
     async def story() -> None:
         ticket = Rooms(SECRET.encode(), 60).ticket(code(3))
-        gone = {"gone": f"There is no room {code(3)}. It has ended, or its code is another one."}
+        gone = {"gone": f"There is no room {code(3)}. It has ended, or the code is wrong."}
         assert await words_on(server, code(3)) == gone | {"again": False}
         assert await words_on(server, code(3), ticket="é") == gone | {"again": False}
         assert await words_on(server, code(3), ticket=ticket) == gone | {"again": True}

@@ -78,7 +78,7 @@ def test_pages_are_as_they_are_without_the_switch():
     """In a new process, as the switch is read once: the first page at a link, with what it reads of session and address."""
     code = (
         f"import os; os.environ[{SWITCH!r}] = '1'\n"
-        "from tests.pages.opening import open_link, said\n"
+        "from tests.pages.opening import open_link\n"
         "for page in ('type', 'attention', 'generate'):\n"
         "    app = open_link(page, 'level=expert&text=The+cat&layer=L1&head=H2')\n"
         "    print(page, len(app.exception), app.session_state['level'], app.session_state['text'], len(app.warning))\n"
