@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -22,15 +23,16 @@ from models.scratch.initialisation import Unfilled
 from models.scratch.model_folder import write_weights
 from models.scratch.transformer import build
 from models.training.corpus import byte_tokenizer
-from models.training.optimisation import IGNORED, DivergedError, adamw, muon_and_adamw, smoothed_loss, update
-from models.training.optimizers import Optimizer
-from models.training.recipe import Schedule
+from models.training.optimisation import IGNORED, DivergedError, decaying, muon_and_adamw, smoothed_loss, update
+from models.training.optimizers import Adam, AdamW, GradientDescent, Optimizer
+from models.training.schedules import SCHEDULES, rate_share
 from models.training.tasks import Task
 from models.training.turns import Turns, stand_back
 
 START = 256  # the token before the text; those below are bytes
 VOCABULARY = 257
-OPTIMIZERS = ("muon", "adamw")
+OPTIMIZERS = ("muon", "adamw", "adam", "sgd")
+DECAYS = {"muon": 0.05, "adamw": 0.1, "adam": 0.0, "sgd": 0.0}  # weight decay where none is chosen
 MATRICES = 20 / 3  # Muon's learning rate as a multiple of AdamW's, as for the models that ship
 PROBES = 64  # examples on which a snapshot counts right answers
 LARGEST = 5_000_000  # parameters
@@ -45,10 +47,11 @@ _turns = Turns(max(1, (os.cpu_count() or 2) - 1), stand_back)  # of all training
 
 @dataclass(frozen=True)
 class Budget:
-    """The length and speed of a training: steps, rows a step, the highest learning rate, steps of warm-up, and most seconds.
+    """The length and recipe of a training: steps, rows a step, the highest learning rate, steps of warm-up, and most seconds.
 
-    rate: AdamW's; with optimizer "muon" (Jordan et al. 2024) the matrices inside the blocks get 20/3 of it from that one.
-    Errors: ValueError for impossible numbers.
+    rate: with optimizer "muon" (Jordan et al. 2024) that of AdamW, and the matrices inside the blocks get 20/3 of it from Muon.
+    schedule: of `schedules`. decay: of the weights, None for the optimizer's usual one (DECAYS). clip: the largest norm of a
+    gradient, 0 for any. smoothing: of the targets, as in `smoothed_loss`. Errors: ValueError for impossible numbers.
     """
 
     steps: int = 400
@@ -59,6 +62,10 @@ class Budget:
     seconds: float = 300.0
     optimizer: str = "muon"
     seed: int = 0
+    schedule: str = "plateau"
+    decay: float | None = None
+    clip: float = 1.0
+    smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("steps", "rows", "warmup", "every"):
@@ -68,6 +75,18 @@ class Budget:
             raise ValueError(f"The learning rate and the seconds must be above 0; they are {self.rate} and {self.seconds}.")
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(f"The optimizer must be one of {', '.join(OPTIMIZERS)}; it is {self.optimizer!r}.")
+        if self.schedule not in SCHEDULES:
+            raise ValueError(f"The schedule must be one of {', '.join(SCHEDULES)}; it is {self.schedule!r}.")
+        if not (0 <= self.weight_decay < 1 and 0 <= self.clip < math.inf and 0 <= self.smoothing < 1):
+            raise ValueError("Weight decay and label smoothing are from 0 to below 1, and clipping is at a norm from 0 on.")
+
+    @property
+    def weight_decay(self) -> float:
+        return DECAYS[self.optimizer] if self.decay is None else self.decay
+
+    def rate_at(self, step: int) -> float:
+        """Return the learning rate at a step."""
+        return self.rate * rate_share(self.schedule, step, self.steps, self.warmup)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +153,6 @@ class Training:
         self.network = build(config)
         self.parameters = size
         self._optimizers = optimizers(self.network, budget)
-        self.schedule = Schedule(budget.steps, round(0.7 * budget.steps), min(budget.warmup, budget.steps))
         self.curves = Curves()
         self._snapshots: list[Snapshot] = []
         self._first = threading.RLock()  # held while the first one is taken, which whoever watches then asks for
@@ -265,13 +283,13 @@ class Training:
             return self._end("done", f"The time is up, after {self.step} steps in {self.seconds:.0f} seconds.")
         began = time.monotonic()
         ids, known = self.task.batch(self._generator, self.budget.rows)
-        factor = self.schedule.rate(self.step)
+        rate_now = self.budget.rate_at(self.step)
         losses: list[float] = []
         with self._still:
             self.network.train()
-            rates = ((optimizer, rate * factor) for optimizer, rate in self._optimizers)
-            norm = update(self.network, rates, self._losses(ids, known, losses))
-        for name, value in (("loss", sum(losses)), ("rate", self.budget.rate * factor), ("norm", norm)):
+            rates = ((optimizer, factor * rate_now) for optimizer, factor in self._optimizers)
+            norm = update(self.network, rates, self._losses(ids, known, losses), self.budget.clip or math.inf)
+        for name, value in (("loss", sum(losses)), ("rate", rate_now), ("norm", norm)):
             getattr(self.curves, name).append(value)
         self.step += 1
         if self.step % self.budget.every == 0 or self.step == self.budget.steps:
@@ -286,7 +304,7 @@ class Training:
         for first in range(0, len(ids), self._rows):
             part = slice(first, first + self._rows)
             share = float(known[part].sum() / known.sum())
-            loss = smoothed_loss(self.network(inputs(ids[part])), targets[part]) * share
+            loss = smoothed_loss(self.network(inputs(ids[part])), targets[part], self.budget.smoothing) * share
             values.append(loss.item())
             yield loss
 
@@ -340,10 +358,11 @@ class Training:
 
 
 def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[Optimizer, float]]:
-    """Return the optimizers of a budget, each with its highest learning rate."""
-    if budget.optimizer == "adamw":
-        return [(adamw(network), budget.rate)]
-    return list(zip(muon_and_adamw(network), (MATRICES * budget.rate, budget.rate), strict=True))
+    """Return the optimizers of a budget, each with its learning rate as a multiple of the budget's."""
+    if budget.optimizer == "muon":
+        return list(zip(muon_and_adamw(network, budget.weight_decay), (MATRICES, 1.0), strict=True))
+    kinds: dict[str, type[Optimizer]] = {"adamw": AdamW, "adam": Adam, "sgd": GradientDescent}
+    return [(kinds[budget.optimizer](decaying(network, budget.weight_decay)), 1.0)]
 
 
 def activation_bytes(config: TransformerConfig, length: int) -> int:

@@ -38,8 +38,13 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Te
 
 def adamw(model: nn.Module, decay: float = 0.1, betas: tuple[float, float] = (0.9, 0.95)) -> AdamW:
     """Return AdamW for all weights: matrices and embeddings shrink by rate · decay a step, biases and norms do not."""
+    return AdamW(decaying(model, decay), betas)
+
+
+def decaying(model: nn.Module, decay: float) -> list[tuple[Tensor, float]]:
+    """Return the weights that learn, each with its decay: that of biases and norms is 0."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    return AdamW([(parameter, decay if parameter.dim() >= 2 else 0.0) for parameter in parameters], betas)
+    return [(parameter, decay if parameter.dim() >= 2 else 0.0) for parameter in parameters]
 
 
 def muon_and_adamw(model: nn.Module, matrix_decay: float = 0.05) -> tuple[Muon, AdamW]:
@@ -52,7 +57,7 @@ def muon_and_adamw(model: nn.Module, matrix_decay: float = 0.05) -> tuple[Muon, 
 def update(
     model: nn.Module, optimizers: Iterable[tuple[Optimizer, float]], loss: Tensor | Iterable[Tensor], clip: float = 1.0
 ) -> float:
-    """Update the weights by one step down the gradient of a loss, clipped to norm `clip`.
+    """Update the weights by one step down the gradient of a loss, clipped to norm `clip`; math.inf leaves it as it is.
 
     optimizers: each with its learning rate at this step, for different weights of the model. loss: or parts that sum to it, of
     which only one is in memory at a time.

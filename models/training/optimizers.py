@@ -1,4 +1,4 @@
-"""The optimizers, AdamW and Muon, each a step of plain formulas.
+"""The optimizers: gradient descent with momentum, Adam, AdamW and Muon, each a step of plain formulas.
 
 The optimizers of `torch.optim` compute the same, but load torch's compiler when they are created: 800 modules and 100 MB, which
 would hold up everybody else on a server when its first training begins.
@@ -16,6 +16,7 @@ from torch import Tensor
 
 EPSILON = 1e-8  # AdamW's, against division by zero
 MOMENTUM = 0.95  # Muon's
+INERTIA = 0.9  # the momentum of gradient descent
 QUINTIC = (3.4445, -4.7750, 2.0315)  # coefficients of a step towards the nearest orthogonal matrix
 QUINTIC_STEPS = 5
 SHORTEST = 1e-7  # norm of a gradient, against division by zero
@@ -25,6 +26,7 @@ class Optimizer(ABC):
     """Weights, each with the share of it that decays at a learning rate of 1, and what is remembered of each between steps."""
 
     moments = 0  # that are remembered of a weight, each as large as it
+    decays_by_gradient = False  # whether a weight's decay is a part of its gradient, as in an L2 penalty, or apart from it
 
     def __init__(self, weights: Iterable[tuple[Tensor, float]]):
         self.weights = list(weights)
@@ -42,8 +44,12 @@ class Optimizer(ABC):
             if weight.grad is not None:
                 if number not in self.memory:
                     self.memory[number] = self.begin(weight)
-                weight.mul_(1 - rate * decay)
-                self.move(weight, weight.grad, rate, self.memory[number])
+                gradient = weight.grad
+                if decay and self.decays_by_gradient:
+                    gradient = gradient.add(weight, alpha=decay)
+                else:
+                    weight.mul_(1 - rate * decay)
+                self.move(weight, gradient, rate, self.memory[number])
 
     @abstractmethod
     def begin(self, weight: Tensor) -> dict[str, Any]:
@@ -84,6 +90,31 @@ class AdamW(Optimizer):
         square.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
         scale = (square.sqrt() / math.sqrt(1 - b2**steps)).add_(EPSILON)
         weight.addcdiv_(mean, scale, value=-rate / (1 - b1**steps))
+
+
+class Adam(AdamW):
+    """Adam: each weight's mean gradient, divided by the root of its mean square. A decay is a part of the gradient.
+
+    Source: Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", algorithm 1.
+    """
+
+    decays_by_gradient = True
+
+
+class GradientDescent(Optimizer):
+    """Gradient descent with momentum: a step down the sum of all gradients, of which each counts less at every step after it.
+
+    Source: Polyak 1964, in the form of Sutskever et al. 2013, "On the importance of initialization and momentum".
+    """
+
+    moments = 1
+    decays_by_gradient = True
+
+    def begin(self, weight: Tensor) -> dict[str, Any]:
+        return {"momentum_buffer": torch.zeros_like(weight)}
+
+    def move(self, weight: Tensor, gradient: Tensor, rate: float, memory: dict[str, Any]) -> None:
+        weight.add_(memory["momentum_buffer"].mul_(INERTIA).add_(gradient), alpha=-rate)
 
 
 class Muon(Optimizer):

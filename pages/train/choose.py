@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.train import state as page_state
 from ui import state
-from ui.choices.widgets import number, one_of
+from ui.choices.widgets import number, one_of, switch
 
 if TYPE_CHECKING:
     from models.scratch.config import TransformerConfig
@@ -35,12 +35,18 @@ SIZES = {
     "heads": Number("Heads", 1, 16),
     "d_model": Number("Width (d_model)", 8, 512, 8),
     "d_ff": Number("Feed-forward (d_ff)", 8, 2048, 8),
+    "kv_heads": Number("Key heads (0: all)", 0, 16, 1, "Queries share keys and values where there are fewer."),
+    "experts": Number("Experts", 1, 8, 1, "Feed-forwards side by side. Each token goes through two of them."),
+    "window": Number("Window", 1, 64, 1, "How far back a head sees, where the pattern has a window."),
+    "dropout": Number("Dropout", 0.0, 0.9, 0.05, "The share of numbers that each step sets to 0, drawn anew."),
 }
 LEARNING = {
     "steps": Number("Steps", 20, 5000, 20),
     "rate": Number("Learning rate", 0.0, 1000.0, 0.001, "This is the rate of AdamW. Muon uses 20/3 of it."),
     "rows": Number("Examples a step", 1, 256),
     "warmup": Number("Warm-up steps", 1, 1000),
+    "clip": Number("Clip gradients at", 0.0, 100.0, 0.1, "A gradient with a greater norm is shortened to it. 0: never."),
+    "smoothing": Number("Label smoothing", 0.0, 0.9, 0.05, "The share of the target that all tokens get alike."),
     "every": Number("Snapshot every … steps", 1, 500),
     "seconds": Number("Time limit in seconds", 5.0, 600.0, 5.0, "Seconds of computing. Pauses do not count."),
     "seed": Number("Seed", 0, 2**31 - 1),
@@ -50,8 +56,19 @@ LEVELS = {  # what is chosen at each level; the rest is as it is by default
     "intermediate": (("layers", "heads", "d_model"), ("steps", "rate")),
     "expert": (tuple(SIZES), tuple(LEARNING)),
 }
-PARTS = ("positions", "norm", "norm_place", "feedforward")
-PART_NAMES = {"positions": "Positions", "norm": "Norm", "norm_place": "Place of the norm", "feedforward": "Activation"}
+PART_NAMES = {
+    "positions": "Positions",
+    "norm": "Norm",
+    "norm_place": "Place of the norm",
+    "feedforward": "Activation",
+    "initialisation": "Initialisation",
+    "score": "Score",
+    "computed": "Computed",
+    "pattern": "Pattern",
+}
+SWITCHES = {"tied": "Tied unembedding", "qk_norm": "Normalise q and k", "bias": "Biases"}
+USUAL = "usual"  # weight decay of the optimizer
+DECAYS = (USUAL, "0", "0.01", "0.05", "0.1", "0.3")
 MOST_SNAPSHOTS = 100
 
 
@@ -62,8 +79,6 @@ def task(disabled: bool) -> str:
 
 def numbers(disabled: bool) -> tuple[dict, dict]:
     """Return the sizes and parts of the transformer, and the numbers of the budget; only those that this level offers."""
-    from models.training.live import OPTIMIZERS
-
     sizes, learning = LEVELS[state.level()]
     here = [*sizes, *learning]
     for level, (more, numbers) in LEVELS.items():
@@ -72,18 +87,54 @@ def numbers(disabled: bool) -> tuple[dict, dict]:
         here += new
     chosen = _numbers(SIZES, sizes, disabled)
     budget = _numbers(LEARNING, learning, disabled)
+    if state.level() != "beginner":
+        budget |= _recipe(disabled)
     if state.level() == "expert":
-        budget["optimizer"] = _one_of("optimizer", "Optimizer", OPTIMIZERS, disabled)
-        for name in PARTS:
-            chosen[name] = _one_of(name, PART_NAMES[name], allowed(name), disabled)
+        chosen |= _parts(disabled)
     return chosen, budget
+
+
+def _recipe(disabled: bool) -> dict[str, Any]:
+    """Place the menus of the optimizer, its schedule, and for experts its weight decay."""
+    from models.training.live import OPTIMIZERS
+    from models.training.schedules import SCHEDULES
+
+    chosen: dict[str, Any] = {
+        "optimizer": _one_of("optimizer", "Optimizer", OPTIMIZERS, disabled),
+        "schedule": _one_of("schedule", "Schedule", SCHEDULES, disabled),
+    }
+    if state.level() == "expert":
+        decay = _one_of("decay", "Weight decay", DECAYS, disabled)
+        chosen["decay"] = None if decay == USUAL else float(decay)
+    else:
+        state.later("expert", page_state.train_key("decay"))
+    return chosen
+
+
+def _parts(disabled: bool) -> dict[str, Any]:
+    """Place the menus and switches of the parts."""
+    chosen: dict[str, Any] = {name: _one_of(name, title, allowed(name), disabled) for name, title in PART_NAMES.items()}
+    for name, title in SWITCHES.items():
+        key, default = page_state.train_key(name), _default(name)
+        chosen[name] = switch(key, title, default, disabled=disabled)
+        state.keep(key, chosen[name], default)
+    return chosen
 
 
 def allowed(name: str) -> tuple[str, ...]:
     """Return the choices of a part, the default first."""
     from models.scratch import config
 
-    every = {"positions": config.POSITIONS, "norm": config.NORMS, "norm_place": config.PLACES, "feedforward": config.FEEDFORWARDS}
+    every = {
+        "positions": config.POSITIONS,
+        "norm": config.NORMS,
+        "norm_place": config.PLACES,
+        "feedforward": config.FEEDFORWARDS,
+        "initialisation": config.INITIALISATIONS,
+        "score": config.SCORES,
+        "computed": config.COMPUTED,
+        "pattern": config.PATTERNS,
+    }
     default = getattr(config.TransformerConfig, name)
     return (default, *(choice for choice in every[name] if choice != default))
 
@@ -107,13 +158,10 @@ def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
 
 
 def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -> dict:
-    from models.training.live import SIZES as DEFAULTS
-    from models.training.live import Budget
-
     chosen, columns = {}, st.columns(2) if len(names) > 1 else [st.container()]
     for i, name in enumerate(names):
         setting = every[name]
-        default: Any = DEFAULTS.get(name, getattr(Budget, name, None))
+        default = _default(name)
         with columns[i % len(columns)]:
             chosen[name] = number(
                 page_state.train_key(name),
@@ -128,6 +176,15 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
             )
         state.keep(page_state.train_key(name), chosen[name], default)
     return chosen
+
+
+def _default(name: str) -> Any:
+    """Return a size, a part or a number of the budget as it is where nobody chooses it."""
+    from models.scratch.config import TransformerConfig
+    from models.training.live import SIZES as DEFAULTS
+    from models.training.live import Budget
+
+    return DEFAULTS.get(name, getattr(Budget, name, getattr(TransformerConfig, name, None)))
 
 
 def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool) -> str:

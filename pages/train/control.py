@@ -44,6 +44,7 @@ def begin(plan: Plan | None, log: bool) -> None:
 
     name = trainings.new_name()
     page_state.TRAINED_AT.set(None)
+    page_state.COMPARED_AT.set(None)
     try:
         task, config, budget = plan
         training = Training(task, config, budget, watch=new_log(name, task.name)) if log else Training(task, config, budget)
@@ -53,7 +54,26 @@ def begin(plan: Plan | None, log: bool) -> None:
         page_state.TRAIN_STARTED.set(False)
         st.error(plain(str(error)), icon=":material/report:")
         return
+    page_state.ADDING.set(False)
     st.rerun()
+
+
+def add_run(plans: bool, count: int) -> None:
+    """Draw the button that plans another run, or gives that up. plans: whether one is being planned; count: of the runs."""
+    if plans:
+        st.button(
+            "Back to the runs", icon=":material/arrow_back:", key="train-no-run", on_click=page_state.ADDING.set, args=(False,)
+        )
+    else:
+        st.button(
+            "Compare with another run",
+            icon=":material/add:",
+            disabled=count >= trainings.RUNS,
+            key="train-add-run",
+            help=f"Choose one thing differently and start again: up to {trainings.RUNS} runs stand side by side.",
+            on_click=page_state.ADDING.set,
+            args=(True,),
+        )
 
 
 def start(training: Training) -> None:

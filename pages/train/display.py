@@ -20,13 +20,17 @@ from ui.picture.picture import Numbers, Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, show, show_chart
 from ui.words import say
+from viz.figures.training import over_steps
 from viz.numbers import percent
 from viz.views.time_slider import time_slider
 
 if TYPE_CHECKING:
-    from models.training.live import Snapshot, Training
+    import plotly.graph_objects as go
+
+    from models.training.live import Budget, Snapshot, Training
     from pages.train.choose import Plan
 
+DRAWN = 400  # points of a planned curve
 SIMPLE = page_state.CURVES.values[:2]
 Lines = dict[str, tuple[Sequence[float], Sequence[float]]]  # the steps and the values of each
 
@@ -42,6 +46,16 @@ def preview(here: Path, plan: Plan | None) -> None:
     question, answer = task.example(np.random.default_rng(0))
     st.markdown(f"**An example.** {plain(task.says)}")
     st.code(example(task.name, question, answer), language=None)
+    if state.level() != "beginner":
+        say(here, "planned rate")
+        show_chart(planned_rate(plan[2]), "train-planned-rate", config={"displayModeBar": False})
+
+
+def planned_rate(budget: Budget) -> go.Figure:
+    """Draw the learning rate over the steps that a training will take."""
+    steps = sorted({*range(0, budget.steps, max(1, budget.steps // DRAWN)), budget.steps - 1})
+    rates = [budget.rate_at(step) for step in steps]
+    return over_steps({"learning rate": ([step + 1 for step in steps], rates)}, budget.steps, height=180)
 
 
 def example(task: str, question: str, answer: str, guess: bytes = b"") -> str:

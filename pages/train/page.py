@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.train import choose, control, display, use
+from pages.train import choose, compare, control, display, use
 from pages.train import state as page_state
 from ui import shell, state
 from ui.escaping import plain
@@ -25,28 +25,37 @@ EVERY = 1.0  # seconds between two updates of a running training
 
 def draw(look: Look) -> None:
     name, training = trainings.mine()
-    if training is not None:
+    runs = trainings.runs()
+    plans = training is None or (page_state.ADDING.get() and len(runs) < trainings.RUNS)
+    if training is not None and not plans:
         control.start(training)
     # On a phone the picture comes first, but nothing comes before the choices while there is none.
     if training is None and (sentence := trainings.notice_of_loss()):
         st.info(plain(sentence), icon=":material/info:")
     left, right = st.container(key="look" if training else "plan").columns([4, 8], gap="medium")
     with left:
-        task = choose.task(disabled=training is not None)
+        task = choose.task(disabled=not plans)
         say(HERE, f"task {task}")
         first = st.container()  # many choices stand between the task and the end of the page
-        sizes, budget = choose.numbers(disabled=training is not None)
-        if training is None:
+        sizes, budget = choose.numbers(disabled=not plans)
+        plan = None
+        if plans:
             plan, log = plan_or_error(task, sizes, budget, look), control.log_switch()
         with first:
-            if training is None:
+            if plans:
                 control.begin(plan, log)
-            else:
+            if training is not None:
+                control.add_run(plans, len(runs))
+            if training is not None and not plans and len(runs) == 1:
                 say(HERE, "fixed", what=control.describe(training))
                 say(HERE, "what")
     with right:
         if training is None:
             display.preview(HERE, plan)
+            return
+        if len(runs) > 1:
+            is_running = any(run.state == "running" for _, run in runs)
+            st.fragment(compare.watch, run_every=EVERY if is_running else None)(HERE, runs, compare.states(runs))
             return
         st.fragment(watch, run_every=EVERY if training.state == "running" else None)(name, training, training.state)
 

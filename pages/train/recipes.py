@@ -15,9 +15,15 @@ from viz.figures.training import over_steps
 
 
 def curves(*, names: list[str], total: int, at: int, options: dict[str, Any], **points: np.ndarray) -> go.Figure:
-    """Draw lines over the steps of a training. points: for line i its steps, "x0", "x1", …, and its values, "y0", "y1", …"""
+    """Draw lines over the steps of a training. points: for line i its steps, "x0", "x1", …, and its values, "y0", "y1", …; where
+    it stands for several runs, also "low0" and "high0", …, the lowest and the highest."""
     series = {name: (points[f"x{i}"].tolist(), points[f"y{i}"].tolist()) for i, name in enumerate(names)}
-    return over_steps(series, total, at, **options)
+    bands = {
+        name: tuple(points[f"{end}{i}"].tolist() for end in ("x", "low", "high"))
+        for i, name in enumerate(names)
+        if f"low{i}" in points
+    }
+    return over_steps(series, total, at, bands=bands, **options)
 
 
 def thumbnails(*, chosen: tuple[int, int], notes: list[list[str]], simple: bool = False, weights: np.ndarray) -> View:

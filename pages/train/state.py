@@ -9,6 +9,10 @@ from ui.state import Family, Key, link
 TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "Text")
 TRAIN_LOG = link("train-log", default=False)
 CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient")
+COMPARED = link("compared", "Answers", "Loss", "Induction", "Entropy", "Gradient", "Rate")  # of several runs
+ADDING = Key("train-adding", False)  # whether another run is being planned
+RUN_NAMES = Key[dict[str, str]]("train-names", {})  # what visitors call their runs
+COMPARED_AT, RUN_USED = Key[Any]("compared-at", None), Key[Any]("run-used", None)
 TRAIN_STARTED = Key("start-training", False)  # whether “Start” was clicked, until the training has begun
 TRAINED_AT, TRAIN_HEAD = Key[Any]("trained-at", None), Key[Any]("train-head", None)
 
@@ -18,3 +22,8 @@ SETTINGS = Family("train-")  # of a training
 def train_key(name: str) -> Key[Any]:
     """Return the key for a part, a size or a number of the planned training."""
     return SETTINGS.key(name)
+
+
+def run_name_key(name: str) -> Key[str]:
+    """Return the key of the box in which a run is named."""
+    return Key(f"run-name-{name}", "")

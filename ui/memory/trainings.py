@@ -27,6 +27,7 @@ from ui.rooms.home import home
 if TYPE_CHECKING:
     from models.training.live import Training
 
+RUNS = 4  # of a visitor that stand side by side
 EXAMPLES = 5  # that a trained model offers
 NAMED = re.compile(rf"[a-z]+, \d+ steps?({KEY.pattern})?")  # what a trained model is called, with its key or without
 LINKED = 4  # keys that a link may have: of a model, and of those beside it
@@ -138,6 +139,7 @@ def keep(name: str, training: Training) -> None:
     for other, entry in removed.items():
         _let_go(other, entry)
     state.TRAINING.set(name)
+    state.TRAININGS.set((*state.TRAININGS.get(), name))
     state.TRAINING_LEFT.pop()
 
 
@@ -165,6 +167,12 @@ def mine() -> tuple[str, Training | None]:
     return name, entry.training if (entry := _owned.get(name)) else None
 
 
+def runs() -> list[tuple[str, Training]]:
+    """Return the names and trainings of this visitor, the oldest first: of this session and of this browser."""
+    begun, me = state.TRAININGS.get(), browser()
+    return [(name, entry.training) for name, entry in list(_owned.items()) if name in begun or (me and entry.whose == me)]
+
+
 def _hear_what_left(name: str, me: str) -> None:
     """Take over the notice about this visitor's training that the server has dropped."""
     with _lock:
@@ -179,9 +187,12 @@ def notice_of_loss() -> str:
     return state.TRAINING_LEFT.get()
 
 
-def forget() -> None:
-    """Stop and drop this visitor's training."""
-    name = state.TRAINING.pop()
+def forget(name: str = "") -> None:
+    """Stop and drop a training of this visitor. name: "" for the one that is shown."""
+    if name in ("", state.TRAINING.get()):
+        name = state.TRAINING.pop()
+    elif name not in dict(runs()):
+        return
     with _lock:
         entry = _owned.pop(name, None)
     if entry is not None:

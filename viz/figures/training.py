@@ -11,6 +11,7 @@ from viz.figures.style import CLEAR
 from viz.palette import DASHES, HEADS, LINES
 
 _CURSOR = "rgba(128,136,150,.8)"
+BAND = 0.18  # opacity of the range between runs
 BEGINS = "It has just begun: the lines grow with each step."
 
 
@@ -19,6 +20,7 @@ def over_steps(
     steps: int,
     at: int | None = None,
     *,
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float]]] | None = None,
     up: str = "",
     shares: bool = False,
     log: bool = False,
@@ -26,7 +28,8 @@ def over_steps(
 ) -> go.Figure:
     """Draw lines over the steps of a training, each a name and its (steps, values); at: the step that a thin line marks.
 
-    steps: of the whole training, so that the axis does not grow while it runs. shares: whether values are shares of one, drawn in
+    bands: behind the line of a name, its steps, lowest and highest values. steps: of the whole training, so that the axis does
+    not grow while it runs. shares: whether values are shares of one, drawn in
     per cent; log: whether the scale is logarithmic, by powers of ten. NaN is left out.
     """
     figure = go.Figure()
@@ -35,8 +38,13 @@ def over_steps(
         if len(x) != len(y):
             raise ValueError(f"{name}: {len(x)} steps have {len(y)} values.")
         line = {"color": colours[number % len(colours)], "dash": DASHES[number % len(DASHES)], "width": 2}
-        scaled = (100 if shares else 1) * np.asarray(y, dtype=np.float64)
-        unit = " %" if shares else ""
+        scale, unit = (100, " %") if shares else (1, "")
+        scaled = scale * np.asarray(y, dtype=np.float64)
+        if bands and name in bands:
+            across, low, high = bands[name]
+            edges = scale * np.concatenate([np.asarray(high, dtype=np.float64), np.asarray(low, dtype=np.float64)[::-1]])
+            area = {"fill": "toself", "fillcolor": line["color"], "opacity": BAND, "line": {"width": 0}}
+            figure.add_scatter(x=[*across, *reversed(across)], y=edges, mode="lines", hoverinfo="skip", showlegend=False, **area)
         hover = f"{name}: %{{y:.3g}}{unit} at step %{{x}}<extra></extra>"
         figure.add_scatter(x=list(x), y=scaled, name=name, mode="lines", line=line, hovertemplate=hover)
     if at is not None:

@@ -171,3 +171,25 @@ def test_a_link_without_a_text_begins_with_the_models_own(open_page):
     for _ in range(2):  # while the model is loaded, and when it is there
         page = open_page("/?model=translator")
         expect(page.get_by_label("Your text")).to_have_value("The black cat is sleeping under the table.", timeout=WAIT)
+
+
+def test_two_runs_are_compared_and_one_slider_moves_both(open_page):
+    page = open_page(
+        "/train?level=expert&train-task=Copy&train-steps=40&train-every=10&train-rows=4&train-d_model=16&train-d_ff=16"
+    )
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_role("button", name="Compare with another run").click(timeout=WAIT)
+    page.locator(".st-key-train-seed input").fill("5")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Start", exact=True).click()
+    table = page.get_by_test_id("stTable")
+    expect(table).to_contain_text("all runs (2 seeds)", timeout=WAIT)
+    for seed in (0, 5):
+        expect(page.get_by_text(f"seed {seed}, step 40")).to_be_visible(timeout=WAIT)
+    slider = page.locator(".st-key-compared-time").get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("Home")
+    for seed in (0, 5):
+        expect(page.get_by_text(f"seed {seed}, step 0")).to_be_visible(timeout=WAIT)
+    page.get_by_role("button", name="Remove").last.click()
+    expect(page.get_by_role("button", name="Reset")).to_be_visible(timeout=WAIT)

@@ -326,7 +326,13 @@ def test_memory_is_calculated_and_bounded(monkeypatch):
     assert held == pytest.approx(promised, rel=0.1), "what is held between two steps"
     training.stop()
     assert training.memory < promised / 2
-    for wrong, sentence in (({"steps": 0}, "steps"), ({"rate": 0.0}, "learning rate"), ({"optimizer": "sgd"}, "optimizer")):
+    for wrong, sentence in (
+        ({"steps": 0}, "steps"),
+        ({"rate": 0.0}, "learning rate"),
+        ({"optimizer": "lion"}, "optimizer"),
+        ({"schedule": "up"}, "schedule"),
+        ({"decay": 1.0}, "Weight decay"),
+    ):
         with pytest.raises(ValueError, match=sentence):
             Budget(**wrong)
 

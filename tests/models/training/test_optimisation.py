@@ -14,7 +14,7 @@ from torch import nn
 
 from models.scratch.config import KINDS
 from models.training.optimisation import IGNORED, DivergedError, adamw, muon_and_adamw, smoothed_loss, update
-from models.training.optimizers import AdamW, Muon, Optimizer
+from models.training.optimizers import Adam, AdamW, GradientDescent, Muon, Optimizer
 from tests.models.ours import VOCABULARY, answer, small, texts
 
 VARIANTS = [
@@ -84,22 +84,32 @@ def test_a_step_is_that_of_the_paper():
     [
         (lambda weights: AdamW([(weights[0], 0.1), (weights[1], 0.0)]), [("AdamW", 0, {"weight_decay": 0.1}), ("AdamW", 1, {})]),
         (lambda weights: Muon((weight, 0.05) for weight in weights), [("Muon", 0, {}), ("Muon", 1, {})]),
+        (lambda weights: Adam([(weights[0], 0.1), (weights[1], 0.0)]), [("Adam", 0, {"weight_decay": 0.1}), ("Adam", 1, {})]),
+        (
+            lambda weights: GradientDescent([(weights[0], 0.1), (weights[1], 0.0)]),
+            [("SGD", 0, {"weight_decay": 0.1}), ("SGD", 1, {})],
+        ),
     ],
-    ids=["AdamW", "Muon"],
+    ids=["AdamW", "Muon", "Adam", "SGD"],
 )
 def test_steps_are_those_of_torch(ours, theirs):
     """At rates that change, with a weight that has no gradient at some steps, and from a state that was stored by either."""
     generator = torch.Generator().manual_seed(0)
     mine = [torch.randn(4, 7, generator=generator), torch.randn(6, 3, generator=generator)]
     other = [weight.clone() for weight in mine]
-    settings = {"AdamW": {"betas": (0.9, 0.95), "weight_decay": 0.0}, "Muon": {"weight_decay": 0.05}}
+    settings = {
+        "AdamW": {"betas": (0.9, 0.95), "weight_decay": 0.0},
+        "Adam": {"betas": (0.9, 0.95)},
+        "Muon": {"weight_decay": 0.05},
+        "SGD": {"momentum": 0.9},
+    }
     peers = [
         getattr(torch.optim, name)([{"params": [other[number]]}], **settings[name] | choices) for name, number, choices in theirs
     ]
     optimizer = ours(mine)
-    for step in range(6):
+    for step in range(50):
         for number, (weight, peer) in enumerate(zip(mine, other, strict=True)):
-            weight.grad = None if number and step in (0, 3) else torch.randn(weight.shape, generator=generator)
+            weight.grad = None if number and step in (0, 3, 30) else torch.randn(weight.shape, generator=generator)
             peer.grad = weight.grad
         rate = 0.1 / (step + 1)
         optimizer.step(rate)
