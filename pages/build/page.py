@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.build import choose, parts
+from pages.build import choose, parts, train_it
 from pages.build import state as page_state
 from ui import shell
 from ui.choices.widgets import tabs
@@ -31,6 +31,7 @@ def draw(look: Look) -> None:
     left, right = st.container(key="plan").columns([4, 8], gap="medium")
     with left:
         st.markdown("##### Its parts")
+        first = st.container()  # many choices stand between this and the end of the page
         try:
             config = choose.config()
         except ValueError as error:
@@ -39,6 +40,9 @@ def draw(look: Look) -> None:
                 sentence = sentence.replace("d_model (", "The width (").replace("d_model", "the width")
             st.error(plain(sentence), icon=":material/report:")
             config = None
+    if config is not None:
+        with first:
+            train_it.place(config)
     with right:
         above, pictures = shell.above(), []
         with above:

@@ -48,3 +48,34 @@ def test_a_beginner_steps_from_one_number_of_heads_that_fits_to_the_next():
     assert (control("d_model").value, app.error) == (256, [])
     control("d_model").set_value(1000).run()
     assert control("d_model").value == 1024 and not app.exception
+
+
+def test_a_decoder_is_brought_to_page_train_with_all_that_is_chosen_there_too():
+    link = "level=expert&build-layers=3&build-d_model=64&build-heads=2&build-d_ff=96&build-norm=layer&build-tied=false"
+    app = open_link("build", f"{link}&build-embedding_norm=true")
+    button = app.button(key="build-train")
+    assert "leaves behind: Norm after the embedding" in button.proto.help
+    button.click().run()
+    chosen = {name: app.session_state[f"train-{name}"] for name in ("layers", "d_model", "heads", "d_ff", "norm", "tied")}
+    assert chosen == {"layers": 3, "d_model": 64, "heads": 2, "d_ff": 96, "norm": "layer", "tied": False}
+    assert app.session_state["level"] == "expert" and not app.exception and not app.warning
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ("build-kind=encoder", "a decoder learns"),
+        ("build-layers=9", "at most 8 for “Layers”"),
+        ("build-d_ff=4096", "at most 2048"),
+    ],
+)
+def test_what_page_train_cannot_train_is_said_at_its_button(link, why):
+    button = open_link("build", f"level=expert&{link}").button(key="build-train")
+    assert button.disabled and why in button.proto.help
+
+
+def test_a_beginner_brings_along_what_a_beginner_has_chosen():
+    app = open_link("build", "build-layers=1")
+    app.button(key="build-train").click().run()
+    assert (app.session_state["level"], app.session_state["train-layers"]) == ("intermediate", 1)
+    assert "train-d_ff" not in app.session_state
