@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +55,11 @@ def watch(here: Path, runs: Runs, drawn: list[str]) -> None:
     if states(runs) != drawn or state.WHOLE_PAGE.pop():
         st.rerun()
     names = titles(runs)
-    for (name, training), title in zip(runs, names, strict=True):
-        row(name, training, title)
+    if len(runs) > trainings.RUNS:
+        rows_of_groups(runs, names)
+    else:
+        for (name, training), title in zip(runs, names, strict=True):
+            row(name, training, title)
     begun = [(title, training) for title, (_, training) in zip(names, runs, strict=True) if training.has_begun]
     if not begun:
         st.caption("They begin …")
@@ -81,6 +86,22 @@ def row(name: str, training: Training, title: str) -> None:
             key = page_state.run_name_key(name)
             st.text_input("Its name", value=title, max_chars=60, key=key.name, on_change=rename, args=(name,))
         button("Remove", "close", name, lambda: remove(name))
+
+
+def rows_of_groups(runs: Runs, names: list[str]) -> None:
+    """Draw a line for each group of runs that differ in their seed alone, and the buttons for all."""
+    each = groups([(title, training) for title, (_, training) in zip(names, runs, strict=True)])
+    for title, members in each.items():
+        st.markdown(f"**{plain(title)}**: {plain('; '.join(map(progress, members)))}")
+    with st.container(horizontal=True, gap="small", key="run-all"):
+        if any(training.state in ("running", "paused") for _, training in runs):
+            button("Stop all", "stop", "all", partial(for_each, [training.stop for _, training in runs]))
+        button("Remove all", "close", "all", partial(for_each, [partial(remove, name) for name, _ in runs]))
+
+
+def for_each(works: list[Callable[[], None]]) -> None:
+    for work in works:
+        work()
 
 
 def button(title: str, icon: str, name: str, work: Any) -> None:
@@ -185,11 +206,14 @@ def draw(here: Path, runs: list[tuple[str, Training]]) -> None:
     pictures = [curves(runs, look, at)]
     with slot:
         show_chart(pictures[0].drawn, pictures[0].key, config={"displayModeBar": False})
+    each = groups(runs)
+    say_verdict(here, each)
     say(here, "compared", step=at)
-    for number, (place, (title, training)) in enumerate(zip(st.columns(len(runs)), runs, strict=True)):
+    maps = runs if len(runs) <= trainings.RUNS else [(title, members[0]) for title, members in each.items()]
+    for number, (place, (title, training)) in enumerate(zip(st.columns(len(maps)), maps, strict=True)):
         with place:
             pictures.append(heads(title, training, at, f"compared-heads-{number}"))
-    st.table(ends(groups(runs)), border="horizontal")
+    st.table(ends(each), border="horizontal")
     with above:
         take_away("runs", lambda: pictures)
 
@@ -300,6 +324,44 @@ def ends(each: dict[str, list[Training]]) -> pd.DataFrame:
         del columns["Loss, nats"], columns["Parameters"]
     cells = {title: [write(runs) for write in columns.values()] for title, runs in each.items()}
     return pd.DataFrame.from_dict(cells, orient="index", columns=list(columns))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What groups of runs with several seeds say together. best: the group whose mean is best; apart: whether each of its runs is
+    better than all runs of the others; luck: how often a group would be apart if the groups did not differ; by: what is compared.
+    """
+
+    best: str
+    apart: bool
+    luck: float
+    by: str
+
+
+def verdict(each: dict[str, list[Training]]) -> Verdict | None:
+    """Return the verdict on groups of equal size, by the steps until all have learned their task, else by the answers that are
+    right in the end; None where a group has a single run, or a run goes on."""
+    sizes = {len(runs) for runs in each.values()}
+    everything = [training for runs in each.values() for training in runs]
+    if len(each) < 2 or len(sizes) != 1 or min(sizes) < 2 or any(run.state in ("running", "paused") for run in everything):
+        return None
+    steps = {title: [learned_at(run) for run in runs] for title, runs in each.items()}
+    learned = all(step is not None for values in steps.values() for step in values)
+    scores = {
+        title: [-step for step in steps[title] if step is not None] if learned else [run.snapshots[-1].accuracy for run in runs]
+        for title, runs in each.items()
+    }
+    best = max(scores, key=lambda title: sum(scores[title]))
+    others = [value for title, values in scores.items() if title != best for value in values]
+    luck = len(each) / math.comb(len(everything), len(scores[best]))  # of all ways to share the ranks among the groups
+    return Verdict(best, min(scores[best]) > max(others), luck, "steps" if learned else "answers")
+
+
+def say_verdict(here: Path, each: dict[str, list[Training]]) -> None:
+    """Say whether one group of runs is better than the others, beside what chance gives."""
+    if result := verdict(each):
+        facts = {"best": plain(result.best), "luck": percent(result.luck), "runs": sum(map(len, each.values()))}
+        say(here, f"verdict {result.by}" if result.apart else "verdict none", **facts)
 
 
 def steps_to_learn(runs: Sequence[Training]) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.train import choose, compare, control, display, use
+from pages.train import choose, compare, control, display, experiments, use
 from pages.train import state as page_state
 from ui import shell, state
 from ui.escaping import plain
 from ui.look import Look
 from ui.memory import trainings
 from ui.show import picture
-from ui.words import say
+from ui.words import say, words
 
 if TYPE_CHECKING:
     from models.training.live import Training
@@ -34,19 +35,26 @@ def draw(look: Look) -> None:
         st.info(plain(sentence), icon=":material/info:")
     left, right = st.container(key="look" if training else "plan").columns([4, 8], gap="medium")
     with left:
-        task = choose.task(disabled=not plans)
-        say(HERE, f"task {task}")
-        first = st.container()  # many choices stand between the task and the end of the page
-        sizes, budget = choose.numbers(disabled=not plans)
+        several = len(runs) > 1 and not plans
+        if several:
+            control.add_run(plans, len(runs))
+        with st.expander(words(HERE, "next run")) if several else nullcontext():  # what a run had is not what the next one has
+            task = choose.task(disabled=not plans)
+            if not several:
+                say(HERE, f"task {task}")
+            first = st.container()  # many choices stand between the task and the end of the page
+            sizes, budget = choose.numbers(disabled=not plans)
         plan = None
         if plans:
             plan, log = plan_or_error(task, sizes, budget, look), control.log_switch()
         with first:
             if plans:
                 control.begin(plan, log)
-            if training is not None:
+            if training is None:
+                experiments.place(HERE)
+            if training is not None and not several:
                 control.add_run(plans, len(runs))
-            if training is not None and not plans and len(runs) == 1:
+            if training is not None and not plans and not several:
                 say(HERE, "fixed", what=control.describe(training))
                 say(HERE, "what")
     with right:

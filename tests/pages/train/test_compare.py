@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,8 @@ from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
 from pages.train import compare
+from pages.train import state as page_state
+from pages.train.experiments import EXPERIMENTS, SEEDS, Experiment
 from tests.pages.opening import open_link, words_on
 from ui.memory import trainings
 
@@ -97,3 +100,63 @@ def test_another_run_is_planned_with_the_choices_of_the_last_one_and_given_up(mo
     assert not app.number_input(key="train-layers").disabled and app.number_input(key="train-layers").value == 3
     app.button(key="train-no-run").click().run()
     assert app.number_input(key="train-layers").disabled and not app.exception
+
+
+def ended(*accuracies: float, steps: tuple[int, ...] = (0, 10)) -> list[SimpleNamespace]:
+    """Runs that have ended with these shares of right answers."""
+    each = [[SimpleNamespace(step=step, accuracy=accuracy * (step > 0)) for step in steps] for accuracy in accuracies]
+    return [SimpleNamespace(snapshots=snapshots, state="done") for snapshots in each]
+
+
+def test_a_group_is_better_where_each_of_its_runs_is_better_than_all_others():
+    best = compare.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.4)})
+    assert best == compare.Verdict("a", True, 0.1, "answers")
+    assert not compare.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.5)}).apart
+    assert not compare.verdict({"a": ended(1.0, 1.0), "b": ended(1.0, 1.0)}).apart, "two that are alike are not apart"
+    sooner = compare.verdict({"a": ended(1.0, 1.0), "b": ended(1.0, 1.0, steps=(0, 20))})
+    assert sooner == compare.Verdict("a", True, pytest.approx(1 / 3), "steps")
+
+
+def test_the_share_of_luck_is_that_of_all_ways_to_deal_the_ranks():
+    """Of all orders of six runs, in those the first or the second three are ahead of all others."""
+    orders = list(permutations(range(6)))
+    apart = sum(min(order[:3]) > max(order[3:]) or min(order[3:]) > max(order[:3]) for order in orders)
+    assert compare.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.4)}).luck == pytest.approx(apart / len(orders))
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"a": ended(0.5), "b": ended(0.1)},
+        {"a": ended(0.5, 0.6)},
+        {"a": ended(0.5, 0.6), "b": ended(0.1, 0.2, 0.3)},
+        {"a": ended(0.5, 0.6), "b": [SimpleNamespace(state="running", snapshots=[])] * 2},
+    ],
+)
+def test_there_is_no_verdict_on_single_runs_nor_while_one_goes_on(groups):
+    assert compare.verdict(groups) is None
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_runs_of_an_experiment_differ_in_what_it_asks_about_and_in_their_seed(name):
+    experiment = EXPERIMENTS[name]
+    runs = experiment.trainings()
+    each = compare.groups([(f"{i}", run) for i, run in enumerate(runs)])
+    assert [len(group) for group in each.values()] == [len(SEEDS)] * len(experiment.variants)
+    firsts = [compare.facts_of(group[0]) for group in each.values()]
+    differing = {name for name in firsts[0] if len({str(facts[name]) for facts in firsts}) > 1}
+    assert differing <= {name for variant in experiment.variants for name in variant}
+    assert name in page_state.READY.values and len(EXPERIMENTS) == len(page_state.READY.values)
+
+
+def test_an_experiment_is_tried_with_one_press_and_taken_away_with_another(monkeypatch):
+    small = Experiment("?", "copy", ({"layers": 1}, {"layers": 2}), {**SMALL, "steps": 2, "every": 1, "rows": 2})
+    monkeypatch.setitem(EXPERIMENTS, "layers", small)
+    monkeypatch.setattr(Training, "start", lambda run: (run.advance(2), run.stop()))
+    app = open_link("train", "level=intermediate")
+    app.button(key="train-try").click().run()
+    words = words_on(app).replace("\\", "")
+    assert not app.exception and "**layers 1 (3 seeds)**" in words and "step 2 of 2" in words
+    assert "No verdict" in words or "each of its runs" in words
+    app.button(key="run-remove all-all").click().run()
+    assert not trainings.runs() and not app.exception
