@@ -316,7 +316,7 @@ def ends(each: dict[str, list[Training]]) -> pd.DataFrame:
     columns = {
         "Right answers": lambda runs: spread([training.snapshots[-1].accuracy for training in runs], percent),
         "Loss, nats": lambda runs: spread([training.snapshots[-1].loss for training in runs], lambda value: f"{value:.3g}"),
-        f"Steps to {percent(LEARNED)} right": steps_to_learn,
+        f"Steps to {LEARNED * 100:.0f}\u00a0% right": steps_to_learn,
         "Parameters": lambda runs: f"{runs[0].parameters:,}",
         "Seconds of computing": lambda runs: spread([training.seconds for training in runs], lambda value: f"{value:.1f}"),
     }

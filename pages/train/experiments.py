@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.train import state as page_state
+from pages.train.compare import NAMES, format_value
 from ui import state
 from ui.choices.widgets import one_of
 from ui.escaping import plain
@@ -33,6 +34,12 @@ class Experiment:
     variants: tuple[Mapping[str, Any], ...]
     shared: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def description(self) -> str:
+        """The task, what differs and what is the same for all, in words."""
+        same = f" The same for all: {listed(self.shared)}." if self.shared else ""
+        return f"Task “{self.task}”: {' against '.join(map(listed, self.variants))}.{same}"
+
     def trainings(self) -> list[Training]:
         """Return a training for each variant and seed. Errors: ValueError, a sentence, where one cannot be."""
         from models.scratch.config import TransformerConfig
@@ -49,34 +56,38 @@ class Experiment:
         return runs
 
 
+def listed(choices: Mapping[str, Any]) -> str:
+    return ", ".join(f"{NAMES.get(name, name.replace('_', ' '))} {format_value(value)}" for name, value in choices.items())
+
+
 EXPERIMENTS = {
-    "layers": Experiment("How many layers does induction need?", "repeat", ({"layers": 1}, {"layers": 2})),
-    "heads": Experiment("One wide head, or four narrow ones?", "repeat", ({"heads": 1}, {"heads": 4})),
+    "layers": Experiment("Induction: one layer or two?", "repeat", ({"layers": 1}, {"layers": 2})),
+    "heads": Experiment("One wide head or four narrow?", "repeat", ({"heads": 1}, {"heads": 4})),
     "positions": Experiment(
-        "What does the model do without positions?",
+        "Is it lost without positions?",
         "reverse",
         ({"positions": "none"}, {"positions": "rotary"}),
         {"steps": 300},
     ),
     "window": Experiment(
-        "What if each token sees only the last eight?",
+        "What if it sees only 8 back?",
         "repeat",
         ({"pattern": "window", "window": 8}, {"pattern": "full"}),
     ),
     "optimizer": Experiment(
-        "Which optimizer is quickest here?",
+        "Which optimizer is quickest?",
         "copy",
         ({"optimizer": "muon"}, {"optimizer": "adamw"}, {"optimizer": "sgd", "rate": 0.1}),
         {"steps": 200},
     ),
     "warm-up": Experiment(
-        "Why warm-up, where the norm is after each part?",
+        "Why warm-up?",
         "copy",
         ({"warmup": 1}, {"warmup": 100}),
         {"steps": 200, "layers": 3, "norm_place": "after", "optimizer": "adamw"},
     ),
     "norm": Experiment(
-        "Norm before or after each part, in six layers?",
+        "Norm before or after each part?",
         "copy",
         ({"norm_place": "before"}, {"norm_place": "after"}),
         {"steps": 200, "layers": 6, "optimizer": "adamw"},
@@ -88,7 +99,6 @@ EXPERIMENTS = {
 def place(folder: Path) -> None:
     """Place the menu of experiments and its button, where no run is there."""
     if state.level() == "beginner":
-        state.later("intermediate", page_state.READY)
         return
     with st.expander(words(folder, "ready title")):
         name = one_of(
@@ -99,8 +109,9 @@ def place(folder: Path) -> None:
             menu=True,
             format_option=lambda name: EXPERIMENTS[name].question,
         )
-        runs = len(EXPERIMENTS[name].variants) * len(SEEDS)
-        st.caption(words(folder, "ready", runs=runs, seeds=len(SEEDS)))
+        experiment = EXPERIMENTS[name]
+        facts = {"runs": len(experiment.variants) * len(SEEDS), "seeds": len(SEEDS), "what": plain(experiment.description)}
+        st.caption(words(folder, "ready", **facts))
         st.button("Try it", icon=":material/experiment:", key="train-try", on_click=page_state.TRYING.set, args=(name,))
     if wanted := page_state.TRYING.get():
         page_state.TRYING.set("")

@@ -10,7 +10,7 @@ TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "T
 TRAIN_LOG = link("train-log", default=False)
 CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient")
 COMPARED = link("compared", "Answers", "Loss", "Induction", "Entropy", "Gradient", "Rate")  # of several runs
-READY = link("experiment-of", "layers", "heads", "positions", "window", "optimizer", "warm-up", "norm", "tied")
+READY = Key("train-ready", "layers", ("layers", "heads", "positions", "window", "optimizer", "warm-up", "norm", "tied"))
 TRYING = Key("train-trying", "")  # the experiment that was asked for, until its runs have begun
 ADDING = Key("train-adding", False)  # whether another run is being planned
 RUN_NAMES = Key[dict[str, str]]("train-names", {})  # what visitors call their runs
