@@ -18,8 +18,9 @@ def rate_share(schedule: str, step: int, steps: int, warmup: int) -> float:
     "original" falls with the root of the step, and depends on no end (Vaswani et al. 2017, section 5.3; its highest rate is
     1 / √(d_model · warm-up)). Errors: ValueError for another name.
     """
+    warmup = min(warmup, steps)
     if schedule == "plateau":
-        return Schedule(steps, round(PLATEAU * steps), min(warmup, steps)).rate(step)
+        return Schedule(steps, round(PLATEAU * steps), warmup).rate(step)
     if schedule not in SCHEDULES:
         raise ValueError(f"The schedule must be one of {', '.join(SCHEDULES)}; it is {schedule!r}.")
     warm = (step + 1) / warmup

@@ -21,6 +21,7 @@ class Task:
     length: int
     make: Callable[[np.random.Generator], tuple[str, str]]
     fresh: bool = True  # whether there are enough examples for others than those learned from
+    text: str = ""  # that is learned, where one was typed
 
     def example(self, generator: np.random.Generator) -> tuple[str, str]:
         question, answer = self.make(generator)
@@ -94,7 +95,7 @@ def text(typed: str, length: int = 48) -> Task:
         start = int(generator.integers(len(codes) - length + 1))
         return codes[start], codes[start + 1 : start + length]
 
-    return Task("text", "Predict the next character of your text.", length, make, fresh=False)
+    return Task("text", "Predict the next character of your text.", length, make, fresh=False, text=typed)
 
 
 def _letters_task(name: str, says: str, length: int, turn: Callable) -> Task:

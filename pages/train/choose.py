@@ -132,7 +132,7 @@ def allowed(name: str) -> tuple[str, ...]:
         "feedforward": config.FEEDFORWARDS,
         "initialisation": config.INITIALISATIONS,
         "score": config.SCORES,
-        "computed": config.COMPUTED,
+        "computed": [name for name in config.COMPUTED if name != "linformer"],  # which is none for a decoder
         "pattern": config.PATTERNS,
     }
     default = getattr(config.TransformerConfig, name)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.train import display, recipes, use
+from pages.train import control, display, recipes, use
 from pages.train import state as page_state
 from ui import shell, state
 from ui.choices.widgets import one_of, tabs
@@ -81,11 +81,13 @@ def row(name: str, training: Training, title: str) -> None:
                 button("Pause", "pause", name, training.pause)
                 button("Stop", "stop", name, training.stop)
             case "paused":
-                button("Continue", "play_arrow", name, training.start)
+                button("Continue", "play_arrow", name, partial(control.resume, training))
         with st.popover("Name", key=f"run-rename-{name}"):
             key = page_state.run_name_key(name)
             st.text_input("Its name", value=title, max_chars=60, key=key.name, on_change=rename, args=(name,))
         button("Remove", "close", name, lambda: remove(name))
+    if training.state in ("diverged", "failed"):
+        st.warning(plain(training.says), icon=":material/report:")
 
 
 def rows_of_groups(runs: Runs, names: list[str]) -> None:
@@ -109,7 +111,7 @@ def button(title: str, icon: str, name: str, work: Any) -> None:
 
 
 def rename(name: str) -> None:
-    title = str(page_state.run_name_key(name).get()).strip()
+    title = " ".join(str(page_state.run_name_key(name).get()).replace(":", " ").split())  # which a table would read as a mark
     names = dict(page_state.RUN_NAMES.get())
     page_state.RUN_NAMES.set(names | {name: title} if title else {other: text for other, text in names.items() if other != name})
     state.run_whole_page_next()
@@ -141,7 +143,12 @@ def progress(training: Training) -> str:
 def titles(runs: Runs) -> list[str]:
     """Return a name for each run: its visitor's, or else what differs between the runs."""
     own, given = page_state.RUN_NAMES.get(), differences([training for _, training in runs])
-    return [own.get(name) or title for (name, _), title in zip(runs, given, strict=True)]
+    return distinct([own.get(name) or title for (name, _), title in zip(runs, given, strict=True)])
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Return the names, with a number behind each that came before."""
+    return [name if name not in names[:i] else f"{name} ({names[: i + 1].count(name)})" for i, name in enumerate(names)]
 
 
 def differences(runs: Sequence[Training]) -> list[str]:
@@ -158,7 +165,22 @@ def numbered(count: int) -> list[str]:
     return [f"run {number}" for number in range(1, count + 1)]
 
 
-NAMES = {"d_model": "width", "d_ff": "feed-forward", "kv_heads": "key heads", "norm_place": "norm", "tied": "tied unembedding"}
+NAMES = {
+    "d_model": "width",
+    "d_ff": "feed-forward",
+    "kv_heads": "key heads",
+    "norm_place": "norm placed",
+    "feedforward": "activation",
+    "tied": "tied unembedding",
+    "qk_norm": "q and k normalised",
+    "rows": "examples a step",
+    "rate": "learning rate",
+    "warmup": "warm-up",
+    "decay": "weight decay",
+    "clip": "clipping at",
+    "smoothing": "label smoothing",
+}
+QUOTED = 20  # characters of a text that are shown of it
 
 
 def format_value(value: object) -> str:
@@ -170,27 +192,33 @@ def format_value(value: object) -> str:
             return f"{value:g}"
         case None:
             return "usual"
-    return str(value)
+    text = str(value)
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
 
 
 def facts_of(training: Training) -> dict[str, Any]:
     """Return all that is chosen for a run, and what it is trained on."""
     budget = {name: value for name, value in asdict(training.budget).items() if name not in ("every", "seconds")}
-    return {"task": training.task.name, **asdict(training.config), **budget}
+    return {"task": training.task.name, "text": training.task.text, **asdict(training.config), **budget}
 
 
 def groups(runs: Sequence[tuple[str, Training]]) -> dict[str, list[Training]]:
-    """Return the runs that differ in their seed alone, together, under the name of what they share."""
+    """Return the runs that differ in their seed alone, together, under the name of what they share. Of runs that are the same in
+    everything, the first stands for all."""
     keys = [str({name: value for name, value in facts_of(training).items() if name not in OWN}) for _, training in runs]
     together: dict[str, list[tuple[str, Training]]] = {}
     for key, run in zip(keys, runs, strict=True):
-        together.setdefault(key, []).append(run)
+        members = together.setdefault(key, [])
+        if run[1].budget.seed not in [training.budget.seed for _, training in members]:
+            members.append(run)
     firsts = [members[0][1] for members in together.values()]
     shared = differences(firsts) if len(firsts) > 1 else ["all runs"]
-    return {
-        (members[0][0] if len(members) == 1 else f"{title} ({len(members)} seeds)"): [training for _, training in members]
+    names = [
+        members[0][0] if len(members) == 1 else f"{title} ({len(members)} seeds)"
         for title, members in zip(shared, together.values(), strict=True)
-    }
+    ]
+    each = [[training for _, training in members] for members in together.values()]
+    return dict(zip(distinct(names), each, strict=True))
 
 
 # ---------------------------------------------------------------- the pictures
@@ -258,9 +286,10 @@ def together(runs: Sequence[Training], look: str) -> tuple[Points, tuple[Sequenc
     each = [points(training, look) for training in runs]
     if len(each) == 1:
         return each[0], None
-    count = min(len(steps) for steps, _ in each)
-    values = np.array([values[:count] for _, values in each])
-    return (each[0][0][:count], values.mean(0).tolist()), (values.min(0).tolist(), values.max(0).tolist())
+    known = [dict(zip(steps, values, strict=True)) for steps, values in each]
+    steps = [step for step in known[0] if all(step in others for others in known)]
+    values = np.array([[run[step] for step in steps] for run in known])
+    return (steps, values.mean(0).tolist()), (values.min(0).tolist(), values.max(0).tolist())
 
 
 def curves(runs: list[tuple[str, Training]], look: str, at: int) -> Picture:
@@ -274,6 +303,8 @@ def curves(runs: list[tuple[str, Training]], look: str, at: int) -> Picture:
             data |= {f"low{i}": np.array(band[0]), f"high{i}": np.array(band[1])}
     total = max(training.budget.steps for _, training in runs)
     options = (SIMPLE_UP if state.level() == "beginner" else UP)[look]
+    if look == "Loss" and state.level() != "beginner" and not all(training.task.fresh for _, training in runs):
+        options = {"up": "loss, nats"}  # that of a text is no loss on other texts
     chosen = {"names": list(each), "total": total, "at": at, "options": options}
 
     def numbers() -> dict[str, Numbers]:
@@ -314,15 +345,18 @@ def heads(title: str, training: Training, step: int, key: str) -> Picture:
 def ends(each: dict[str, list[Training]]) -> pd.DataFrame:
     """Return a table of where runs have ended: a row for each group, the mean of its runs with the lowest and the highest."""
     columns = {
-        "Right answers": lambda runs: spread([training.snapshots[-1].accuracy for training in runs], percent),
-        "Loss, nats": lambda runs: spread([training.snapshots[-1].loss for training in runs], lambda value: f"{value:.3g}"),
+        "Right answers": lambda runs: spread([snapshot.accuracy for snapshot in newest(runs)], percent),
+        "Loss, nats": lambda runs: spread([snapshot.loss for snapshot in newest(runs)], lambda value: f"{value:.3g}"),
         f"Steps to {LEARNED * 100:.0f}\u00a0% right": steps_to_learn,
         "Parameters": lambda runs: f"{runs[0].parameters:,}",
         "Seconds of computing": lambda runs: spread([training.seconds for training in runs], lambda value: f"{value:.1f}"),
     }
     if state.level() == "beginner":
         del columns["Loss, nats"], columns["Parameters"]
-    cells = {title: [write(runs) for write in columns.values()] for title, runs in each.items()}
+    cells = {}
+    for title, runs in each.items():
+        over = all(training.state not in ("running", "paused") for training in runs)
+        cells[plain(title if over else f"{title}, so far")] = [write(runs) for write in columns.values()]
     return pd.DataFrame.from_dict(cells, orient="index", columns=list(columns))
 
 
@@ -364,6 +398,14 @@ def say_verdict(here: Path, each: dict[str, list[Training]]) -> None:
         say(here, f"verdict {result.by}" if result.apart else "verdict none", **facts)
 
 
+def newest(runs: Sequence[Training]) -> list[Snapshot]:
+    """Return the snapshots of the last step that all of these runs have reached: those of their ends, once they have ended."""
+    if all(training.state not in ("running", "paused") for training in runs):
+        return [training.snapshots[-1] for training in runs]
+    step = min(training.snapshots[-1].step for training in runs)
+    return [snapshot_at(training, step) for training in runs]
+
+
 def steps_to_learn(runs: Sequence[Training]) -> str:
     """Format the steps after which runs had learned their task, and how many of them have."""
     steps = [step for training in runs if (step := learned_at(training)) is not None]
@@ -384,7 +426,7 @@ def learned_at(training: Training) -> int | None:
 
 def spread(values: Sequence[float], written: Any) -> str:
     """Format a mean with the lowest and the highest value."""
-    if len(values) == 1:
+    if written(min(values)) == written(max(values)):
         return str(written(values[0]))
     return f"{written(sum(values) / len(values))} ({written(min(values))} to {written(max(values))})"
 

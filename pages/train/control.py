@@ -79,8 +79,20 @@ def add_run(plans: bool, count: int) -> None:
 def start(training: Training) -> None:
     """Start a training that was requested in this run or in an earlier one that was cut off."""
     if page_state.TRAIN_STARTED.get():
-        training.start()
         page_state.TRAIN_STARTED.set(False)
+        if training.step == 0:
+            training.start()
+        else:  # this one has begun long ago: another tab has taken the last place
+            st.info(f"Nothing new has begun: there are {len(trainings.runs())} runs already.", icon=":material/info:")
+
+
+def resume(training: Training) -> None:
+    """Continue a paused training; a message says so where as many run already as are allowed."""
+    try:
+        trainings.check_running()
+        training.start()
+    except ValueError as error:
+        st.toast(plain(str(error)), icon=":material/report:")
 
 
 def new_log(name: str, task: str) -> TensorBoardLog:
@@ -111,7 +123,9 @@ def buttons(training: Training) -> None:
             st.button("Pause", icon=":material/pause:", on_click=training.pause, key="train-pause")
             st.button("Stop", icon=":material/stop:", on_click=training.stop, key="train-stop")
         elif training.state == "paused":
-            st.button("Continue", icon=":material/play_arrow:", type="primary", on_click=training.start, key="train-go-on")
+            st.button(
+                "Continue", icon=":material/play_arrow:", type="primary", on_click=resume, args=(training,), key="train-go-on"
+            )
             st.button("Stop", icon=":material/stop:", on_click=training.stop, key="train-stop")
         st.button(
             "Reset", icon=":material/restart_alt:", key="train-reset", help="Drop this model and choose another.", on_click=reset

@@ -46,7 +46,12 @@ def preview(here: Path, plan: Plan | None) -> None:
     question, answer = task.example(np.random.default_rng(0))
     st.markdown(f"**An example.** {plain(task.says)}")
     st.code(example(task.name, question, answer), language=None)
-    if state.level() != "beginner":
+    preview_rate(here, plan)
+
+
+def preview_rate(here: Path, plan: Plan | None) -> None:
+    """Draw the planned learning rate, at the levels that can choose it."""
+    if plan is not None and state.level() != "beginner":
         say(here, "planned rate")
         show_chart(planned_rate(plan[2]), "train-planned-rate", config={"displayModeBar": False})
 

@@ -33,7 +33,7 @@ def draw(look: Look) -> None:
     # On a phone the picture comes first, but nothing comes before the choices while there is none.
     if training is None and (sentence := trainings.notice_of_loss()):
         st.info(plain(sentence), icon=":material/info:")
-    left, right = st.container(key="look" if training else "plan").columns([4, 8], gap="medium")
+    left, right = st.container(key="plan" if plans else "look").columns([4, 8], gap="medium")
     with left:
         several = len(runs) > 1 and not plans
         if several:
@@ -44,11 +44,10 @@ def draw(look: Look) -> None:
                 say(HERE, f"task {task}")
             first = st.container()  # many choices stand between the task and the end of the page
             sizes, budget = choose.numbers(disabled=not plans)
-        plan = None
-        if plans:
-            plan, log = plan_or_error(task, sizes, budget, look), control.log_switch()
+        plan, log = None, plans and control.log_switch()
         with first:
             if plans:
+                plan = plan_or_error(task, sizes, budget, look)
                 control.begin(plan, log)
             if training is None:
                 experiments.place(HERE)
@@ -57,6 +56,8 @@ def draw(look: Look) -> None:
             if training is not None and not plans and not several:
                 say(HERE, "fixed", what=control.describe(training))
                 say(HERE, "what")
+        if plans and training is not None:
+            display.preview_rate(HERE, plan)
     with right:
         if training is None:
             display.preview(HERE, plan)

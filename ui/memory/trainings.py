@@ -121,11 +121,7 @@ def keep(name: str, training: Training) -> None:
     allowed, or when so many run that none can be dropped."""
     me, network = browser(), addresses.mine()
     with _lock:
-        own = sum(entry.whose == me and entry.training.state == "running" for entry in _owned.values())
-        if own >= (most := limits.most(limits.TRAININGS)):
-            raise Full(
-                f"This server runs at most {most:.0f} of your trainings at a time. Stop the one that runs, or wait for its end."
-            )
+        _check_running(me)
         shares = [
             Share(other, entry.network, entry.training.memory, LEAVES.get(entry.training.state, 0))
             for other, entry in _owned.items()
@@ -141,6 +137,20 @@ def keep(name: str, training: Training) -> None:
     state.TRAINING.set(name)
     state.TRAININGS.set((*state.TRAININGS.get(), name))
     state.TRAINING_LEFT.pop()
+
+
+def check_running() -> None:
+    """Errors: Full, a sentence, when this visitor has as many running trainings as are allowed."""
+    with _lock:
+        _check_running(browser())
+
+
+def _check_running(me: str) -> None:
+    own = sum(entry.whose == me and entry.training.state == "running" for entry in _owned.values())
+    if own >= (most := limits.most(limits.TRAININGS)):
+        raise Full(
+            f"This server runs at most {most:.0f} of your trainings at a time. Stop the one that runs, or wait for its end."
+        )
 
 
 def _let_go(name: str, entry: OwnedTraining) -> None:

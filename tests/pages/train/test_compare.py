@@ -35,7 +35,7 @@ def test_a_run_is_called_by_what_it_has_and_others_have_not():
         "layers 1, tied unembedding off, optimizer sgd",
     ]
     assert compare.differences([training(), training()]) == ["run 1", "run 2"]
-    assert compare.differences([training(decay=0.1), training()]) == ["decay 0.1", "decay usual"]
+    assert compare.differences([training(decay=0.1), training()]) == ["weight decay 0.1", "weight decay usual"]
 
 
 def test_runs_that_differ_in_their_seed_alone_are_one_line():
@@ -160,3 +160,41 @@ def test_an_experiment_is_tried_with_one_press_and_taken_away_with_another(monke
     assert "No verdict" in words or "each of its runs" in words
     app.button(key="run-remove all-all").click().run()
     assert not trainings.runs() and not app.exception
+
+
+def test_runs_with_the_same_name_or_the_same_seed_are_told_apart():
+    assert compare.distinct(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
+    assert compare.groups([("same", training()), ("same", training(optimizer="sgd"))]).keys() == {"same", "same (2)"}
+    again = compare.groups([("a", training(seed=1)), ("b", training(seed=1)), ("c", training(seed=2))])
+    assert [len(members) for members in again.values()] == [2], "one that is the same in everything is no other seed"
+
+
+def test_two_texts_are_not_two_seeds():
+    long = {"context": 64}
+    texts = (
+        "The cat sat on the mat because it was so very warm there.",
+        "A dog ran into the garden, where nobody had been yet.",
+    )
+    runs = [
+        Training(TASKS["text"](text), TransformerConfig(**SMALL | long), budget(seed=seed)) for seed, text in enumerate(texts)
+    ]
+    assert [len(members) for members in compare.groups([("a", runs[0]), ("b", runs[1])]).values()] == [1, 1]
+    assert compare.differences(runs)[0] == "text The cat sat on the m…, seed 0"
+
+
+def test_snapshots_at_other_steps_are_compared_at_those_that_all_have():
+    runs = [training(steps=6, every=2), training(steps=6, every=3, seed=1)]
+    for each in runs:
+        each.advance(6)
+    (steps, _), _ = compare.together(runs, "Answers")
+    assert steps == [0, 6]
+
+
+def test_one_that_goes_on_is_compared_at_the_last_step_that_all_have():
+    ahead, behind = training(steps=8), training(steps=8, seed=1)
+    ahead.advance(6)
+    behind.advance(2)
+    assert [snapshot.step for snapshot in compare.newest([ahead, behind])] == [2, 2]
+    ahead.stop()
+    behind.stop()
+    assert [snapshot.step for snapshot in compare.newest([ahead, behind])] == [6, 2]

@@ -21,7 +21,7 @@ from ui import state
 from ui.choices import picker, text_boxes
 from ui.escaping import KEY as KEY_OF_NAME
 from ui.look import Look
-from ui.memory import addresses, allowed, loaded, own_folder, trainings
+from ui.memory import addresses, allowed, limits, loaded, own_folder, trainings
 from ui.memory.favourites import favourite
 from ui.memory.guesses import Guesses
 from ui.memory.shares import Bound
@@ -329,3 +329,20 @@ def test_a_browser_is_known_by_its_token_whatever_the_mask(token):
     cookies = {generate_xsrf_token_string(token) for _ in range(3)}
     assert {trainings.unmask(cookie) for cookie in cookies} == {token.hex()} and len(cookies) == 3
     assert trainings.unmask("") == trainings.unmask("2|xyz|12|3") == ""
+
+
+def test_a_paused_training_goes_on_only_where_it_might_begin(visit, monkeypatch):
+    monkeypatch.setenv(limits.TRAININGS, "1")
+    visit("somebody")
+    paused, running = training(), training()
+    paused.state, running.state = "paused", "running"
+    trainings.keep("paused", paused)
+    trainings.check_running()
+    trainings.keep("running", running)
+    with pytest.raises(trainings.Full, match="at most 1 of your trainings"):
+        trainings.check_running()
+    assert [name for name, _ in trainings.runs()] == ["paused", "running"]
+    trainings.forget("paused")
+    visit("somebody else")
+    trainings.forget("running")
+    assert list(trainings._owned) == ["running"], "of others nothing is dropped"
