@@ -197,8 +197,7 @@ OTHER_MODEL, OTHER_TOKENIZER = link("other-model"), link("other-tokenizer")  # b
 
 # What the server keeps for a visitor
 LOOKER, CANCELLED, TRAINING, DEVICE = Key("looker", ""), Key[Any]("cancelled", None), Key("training", ""), Key("device", "")
-TRAININGS = Key[tuple[str, ...]]("trainings", ())  # the names of those that this session has begun
-TRAINING_LEFT = Key("training-left", "")  # what the server has let go of it, as a sentence
+TRAININGS, TRAINING_LEFT = Key[tuple[str, ...]]("trainings", ()), Key("training-left", "")  # its own; what was let go, a sentence
 
 # What several pages show, or open another page with
 VIEW = link("view", "Head", "Reading", "Model", "Query-key", "Heatmap", "BertViz")  # of page "Attention"

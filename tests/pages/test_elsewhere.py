@@ -81,7 +81,7 @@ def test_where_an_answer_cannot_grow_page_generate_says_why_and_leads_to_a_model
         elsewhere(port)
         loaded.model("GPT-2")
         app = finish(open_given("generate", {"model": "GPT-2", "text": "The cat", "level": level}, ("GPT-2",)))
-        assert any("“GPT\\-2” is read by" in element.value for element in app.info)
+        assert any("“GPT\\-2” runs on" in element.value for element in app.info)
         assert "Go on" not in [button.label for button in app.button]
         app = finish(press(app, "Switch to the writer"))
         assert "Go on" in [button.label for button in app.button] and not app.info
