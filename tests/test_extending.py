@@ -59,7 +59,7 @@ def test_the_page_opens_at_each_level_and_shows_its_view(extended):
         "from tests.pages.opening import open_link, words_on\n"
         "for level in ('beginner', 'intermediate', 'expert'):\n"
         "    app = open_link('breadth', f'level={level}&text=The+cat+sat')\n"
-        "    assert '# Breadth' in words_on(app) and [one for one in app.get('bidi_component')]\n"
+        "    assert '# Breadth' in words_on(app) and [part for part in app.get('bidi_component')]\n"
         "    print(level)",
     )
     assert output.split() == ["beginner", "intermediate", "expert"]

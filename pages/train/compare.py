@@ -362,7 +362,7 @@ def ends(each: dict[str, list[Training]]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What groups of runs with several seeds say together. best: the group whose mean is best; apart: whether each of its runs is
+    """The verdict on groups of runs with several seeds. best: the group whose mean is best; apart: whether each of its runs is
     better than all runs of the others; luck: how often a group would be apart if the groups did not differ; by: what is compared.
     """
 
