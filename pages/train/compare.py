@@ -143,10 +143,10 @@ def progress(training: Training) -> str:
 def titles(runs: Runs) -> list[str]:
     """Return a name for each run: its visitor's, or else what differs between the runs."""
     own, given = page_state.RUN_NAMES.get(), differences([training for _, training in runs])
-    return distinct([own.get(name) or title for (name, _), title in zip(runs, given, strict=True)])
+    return make_distinct([own.get(name) or title for (name, _), title in zip(runs, given, strict=True)])
 
 
-def distinct(names: list[str]) -> list[str]:
+def make_distinct(names: list[str]) -> list[str]:
     """Return the names, with a number behind each that came before."""
     return [name if name not in names[:i] else f"{name} ({names[: i + 1].count(name)})" for i, name in enumerate(names)]
 
@@ -218,7 +218,7 @@ def groups(runs: Sequence[tuple[str, Training]]) -> dict[str, list[Training]]:
         for title, members in zip(shared, together.values(), strict=True)
     ]
     each = [[training for _, training in members] for members in together.values()]
-    return dict(zip(distinct(names), each, strict=True))
+    return dict(zip(make_distinct(names), each, strict=True))
 
 
 # ---------------------------------------------------------------- the pictures
@@ -241,7 +241,7 @@ def draw(here: Path, runs: list[tuple[str, Training]]) -> None:
     for number, (place, (title, training)) in enumerate(zip(st.columns(len(maps)), maps, strict=True)):
         with place:
             pictures.append(heads(title, training, at, f"compared-heads-{number}"))
-    st.table(ends(each), border="horizontal")
+    st.table(end_table(each), border="horizontal")
     with above:
         take_away("runs", lambda: pictures)
 
@@ -281,7 +281,7 @@ def points(training: Training, look: str) -> Points:
     return [snapshot.step for snapshot in snapshots], [of(snapshot) for snapshot in snapshots]
 
 
-def together(runs: Sequence[Training], look: str) -> tuple[Points, tuple[Sequence[float], Sequence[float]] | None]:
+def combine(runs: Sequence[Training], look: str) -> tuple[Points, tuple[Sequence[float], Sequence[float]] | None]:
     """Return the mean curve of runs over the steps that all have, with their lowest and highest values; None for a single run."""
     each = [points(training, look) for training in runs]
     if len(each) == 1:
@@ -297,7 +297,7 @@ def curves(runs: list[tuple[str, Training]], look: str, at: int) -> Picture:
     data: dict[str, np.ndarray] = {}
     each = groups(runs)
     for i, members in enumerate(each.values()):
-        (steps, values), band = together(members, look)
+        (steps, values), band = combine(members, look)
         data |= {f"x{i}": np.array(steps, dtype=np.int64), f"y{i}": np.array(values, dtype=np.float64)}
         if band is not None:
             data |= {f"low{i}": np.array(band[0]), f"high{i}": np.array(band[1])}
@@ -342,11 +342,11 @@ def heads(title: str, training: Training, step: int, key: str) -> Picture:
     return small
 
 
-def ends(each: dict[str, list[Training]]) -> pd.DataFrame:
+def end_table(each: dict[str, list[Training]]) -> pd.DataFrame:
     """Return a table of where runs have ended: a row for each group, the mean of its runs with the lowest and the highest."""
     columns = {
-        "Right answers": lambda runs: spread([snapshot.accuracy for snapshot in newest(runs)], percent),
-        "Loss, nats": lambda runs: spread([snapshot.loss for snapshot in newest(runs)], lambda value: f"{value:.3g}"),
+        "Right answers": lambda runs: spread([snapshot.accuracy for snapshot in common_snapshots(runs)], percent),
+        "Loss, nats": lambda runs: spread([snapshot.loss for snapshot in common_snapshots(runs)], lambda value: f"{value:.3g}"),
         f"Steps to {LEARNED * 100:.0f}\u00a0% right": steps_to_learn,
         "Parameters": lambda runs: f"{runs[0].parameters:,}",
         "Seconds of computing": lambda runs: spread([training.seconds for training in runs], lambda value: f"{value:.1f}"),
@@ -398,7 +398,7 @@ def say_verdict(here: Path, each: dict[str, list[Training]]) -> None:
         say(here, f"verdict {result.by}" if result.apart else "verdict none", **facts)
 
 
-def newest(runs: Sequence[Training]) -> list[Snapshot]:
+def common_snapshots(runs: Sequence[Training]) -> list[Snapshot]:
     """Return the snapshots of the last step that all of these runs have reached: those of their ends, once they have ended."""
     if all(training.state not in ("running", "paused") for training in runs):
         return [training.snapshots[-1] for training in runs]

@@ -37,8 +37,8 @@ class Experiment:
     @property
     def description(self) -> str:
         """The task, what differs and what is the same for all, in words."""
-        same = f" The same for all: {listed(self.shared)}." if self.shared else ""
-        return f"Task “{self.task}”: {' against '.join(map(listed, self.variants))}.{same}"
+        same = f" The same for all: {list_choices(self.shared)}." if self.shared else ""
+        return f"Task “{self.task}”: {' against '.join(map(list_choices, self.variants))}.{same}"
 
     def trainings(self) -> list[Training]:
         """Return a training for each variant and seed. Errors: ValueError, a sentence, where one cannot be."""
@@ -56,7 +56,7 @@ class Experiment:
         return runs
 
 
-def listed(choices: Mapping[str, Any]) -> str:
+def list_choices(choices: Mapping[str, Any]) -> str:
     return ", ".join(f"{NAMES.get(name, name.replace('_', ' '))} {format_value(value)}" for name, value in choices.items())
 
 

@@ -49,12 +49,12 @@ def test_their_line_is_the_mean_over_the_steps_that_all_have_and_the_band_has_al
     runs = [training(seed=seed) for seed in range(3)]
     for count, each in zip((4, 4, 2), runs, strict=True):
         each.advance(count)
-    (steps, means), band = compare.together(runs, "Loss")
+    (steps, means), band = compare.combine(runs, "Loss")
     losses = [[snapshot.loss for snapshot in each.snapshots[:2]] for each in runs]
     assert steps == [0, 2] and band is not None
     assert means == pytest.approx([sum(column) / 3 for column in zip(*losses, strict=True)])
     assert band == ([min(column) for column in zip(*losses, strict=True)], [max(column) for column in zip(*losses, strict=True)])
-    alone, no_band = compare.together(runs[:1], "Rate")
+    alone, no_band = compare.combine(runs[:1], "Rate")
     assert no_band is None and alone == ([1, 2, 3, 4], runs[0].curves.rate)
 
 
@@ -163,7 +163,7 @@ def test_an_experiment_is_tried_with_one_press_and_taken_away_with_another(monke
 
 
 def test_runs_with_the_same_name_or_the_same_seed_are_told_apart():
-    assert compare.distinct(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
+    assert compare.make_distinct(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
     assert compare.groups([("same", training()), ("same", training(optimizer="sgd"))]).keys() == {"same", "same (2)"}
     again = compare.groups([("a", training(seed=1)), ("b", training(seed=1)), ("c", training(seed=2))])
     assert [len(members) for members in again.values()] == [2], "one that is the same in everything is no other seed"
@@ -186,7 +186,7 @@ def test_snapshots_at_other_steps_are_compared_at_those_that_all_have():
     runs = [training(steps=6, every=2), training(steps=6, every=3, seed=1)]
     for each in runs:
         each.advance(6)
-    (steps, _), _ = compare.together(runs, "Answers")
+    (steps, _), _ = compare.combine(runs, "Answers")
     assert steps == [0, 6]
 
 
@@ -194,7 +194,7 @@ def test_one_that_goes_on_is_compared_at_the_last_step_that_all_have():
     ahead, behind = training(steps=8), training(steps=8, seed=1)
     ahead.advance(6)
     behind.advance(2)
-    assert [snapshot.step for snapshot in compare.newest([ahead, behind])] == [2, 2]
+    assert [snapshot.step for snapshot in compare.common_snapshots([ahead, behind])] == [2, 2]
     ahead.stop()
     behind.stop()
-    assert [snapshot.step for snapshot in compare.newest([ahead, behind])] == [6, 2]
+    assert [snapshot.step for snapshot in compare.common_snapshots([ahead, behind])] == [6, 2]
