@@ -10,6 +10,7 @@ mostly with none. A network that has the server to itself never waits.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -44,7 +45,7 @@ class Network:
 
     def __init__(self) -> None:
         self.pages = self.running = 0
-        self.last_request = 0.0
+        self.last_request = -math.inf  # the clock may have begun just now
         self.waiting: deque[asyncio.Future[None]] = deque()
         self.runs: deque[tuple[float, float]] = deque()  # when each ended, and how many seconds it took
 
