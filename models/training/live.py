@@ -21,8 +21,9 @@ from models.reading.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
 from models.scratch.initialisation import Unfilled
 from models.scratch.model_folder import write_weights
-from models.scratch.transformer import build
+from models.scratch.transformer import Decoder, build
 from models.training.corpus import byte_tokenizer
+from models.training.layer_steps import LayerMeter, LayerStep
 from models.training.optimisation import IGNORED, DivergedError, decaying, muon_and_adamw, smoothed_loss, update
 from models.training.optimizers import Adam, AdamW, GradientDescent, Optimizer
 from models.training.schedules import SCHEDULES, rate_share
@@ -150,10 +151,13 @@ class Training:
             )
         self.task, self.config, self.budget, self.watch = task, config, budget, watch
         torch.manual_seed(budget.seed)
-        self.network = build(config)
+        network = build(config)
+        assert isinstance(network, Decoder), "its config is that of a decoder"
+        self.network = network
         self.parameters = size
         self._optimizers = optimizers(self.network, budget)
         self.curves = Curves()
+        self.layer_steps: list[LayerStep] = []  # the first step, and the one after each snapshot
         self._snapshots: list[Snapshot] = []
         self._first = threading.RLock()  # held while the first one is taken, which whoever watches then asks for
         self.step, self.seconds, self.state, self.says = 0, 0.0, "paused", ""
@@ -287,8 +291,11 @@ class Training:
         losses: list[float] = []
         with self._still:
             self.network.train()
-            rates = ((optimizer, factor * rate_now) for optimizer, factor in self._optimizers)
-            norm = update(self.network, rates, self._losses(ids, known, losses), self.budget.clip or math.inf)
+            rates = [(optimizer, factor * rate_now) for optimizer, factor in self._optimizers]
+            if self.step % self.budget.every == 0:
+                norm = self._measure(rates, self._losses(ids, known, losses))
+            else:
+                norm = update(self.network, rates, self._losses(ids, known, losses), self.clip)
         for name, value in (("loss", sum(losses)), ("rate", rate_now), ("norm", norm)):
             getattr(self.curves, name).append(value)
         self.step += 1
@@ -297,6 +304,18 @@ class Training:
         self.network.zero_grad(set_to_none=True)  # they would take memory until the next step
         self.seconds += time.monotonic() - began
         return True
+
+    @property
+    def clip(self) -> float:
+        """The norm above which a gradient is shortened."""
+        return self.budget.clip or math.inf
+
+    def _measure(self, rates: list[tuple[Optimizer, float]], losses: Iterator[Tensor]) -> float:
+        """Update the weights, and note what the step does in each layer; return the norm of the gradient."""
+        with LayerMeter(self.network) as meter:
+            norm = update(self.network, rates, losses, self.clip, meter.note_gradient)
+        self.layer_steps.append(meter.measured(self.step + 1))
+        return norm
 
     def _losses(self, ids: np.ndarray, known: np.ndarray, values: list[float]) -> Iterator[Tensor]:
         """Yield parts of the loss that sum to it, each of as many rows as fit into PART bytes, and append their values."""
@@ -313,8 +332,8 @@ class Training:
             self.network.load_state_dict(self._good)
         return self._end(
             "diverged",
-            f"At step {self.step} the loss was no longer a number, because the learning rate {self.budget.rate:g} is too high. "
-            f"The weights of step {self.snapshots[-1].step} are kept. Start again with a lower one.",
+            f"At step {self.step} the loss was no longer a number. Most often the learning rate, here {self.budget.rate:g}, is "
+            f"too high; a longer warm-up and clipping help too. The weights of step {self.snapshots[-1].step} are kept.",
         )
 
     def _end(self, state: str, says: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
@@ -55,12 +55,16 @@ def muon_and_adamw(model: nn.Module, matrix_decay: float = 0.05) -> tuple[Muon, 
 
 
 def update(
-    model: nn.Module, optimizers: Iterable[tuple[Optimizer, float]], loss: Tensor | Iterable[Tensor], clip: float = 1.0
+    model: nn.Module,
+    optimizers: Iterable[tuple[Optimizer, float]],
+    loss: Tensor | Iterable[Tensor],
+    clip: float = 1.0,
+    watch: Callable[[], None] = lambda: None,
 ) -> float:
     """Update the weights by one step down the gradient of a loss, clipped to norm `clip`; math.inf leaves it as it is.
 
     optimizers: each with its learning rate at this step, for different weights of the model. loss: or parts that sum to it, of
-    which only one is in memory at a time.
+    which only one is in memory at a time. watch: called once the gradient is there, before it is clipped.
     Returns the norm of the gradient before that. Source of clipping: Pascanu, Mikolov and Bengio 2013, "On the difficulty of
     training recurrent neural networks", algorithm 1. Errors: DivergedError, with the weights left as they are, when the loss or
     the norm is infinite or no number.
@@ -70,6 +74,7 @@ def update(
     for part in [loss] if isinstance(loss, Tensor) else loss:
         part.backward()
         total += part.item()
+    watch()
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip))
     if not (math.isfinite(norm) and math.isfinite(total)):
         model.zero_grad(set_to_none=True)

@@ -112,8 +112,7 @@ def button(title: str, icon: str, name: str, work: Any) -> None:
 
 def rename(name: str) -> None:
     title = " ".join(str(page_state.run_name_key(name).get()).replace(":", " ").split())  # which a table would read as a mark
-    names = dict(page_state.RUN_NAMES.get())
-    page_state.RUN_NAMES.set(names | {name: title} if title else {other: text for other, text in names.items() if other != name})
+    trainings.rename(name, title)
     state.run_whole_page_next()
 
 
@@ -142,8 +141,8 @@ def progress(training: Training) -> str:
 
 def titles(runs: Runs) -> list[str]:
     """Return a name for each run: its visitor's, or else what differs between the runs."""
-    own, given = page_state.RUN_NAMES.get(), differences([training for _, training in runs])
-    return make_distinct([own.get(name) or title for (name, _), title in zip(runs, given, strict=True)])
+    given = differences([training for _, training in runs])
+    return make_distinct([trainings.title(name) or title for (name, _), title in zip(runs, given, strict=True)])
 
 
 def make_distinct(names: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from pages.train import recipes
+from pages.train import by_layer, recipes
 from pages.train import state as page_state
 from pages.train.control import describe
 from ui import shell, state
@@ -53,6 +53,10 @@ def preview_rate(here: Path, plan: Plan | None) -> None:
     """Draw the planned learning rate, at the levels that can choose it."""
     if plan is not None and state.level() != "beginner":
         say(here, "planned rate")
+        if plan[2].warmup >= plan[2].steps:
+            say(
+                here, "long warm-up", warmup=plan[2].warmup, steps=plan[2].steps, last=f"{plan[2].rate_at(plan[2].steps - 1):.2g}"
+            )
         show_chart(planned_rate(plan[2]), "train-planned-rate", config={"displayModeBar": False})
 
 
@@ -85,9 +89,14 @@ def picture(here: Path, training: Training) -> None:
         look = tabs(page_state.CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
     slot = st.container()
     snapshot = at_step(training)
-    pictures = [curves(training, look, snapshot.step)]
     with slot:
-        show_chart(pictures[0].drawn, pictures[0].key, config={"displayModeBar": False})  # it lies over the names of the lines
+        if look == page_state.CURVES.values[-1]:
+            pictures = by_layer.place(here, training)
+        else:
+            pictures = [curves(training, look, snapshot.step)]
+            show_chart(
+                pictures[0].drawn, pictures[0].key, config={"displayModeBar": False}
+            )  # it lies over the names of the lines
     best = {name: place(getattr(snapshot, name)) for name in ("previous", "induction")}
     from models.training.live import PROBES
 
@@ -155,7 +164,10 @@ def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
             return series, {"up": "entropy of attention, nats"}
         case "Rate and gradient":
             gradient, rate = training.curves.norm[:done], training.curves.rate[:done]
-            return {"norm of the gradient": (steps, gradient), "learning rate": (steps, rate)}, {"log": True}
+            lines: Lines = {"norm of the gradient": (steps, gradient), "learning rate": (steps, rate)}
+            if training.budget.clip and done:
+                lines["clipped above"] = ([1, done], [training.budget.clip] * 2)
+            return lines, {"log": True}
         case _:
             previous = "best head for the letter before" if simple else "best previous-token head"
             induction = "best head for what followed before" if simple else "best induction head"

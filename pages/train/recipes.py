@@ -37,3 +37,28 @@ def large(*, label: str, texts: list[str], simple: bool = False, weights: np.nda
     down, across = ("from", "to") if simple else ("from (query)", "to (key)")
     axes: dict[str, Any] = {"down": down, "across": across, "unit": "%", "scale": (0.0, 1.0), "cell": (9, 16)}
     return grid_view(past, texts, texts, **axes, label=label)
+
+
+def by_layer(*, rows: list[str], steps: list[int], measure: str, values: np.ndarray) -> View:
+    """Draw numbers, [row, step], in colours: their logarithm for gradients and updates, which differ by powers of ten."""
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    options: dict[str, Any] = {"scale": (0.0, most or 1.0)}
+    if measure == "mean":
+        largest = max(abs(least), abs(most)) or 1.0
+        options = {"scale": (-largest, largest), "signed": True}
+    elif measure in ("gradient", "update") and (values > 0).any():
+        logs = np.log10(np.where(values > 0, values, values[values > 0].min()))
+        options = {"shades": (logs - logs.min()) / ((logs.max() - logs.min()) or 1.0), "ends": (f"{least:.2g}", f"{most:.2g}")}
+    return grid_view(
+        values,
+        rows,
+        [str(step) for step in steps],
+        down="head" if measure == "entropy" else "layer",
+        across="step",
+        unit="nats" if measure == "entropy" else "",
+        column_names=[f"step {step}" for step in steps],
+        cell=(8, 34),
+        height=24,
+        label=f"{measure} by layer and step",
+        **options,
+    )

@@ -8,12 +8,14 @@ from ui.state import Family, Key, link
 
 TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "Text")
 TRAIN_LOG = link("train-log", default=False)
-CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient")
+CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient", "By layer")
+MEASURED = link(
+    "by-layer", "Size of the gradient", "Size of the update", "Spread of the stream", "Mean of the stream", "Entropy of the heads"
+)
 COMPARED = link("compared", "Answers", "Loss", "Induction", "Entropy", "Gradient", "Rate")  # of several runs
 READY = Key("train-ready", "layers", ("layers", "heads", "positions", "window", "optimizer", "warm-up", "norm", "tied"))
 TRYING = Key("train-trying", "")  # the experiment that was asked for, until its runs have begun
 ADDING = Key("train-adding", False)  # whether another run is being planned
-RUN_NAMES = Key[dict[str, str]]("train-names", {})  # what visitors call their runs
 COMPARED_AT, RUN_USED = Key[Any]("compared-at", None), Key[Any]("run-used", None)
 TRAIN_STARTED = Key("start-training", False)  # whether “Start” was clicked, until the training has begun
 TRAINED_AT, TRAIN_HEAD = Key[Any]("trained-at", None), Key[Any]("train-head", None)

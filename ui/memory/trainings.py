@@ -76,11 +76,12 @@ class Trained:
 
 
 class OwnedTraining(NamedTuple):
-    """A training, the browser that it belongs to, and its network."""
+    """A training, the browser that it belongs to, its network, and what its visitor calls it: "" where they have not named it."""
 
     whose: str
     network: str
     training: Training
+    title: str = ""
 
 
 _lock = threading.Lock()
@@ -181,6 +182,20 @@ def runs() -> list[tuple[str, Training]]:
     """Return the names and trainings of this visitor, the oldest first: of this session and of this browser."""
     begun, me = state.TRAININGS.get(), browser()
     return [(name, entry.training) for name, entry in list(_owned.items()) if name in begun or (me and entry.whose == me)]
+
+
+def title(name: str) -> str:
+    """Return what its visitor calls a training; "" where they have not named it."""
+    return entry.title if (entry := _owned.get(name)) else ""
+
+
+def rename(name: str, title: str) -> None:
+    """Name a training of this visitor; "" takes its name away."""
+    if name not in dict(runs()):
+        return
+    with _lock:
+        if name in _owned:
+            _owned[name] = _owned[name]._replace(title=title)
 
 
 def _hear_what_left(name: str, me: str) -> None:

@@ -306,7 +306,7 @@ def test_it_is_told_of_every_snapshot_and_of_the_end():
 def test_a_rate_that_is_too_high_ends_in_a_sentence(optimizer):
     training = Training(task("copy"), TransformerConfig(**SMALL), Budget(rate=1e8, rows=4, optimizer=optimizer))
     training.advance(200)
-    assert training.state == "diverged" and "1e+08 is too high" in training.says and len(training.snapshots) >= 1
+    assert training.state == "diverged" and "1e+08, is too high" in training.says and len(training.snapshots) >= 1
     assert all(torch.isfinite(weight).all() for weight in training.network.state_dict().values())
 
 

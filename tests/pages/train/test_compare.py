@@ -198,3 +198,25 @@ def test_one_that_goes_on_is_compared_at_the_last_step_that_all_have():
     ahead.stop()
     behind.stop()
     assert [snapshot.step for snapshot in compare.common_snapshots([ahead, behind])] == [6, 2]
+
+
+def test_a_name_stays_with_its_run_and_only_its_visitor_gives_it(monkeypatch):
+    runs = [training(), training(optimizer="sgd")]
+    own = {f"key{i}": run for i, run in enumerate(runs)}
+    entries = {name: trainings.OwnedTraining("me", "net", run) for name, run in own.items()}
+    monkeypatch.setattr(trainings, "_owned", entries)
+    monkeypatch.setattr(trainings, "browser", lambda: "me")
+    trainings.rename("key1", "the slow one")
+    assert compare.titles(list(own.items())) == ["optimizer muon", "the slow one"], "in any session of this browser"
+    monkeypatch.setattr(trainings, "browser", lambda: "somebody else")
+    trainings.rename("key1", "mine")
+    assert trainings.title("key1") == "the slow one"
+    monkeypatch.setattr(trainings, "browser", lambda: "me")
+    trainings.rename("key1", "")
+    assert compare.titles(list(own.items())) == ["optimizer muon", "optimizer sgd"]
+
+
+@pytest.mark.parametrize(("warmup", "is_said"), [(59, False), (60, True), (900, True)])
+def test_a_warm_up_that_never_ends_is_said_before_the_start(warmup, is_said):
+    opened = open_link("train", f"level=expert&train-steps=60&train-warmup={warmup}")
+    assert ("The warm-up is as long as the training" in words_on(opened)) == is_said

@@ -8,7 +8,8 @@ import pytest
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
-from pages.train import display
+from pages.train import by_layer, display
+from pages.train import state as page_state
 from tests.pages.taking import arrays, assert_made_again, offered, table
 from ui import state
 from ui.memory import trainings
@@ -41,6 +42,20 @@ def test_a_training_in_every_form(training, monkeypatch, look):
     np.testing.assert_array_equal(arrays(large)["weights"], arrays(heads)["weights"][layer, head])
     rows = table(large)
     np.testing.assert_allclose(rows["weight"].to_numpy().reshape(len(large.options["texts"]), -1), arrays(large)["weights"])
+
+
+@pytest.mark.parametrize("name", page_state.MEASURED.values)
+def test_what_is_measured_in_each_layer_in_every_form(training, monkeypatch, name):
+    monkeypatch.setattr(trainings, "mine", lambda: ("key", training))
+    pictures = offered(monkeypatch, "train", f"level=expert&curves=By+layer&by-layer={name.replace(' ', '+')}")
+    measure = by_layer.MEASURES[name]
+    assert list(pictures) == [f"train-by-layer-{measure}", "trained-heads", "trained-map"]
+    picture = pictures[f"train-by-layer-{measure}"]
+    assert_made_again(picture)
+    values, rows, steps = by_layer.measured(training, measure)
+    numbers = table(picture)
+    np.testing.assert_allclose(numbers[measure].to_numpy().reshape(len(rows), len(steps)), values)
+    assert steps == ([0, 2, 4] if measure == "entropy" else [1, 3])
 
 
 def test_a_picture_without_a_model_says_nothing_of_one():
