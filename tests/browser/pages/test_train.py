@@ -132,7 +132,7 @@ def test_a_learning_rate_that_is_too_high_keeps_the_last_good_weights(open_page)
     page = open_page(f"/train?level=intermediate&train-task=Copy&train-rate=1000&{SMALL}")
     page.get_by_label("Learning rate", exact=True).fill("1000")
     begin(page)
-    expect(page.get_by_text(re.compile("the learning rate 1000 is too high.*are kept"))).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text(re.compile("the learning rate, here 1000, is too high.*are kept"))).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("button", name="Reset", exact=True)).to_be_visible()
 
 
