@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import streamlit
 from playwright.sync_api import Page, expect
 
 from viz import reading_view
@@ -123,3 +126,27 @@ def test_a_number_a_token_shades_the_text_and_is_said(draw, redraw):
 def test_no_text_is_no_error(draw, view):
     page = draw(view)
     assert page.locator(".token").count() == 0
+
+
+def test_numbers_stand_below_their_words_when_a_font_comes_after_them(new_page):
+    """The font comes in a file, once the words are laid out; the picture keeps its size, and each word stands elsewhere."""
+    media = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    font = base64.b64encode(next(media.glob("KaTeX_Main-Bold*.woff2")).read_bytes()).decode()
+    many = [SimpleNamespace(id=i, text=" word", special=False, fragment=False) for i in range(12)]
+    view = reading_view(many, None, quantity=[float(i) for i in range(12)], unit="bits", chosen=11)
+    page = new_page()
+    style = "<style>* { font-family: late, monospace !important } .text { height: 200px }</style>"
+    page.goto("data:text/html;base64," + base64.b64encode((view.to_html() + style).encode()).decode())
+    expect(page.locator(".below b:visible").first).to_be_visible()
+    before = page.locator(".word").last.bounding_box()
+    load = """async (font) => {
+      const face = new FontFace("late", `url(data:font/woff2;base64,${font})`);
+      document.fonts.add(face);
+      await face.load();
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }"""
+    page.evaluate(load, font)
+    assert page.locator(".word").last.bounding_box() != before
+    middle = "all => all.map((each) => { const { left, right } = each.getBoundingClientRect(); return (left + right) / 2; })"
+    words, numbers = (page.locator(which).evaluate_all(middle) for which in (".word", ".below b:visible"))
+    assert numbers and all(min(abs(number - word) for word in words[-3:]) < 1 for number in numbers)

@@ -2,6 +2,7 @@
 
 import { closest } from "../../shared/element.js";
 import { onHover } from "../../shared/hover.js";
+import { onLayout } from "../../shared/layout.js";
 import { onPoint, point } from "../../shared/link.js";
 import { rove } from "../../shared/rove.js";
 import { draw, number } from "./drawing.js";
@@ -46,10 +47,10 @@ export function listen(state) {
     event.preventDefault();
   });
   onPoint(state, (position) => show(state, position));
-  new ResizeObserver(() => {
+  onLayout(text, () => {
     state.boxes = new Map();
     if (state.values) number(state);
-  }).observe(text);
+  });
 }
 
 /** @type {(state: State, position: number) => void} */
