@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from models.edits import Head
+from models.edits import Head, Skip
 from models.language_model import LanguageModel
 from models.trace import Trace
 
@@ -97,8 +97,12 @@ def writes(model: LanguageModel, trace: Trace, position: int) -> Iterator[Write]
     """Yield the writes into the stream at a position, part by part. Errors: ValueError where their sum is not the stream."""
     stack = "decoder" if trace.target else "self"
     stream, parts = trace.hidden[stack], model.parts(trace)[stack]
+    skipped = {edit.layer for edit in trace.edits if isinstance(edit, Skip) and (edit.part, edit.kind) == ("block", stack)}
     yield "embedding", None, None, stream[0, position]
     for layer in range(len(stream) - 1):
+        if layer in skipped:  # its parts are computed, and nothing of them is written
+            yield from ((part, layer, None, np.zeros_like(stream[0, position])) for part in parts)
+            continue
         rest = stream[layer + 1, position] - stream[layer, position]
         for part, outputs in parts.items():
             if np.isnan(outputs[layer]).any():

@@ -178,6 +178,18 @@ def test_a_stream_as_small_as_the_last_norms_epsilon_still_sums_to_the_logit(nam
         assert against_rival == pytest.approx(expected - float(trace.logits_at(position)[rival]), abs=1e-5)
 
 
+@pytest.mark.parametrize("name", ["writer", "translator", "GPT-2"])
+@pytest.mark.parametrize("part", ["block", "attention", "feedforward"])
+def test_what_is_skipped_wrote_nothing_and_the_rest_sums_to_the_logit(name, part):
+    trace = read(name, E.Skip(1, part, kind="decoder" if name == "translator" else stack(name)))
+    table = logit_attribution(model(name), trace, 5)
+    assert table["contribution"].sum() == pytest.approx(
+        float(trace.logits_at(-1)[5]), abs=1e-3 * np.abs(table["contribution"]).max()
+    )
+    skipped = table[(table["layer"] == 1) & (table["part"] == part if part != "block" else True)]
+    assert len(skipped) and (skipped["contribution"] == 0).all()
+
+
 def test_what_is_switched_off_wrote_nothing(writer):
     trace = writer.trace(TEXT, edits=[E.Head(2, 3), E.Skip(4, "feedforward")])
     table = logit_attribution(writer, trace, 5)
