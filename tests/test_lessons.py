@@ -50,7 +50,7 @@ def test_a_step_opens_at_its_page_and_asks_for_nothing_that_is_not_there(name, n
 
 
 def test_what_a_step_asks_of_the_logit_lens_stands_in_the_picture_beside_it():
-    """The page opens with the tuned lens, where a model has one."""
+    """A visitor may have looked through the tuned lens before."""
     steps = [files.find(name).steps[number - 1] for name, number in ASKED]
     of_lens = [step for step in steps if step.page == "layers" and step.question.answer in OF_THE_LOGIT_LENS]
     assert of_lens and {step.link.get("lens") for step in of_lens} == {"logit lens"}

@@ -114,7 +114,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
         length=_length(n),
         operations=operations,
         scores=scores.formula,
-        seconds=seconds or "not run",
+        seconds=seconds or "not measured yet",
         crossing=_from(cost.crossing(config)),
         feedforward=_from(cost.crossing(config, "feed-forward")),
     )

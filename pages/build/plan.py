@@ -81,7 +81,11 @@ def _stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, en
         if c.head_transform:
             boxes.append(Box("Dense, GELU, norm", stream))
         boxes.append(
-            Box("Unembedding", f"[{n:,}, {c.vocabulary:,}]", "logits; the embedding turned round" if c.tied else "logits")
+            Box(
+                "Unembedding",
+                f"[{n:,}, {c.vocabulary:,}]",
+                "logits; multiplied by the embedding, transposed" if c.tied else "logits",
+            )
         )
     return boxes
 

@@ -38,7 +38,7 @@ def side_by_side(look: Look, settings: Settings) -> Sequence[Picture]:
                 scores = scores | {FLOW: most}
     board = composed(compose, look, settings, Methods(scores, calculations.window(size)))
     for key in board.contents:
-        with st.expander("Two other ways to ask") if key == OTHERS else nullcontext():
+        with st.expander("Two other ways to ask" if look.beginner else "More methods") if key == OTHERS else nullcontext():
             mount(board, key)
     return board.pictures
 

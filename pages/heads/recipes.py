@@ -39,7 +39,7 @@ def labels_board(
     labels = [[part for part in label.split(", ") if part and name in ("", part)] for label in table["label"]]
     score_names = [name or (each[0] if each else "") for each in labels]
     values = [table[score_name].iloc[row] if score_name else np.nan for row, score_name in enumerate(score_names)]
-    more = [f" + {len(each) - 1}" if len(each) > 1 else "" for each in labels]
+    more = [f" + {len(each) - 1} more" if len(each) > 1 else "" for each in labels]
     head_texts = [names[each[0]] + more[row] if each else "" for row, each in enumerate(labels)]
     notes = [
         f"{' + '.join(names[label] for label in labels[row]) or 'no label'}: {against_chance(table.iloc[row], score_name)}"
@@ -61,6 +61,7 @@ def labels_board(
         height=27,
         notes=np.array(notes, dtype=object).reshape(size).tolist(),
         blank="no label",
+        blank_answers=True,
         label="What each head does",
     )
 

@@ -68,7 +68,7 @@ def _choose_film(look: Look) -> bool:
     if look.beginner:
         state.later("intermediate", page_state.MOVIE)
         return False
-    return one_of(page_state.MOVIE, page_state.MOVIE.values, "the film of", label="Play") == "one head"
+    return one_of(page_state.MOVIE, page_state.MOVIE.values, "the film of", label="The map shows") == "one head"
 
 
 def _react(look: Look, settings: Settings, reading: Evolution) -> None:

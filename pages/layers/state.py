@@ -8,7 +8,7 @@ from ui.state import Key, link
 
 PART = Key[Any]("part", None, ("Evolution", "Statistics", "Lens"), linked=True)  # None: the first that a page offers
 MOVIE = link("movie", "mean of heads", "one head")
-LENS = link("lens", "logit lens", "tuned lens", default="tuned lens")
+LENS = link("lens", "logit lens", "tuned lens")
 LENS_COLOUR = link("lens-colour", "probability", "rank of the answer", "distance to the answer")
 LENS_WINDOW, LENS_LAYER = Key[Any]("lens-window", None), Key[Any]("lens-layer", None, led=True)
 LENS_TEXT, LENS_TRAINING = Key("lens-text", ""), Key[Any]("lens-training", None)

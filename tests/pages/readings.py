@@ -79,9 +79,9 @@ def statistics(seen: Look) -> tuple[LayersSettings, Reading]:
     return LayersSettings(), Statistics(head_statistics(seen.attention))
 
 
-def predictions(seen: Look) -> tuple[LayersSettings, Reading]:
+def predictions(seen: Look, tuned: bool = False) -> tuple[LayersSettings, Reading]:
     places = seen.model.places(seen.trace) if seen.model.info.kind == "encoder" else range(len(seen.trace.read))
-    translate = None if seen.beginner else translator(seen.model)
+    translate = translator(seen.model) if tuned else None
     through = lens(seen.trace, list(places), TOP, translate)
     return LayersSettings(), Predictions(tuple(places), through, translate is not None)
 

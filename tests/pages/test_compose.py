@@ -195,6 +195,14 @@ def test_layers_compose_what_a_run_mounts(folders, traces, kind, level, part, re
         assert_answered(app, traces, key)
 
 
+def test_layers_compose_what_a_run_mounts_with_the_tuned_lens(folders, traces):
+    app = open_page("layers", "our own", folders["our own"], "level=expert&part=Lens&lens=tuned+lens")
+    seen = look("our own", folders["our own"], traces[-1], app, {"level": "expert"})
+    settings, reading = predictions(seen, tuned=True)
+    assert_mounted(app, lambda: compose_layers(seen, settings, reading))
+    assert_answered(app, traces, "lens-board")
+
+
 def test_layers_compose_what_a_run_mounts_for_a_head_that_a_beginner_has_clicked(folders, traces):
     app = open_page("layers", "decoder", folders["decoder"], "level=beginner&part=Evolution")
     app.session_state["layers-head"] = (1, 2)

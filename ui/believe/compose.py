@@ -9,12 +9,13 @@ import numpy as np
 from analysis import Faithfulness
 from ui.believe.tables import areas, points
 from ui.believe.trial import HERE, Trial
+from ui.escaping import plain
 from ui.look import Look
 from ui.picture import falling
 from ui.picture.board import Board, Draft, Table
 from ui.picture.picture import Numbers, Picture
 
-NO_CHANCE, ORDER, CONTRAST, LEAVE, COME = "no chance", "believe", "contrast", "deletion", "insertion"
+NO_CHANCE, SUMMARY, ORDER, CONTRAST, LEAVE, COME = "no chance", "summary", "believe", "contrast", "deletion", "insertion"
 STEPS, AREAS, MEASURES, POINTS = "steps", "areas", "measures", "points"
 
 
@@ -28,6 +29,8 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
         draft.note(NO_CHANCE, "no chance")
         return draft.finished()
     titles, simple = titles_of(trial, evidence), look.beginner
+    better = [title for name, title in titles.items() if evidence.verdict(name) == "better"]
+    draft.note(SUMMARY, "summary" if better else "summary none", names=plain(", ".join(better)))
     draft.note(ORDER, "believe masked" if trial.question.mask else "believe", **trial.facts(draft.reader, evidence, chosen))
     if trial.question.against is not None:
         draft.note(CONTRAST, "contrast")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import state
-from ui.believe.compose import COME, LEAVE, POINTS, compose, titles_of
+from ui.believe.compose import COME, LEAVE, MEASURES, POINTS, compose, titles_of
 from ui.believe.measuring import measure
 from ui.believe.trial import HERE, Trial
 from ui.choices.widgets import one_of
@@ -13,6 +13,7 @@ from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.words import words
 
+FOLDED = {MEASURES: "How this is tested", POINTS: "The numbers"}  # the first is short for beginners, and stands open
 IN_A_ROW = 7  # methods of which each has a button; more are a menu
 
 
@@ -35,8 +36,8 @@ def panel(trial: Trial) -> list[Picture]:
             for place, chart in zip(st.columns(2) if len(charts) > 1 else [st.container()], charts, strict=True):
                 with place:
                     mount(board, chart)
-        elif key == POINTS:
-            with st.expander("The numbers"):
+        elif title := FOLDED.get(key) if key == POINTS or not trial.look.beginner else None:
+            with st.expander(title):
                 mount(board, key)
         elif key != COME:
             mount(board, key)

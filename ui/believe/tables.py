@@ -42,7 +42,7 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.D
     tries = len(evidence.gaps)
     frame["Random orders it beats"] = [*(f"{tries - evidence.ahead(name)} of {tries}" for name in titles), "–"]
     verdicts = SIMPLE if simple else VERDICTS
-    frame["Verdict"] = [*(verdicts[evidence.verdict(name)] for name in titles), "–"]
+    frame["Verdict"] = [*(verdict_of(evidence, name, verdicts, simple) for name in titles), "–"]
     if not simple:
         ranks = [evidence.methods[name].correlation for name in titles]
         frame["Rank correlation with leave-one-out"] = [
@@ -50,6 +50,15 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.D
             "0 on average",
         ]
     return frame
+
+
+def verdict_of(evidence: Faithfulness, name: str, verdicts: dict[str, str], simple: bool) -> str:
+    """Return a method's verdict; where there is none, also how many random orders came out as far from the average: it may beat
+    nearly all of them and still be no further away than some are on the other side."""
+    verdict = evidence.verdict(name)
+    if simple or verdict != "none":
+        return verdicts[verdict]
+    return f"{verdicts[verdict]} ({evidence.as_far(name)} of {len(evidence.gaps)} are as far from the average)"
 
 
 def points(evidence: Faithfulness, titles: dict[str, str], simple: bool) -> pd.DataFrame:

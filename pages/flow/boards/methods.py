@@ -15,11 +15,12 @@ from ui.picture.picture import Numbers, Picture
 from viz import Card, Part, percent
 from viz.tokens import named
 
+FIRST = {"beginner": [ROLLOUT], "intermediate": ["raw attention", ROLLOUT]}  # methods that stand open at a level; else all do
 METHODS, OTHERS, ANSWER, LAYERS = "flow-methods", "flow-others", "flow-answer", "flow-layers"
 
 
 def add(draft: Draft, request: Request, reading: Methods) -> None:
-    """Add the methods side by side; for beginners one of them, with its answer in a sentence, and apart from it the others."""
+    """Add the methods side by side: all, or the simplest, and the others apart; for beginners the answer in a sentence too."""
     scores, facts = reading.scores, {}
     if "slopes" in scores and (logits := request.trace.scores_at(request.position)) is not None:
         facts = {"total": f"{scores['slopes']:.3g}", "logit": f"{logits[request.token]:.3g}"}
@@ -31,9 +32,10 @@ def add(draft: Draft, request: Request, reading: Methods) -> None:
         for method in sorted(request.methods, key=lambda method: simple and method != ROLLOUT)
         if method in scores
     }
-    if simple:
-        draft.add_cards(METHODS, [cards.pop(ROLLOUT)], "What the token goes back to")
-    draft.add_cards(OTHERS if simple else METHODS, [*cards.values()], "Methods side by side")
+    first = [cards.pop(method) for method in FIRST.get(draft.look.level, [*cards]) if method in cards]
+    draft.add_cards(METHODS, first, "What the token goes back to" if simple else "Methods side by side")
+    if cards:
+        draft.add_cards(OTHERS, [*cards.values()], "Other methods")
     draft.note("flow-methods-words", "side by side")
 
 

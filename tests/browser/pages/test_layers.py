@@ -120,7 +120,7 @@ def test_a_beginner_reads_about_the_head_that_is_pressed(open_page):
 
 
 def test_the_lens_says_what_each_layer_would_say(open_page):
-    page, writer = opened(open_page, level="intermediate", part="Lens"), models.load("writer")
+    page, writer = opened(open_page, level="intermediate", part="Lens", lens="tuned lens"), models.load("writer")
     trace = writer.trace(TEXT)
 
     def agrees(value) -> None:

@@ -18,7 +18,7 @@ from tests.browser.views.test_export import NAMESPACE, alone
 TEXT = "The+dog+saw+the+dog"
 PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
     (
-        "/layers?part=Lens&level=expert",
+        "/layers?part=Lens&level=expert&lens=tuned+lens",
         "What each layer would guess by the tuned lens",
         ["after this layer", "0 %"],
         "probability",

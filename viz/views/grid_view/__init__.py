@@ -38,12 +38,14 @@ def grid_view(
     least: float = 0.0,
     signed: bool = False,
     blank: str = "nothing: out of sight",
+    blank_answers: bool = False,
     covered: np.ndarray | None = None,
     label: str = "",
     link: str | None = None,
 ) -> View:
     """Draw cells `values` [row, column], or [frame, row, column] to be played, paused and scrubbed through; NaN cells stay blank,
-    and `blank` describes them. covered: bool [row, column], cells whose number is neither shown nor sent until somebody clicks.
+    and `blank` describes them; blank_answers: whether a click on one is sent. covered: bool [row, column], cells whose number is
+    neither shown nor sent until somebody clicks.
 
     rows, columns: labels beside and above the cells; row_names, column_names: their names in words (by default the labels);
     row_notes: a few words behind each row; frames: the name of each frame. down, across: names of the two axes. unit: "%" for
@@ -86,10 +88,15 @@ def grid_view(
         "covered": covered.tolist() if covered is not None else None,
     }
     header |= {"down": down, "across": across, "unit": unit, "blank": blank, "cell": list(cell), "height": height}
-    header |= {"numbered": numbered, "least": float(least), "signed": signed, "link": label[:_LINK] if link is None else link}
+    header |= {"numbered": numbered, "least": float(least), "signed": signed, "blankAnswers": blank_answers}
+    header["link"] = label[:_LINK] if link is None else link
+    return View("grid_view", pack(header, values=_sent(values), shades=_as_bytes(shades, signed)), label)
+
+
+def _as_bytes(shades: np.ndarray, signed: bool) -> np.ndarray:
+    """Return shades from 0 to 1 as uint8; signed ones have a middle."""
     parts = np.clip(np.nan_to_num(shades), 0, 1)
-    steps = np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
-    return View("grid_view", pack(header, values=_sent(values), shades=steps), label)
+    return np.rint(1 + 254 * parts if signed else 255 * parts).astype(np.uint8)
 
 
 def _sent(values: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ export interface Header {
   numbered: boolean; // digits stand in the cells
   least: number; // of a number that does
   signed: boolean;
+  blankAnswers: boolean;
   link: string;
   arrays: {
     values: PackedFloats; // [frame, row, column]

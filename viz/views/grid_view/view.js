@@ -192,7 +192,8 @@ function step({ rows, columns }, [row, column], key) {
 
 /** @type {(state: State, at: Cell | null) => void} */
 function press(state, at) {
-  if (at && (Number.isFinite(valueAt(state, at)) || isCovered(state, at))) state.tell("chosen", at);
+  const { blankAnswers } = state.header;
+  if (at && (blankAnswers || Number.isFinite(valueAt(state, at)) || isCovered(state, at))) state.tell("chosen", at);
 }
 
 /** @type {(state: State, at: Cell) => boolean} */
