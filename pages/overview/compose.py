@@ -15,6 +15,7 @@ from ui.look import Look
 from ui.memory.favourites import favourite
 from ui.picture.board import Board, Draft
 from ui.picture.picture import Numbers, Picture
+from viz.tokens import named
 
 HERE = Path(__file__).parent
 KEY = "overview"
@@ -50,7 +51,7 @@ def picture(draft: Draft) -> Picture:
         "count": BARS[look.level],
         "predicts": predicts,
         "simple": look.beginner,
-        "words": stations.words(draft, predicts),
+        "words": stations.words(draft, predicts, named(look.spell_tokens(trace.read)[at].text)),
         "leads": not look.beginner,
         "links": stations.links(look),
     }

@@ -27,16 +27,17 @@ PAGES = {
 }
 
 
-def words(draft: Draft, predicts: bool) -> dict[str, dict[str, str]]:
+def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]:
     """Return the words of the stations, at the reader's level and for this kind of model. predicts: whether the model predicts
-    something at the shown position.
+    something at the shown position; token: the token there.
     """
     look = draft.look
     plain = Words(look.level, lambda: look.touched, None)  # what a script writes is no place for marks
     facts = facts_of(look)
 
-    def texts(heading: str) -> dict[str, str]:
-        each = {name: plain(draft.folder, draft.heading_for(f"{heading} {name}", case_of(look)), **facts) for name in STATIONS}
+    def texts(heading: str, **more: object) -> dict[str, str]:
+        headings = {name: draft.heading_for(f"{heading} {name}", case_of(look)) for name in STATIONS}
+        each = {name: plain(draft.folder, heading, **facts, **more) for name, heading in headings.items()}
         return {name: text for name, text in each.items() if text}
 
     def sentence(heading: str, case: str) -> str:
@@ -45,7 +46,7 @@ def words(draft: Draft, predicts: bool) -> dict[str, dict[str, str]]:
     ends = {"rest": sentence("rest", case_of(look)), "pointed": sentence("rest", "headless"), "no guess": ""}
     if not predicts:
         ends["no guess"] = sentence("no guess", case_of(look))
-    return {"titles": texts("name"), "notes": texts("note"), "steps": texts("step"), "rest": ends}
+    return {"titles": texts("name"), "notes": texts("note", token=token), "steps": texts("step"), "rest": ends}
 
 
 def case_of(look: Look) -> str:

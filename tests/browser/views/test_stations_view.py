@@ -59,6 +59,17 @@ def test_pointing_at_a_token_shows_its_way_alone(draw):
     expect(page.locator(".token.dim")).to_have_count(0)
 
 
+def test_the_row_that_is_followed_keeps_its_whole_sentence_where_the_mouse_rests_on_it(draw):
+    page = draw(drawn())
+    rest = sentence_of(page).text_content()
+    tokens = page.locator(".token")
+    followed = tokens.evaluate_all("all => all.findIndex((token) => token.getAttribute('aria-pressed') === 'true')")
+    tokens.nth(followed).hover()
+    expect(sentence_of(page)).to_have_text(rest)
+    tokens.nth(0 if followed else 1).hover()
+    expect(sentence_of(page)).not_to_have_text(rest)
+
+
 def test_keys_walk_through_tokens_and_layers_and_choose(draw):
     page = draw(drawn(leads=True))
     token = page.locator(".token").nth(3)

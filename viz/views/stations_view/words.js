@@ -15,7 +15,9 @@ export function say(state) {
   const resting = at >= header.stations.length - 1 && !state.led;
   const step = header.stations[at];
   const whole = header.outcomes.length ? (header.rest.rest ?? "") : (header.rest.pointed ?? "");
-  const template = pointed ? header.rest.pointed : resting ? whole : step.step;
+  // The chances are those after the row that is followed: of another one, only where it looks is known here.
+  const isOther = pointed && !(pointed[0] === state.last && pointed[1] === header.row);
+  const template = isOther ? header.rest.pointed : resting ? whole : step.step;
   write(said, filled(state, template ?? "", step.key === "look" && !resting && header.gazes.bridge ? "lane" : ""));
 }
 
