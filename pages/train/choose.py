@@ -70,6 +70,10 @@ SWITCHES = {"tied": "Tied unembedding", "qk_norm": "Normalise q and k", "bias": 
 USUAL = "usual"  # weight decay of the optimizer
 DECAYS = (USUAL, "0", "0.01", "0.05", "0.1", "0.3")
 MOST_SNAPSHOTS = 100
+OPTIMIZER_HELP = (  # the steps are those of docs/training.md
+    "AdamW is what most models are trained with. Muon moves every matrix in all its directions alike, and needs fewer steps here: "
+    "120 to 530 until the task Repeat is learned, where AdamW needs 780 to 2,350. Sgd is gradient descent with momentum."
+)
 
 
 def task(disabled: bool) -> str:
@@ -100,7 +104,7 @@ def _recipe(disabled: bool) -> dict[str, Any]:
     from models.training.schedules import SCHEDULES
 
     chosen: dict[str, Any] = {
-        "optimizer": _one_of("optimizer", "Optimizer", OPTIMIZERS, disabled),
+        "optimizer": _one_of("optimizer", "Optimizer", OPTIMIZERS, disabled, OPTIMIZER_HELP),
         "schedule": _one_of("schedule", "Schedule", SCHEDULES, disabled),
     }
     if state.level() == "expert":
@@ -187,5 +191,6 @@ def _default(name: str) -> Any:
     return DEFAULTS.get(name, getattr(Budget, name, getattr(TransformerConfig, name, None)))
 
 
-def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool) -> str:
-    return one_of(page_state.train_key(name), names, f"the {title.lower()}", label=title, menu=True, disabled=disabled)
+def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool, help: str | None = None) -> str:
+    key = page_state.train_key(name)
+    return one_of(key, names, f"the {title.lower()}", label=title, menu=True, disabled=disabled, help=help)
