@@ -71,8 +71,8 @@ USUAL = "usual"  # weight decay of the optimizer
 DECAYS = (USUAL, "0", "0.01", "0.05", "0.1", "0.3")
 MOST_SNAPSHOTS = 100
 OPTIMIZER_HELP = (  # the steps are those of docs/training.md
-    "AdamW is what most models are trained with. Muon moves every matrix in all its directions alike, and needs fewer steps here: "
-    "120 to 530 until the task Repeat is learned, where AdamW needs 780 to 2,350. Sgd is gradient descent with momentum."
+    "AdamW is what most models are trained with. Muon moves every matrix in all its directions alike, and needs fewer steps "
+    "here: 120 to 530 until the task Repeat is learned, where AdamW needs 780 to 2,350. Sgd is gradient descent with momentum."
 )
 
 
