@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+PAIRS = ("()", "[]", "{}")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -80,6 +81,43 @@ def dates() -> Task:
     return Task("dates", "Write the date as numbers.", 22, make)
 
 
+def add(digits: int = 3) -> Task:
+    """Add two numbers of equal length: “347+085|0432”.
+
+    The answer begins with the digit that depends on all carries, as people write it.
+    """
+    if not 1 <= digits <= 8:
+        raise ValueError(f"Numbers here have from 1 to 8 digits; {digits} were asked for.")
+
+    def make(generator: np.random.Generator) -> tuple[str, str]:
+        first, second = (int(number) for number in generator.integers(10**digits, size=2))
+        return f"{first:0{digits}d}+{second:0{digits}d}|", f"{first + second:0{digits + 1}d}"
+
+    return Task("add", "Write the sum of the two numbers.", 3 * digits + 3, make)
+
+
+def brackets(length: int = 16) -> Task:
+    """Close the brackets that are open, the last one first, and write a dot for each place that is left: “([]{|})..”.
+
+    A stack does it. Source: the Dyck languages, with which networks are compared (Ebrahimi, Gelda and Zhang 2020, "How Can
+    Self-Attention Networks Recognize Dyck-n Languages?").
+    """
+    if length % 2 or not 2 <= length <= 24:
+        raise ValueError(f"This task takes an even number of brackets, from 2 to 24; {length} were asked for.")
+
+    def make(generator: np.random.Generator) -> tuple[str, str]:
+        written, closing = "", ""  # what closes the open ones, the last one first
+        for _ in range(length):
+            if closing and (len(closing) == length // 2 or generator.random() < 0.5):
+                written, closing = written + closing[0], closing[1:]
+            else:
+                kind = int(generator.integers(len(PAIRS)))
+                written, closing = written + PAIRS[kind][0], PAIRS[kind][1] + closing
+        return written + "|", closing.ljust(length // 2, ".")
+
+    return Task("brackets", "Close the open brackets, the last one first.", length + 1 + length // 2, make)
+
+
 def text(typed: str, length: int = 48) -> Task:
     """Predict every byte of stretches of a typed text, in UTF-8.
 
@@ -115,5 +153,7 @@ TASKS: dict[str, Callable[..., Task]] = {
     "reverse": reverse,
     "sort": sort,
     "dates": dates,
+    "add": add,
+    "brackets": brackets,
     "text": text,
 }

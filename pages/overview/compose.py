@@ -108,7 +108,7 @@ def numbers(look: Look, position: int, predicts: bool) -> dict[str, Numbers]:
     if not predicts:
         return arrays
     ids, probabilities, scores = guesses(model, layer_scores(trace, position))
-    after = {"stage": ["start", *(f"L{number}" for number in trace.numbers)]}
+    after = {"stage": ["input", *(f"L{number}" for number in trace.numbers)]}
     texts = np.array([model.outcome(id) for id in ids.tolist()], dtype=str)
     return arrays | {
         "guess": Numbers(texts, ("stage",), after),

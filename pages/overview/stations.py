@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from ui.escaping import loadable_name
-from ui.lexicon.marks import Words
+from ui.escaping import loadable_name, plain
+from ui.lexicon.marks import Marked, Words
 from ui.look import Look
+from ui.memory.favourites import CLEAR, favourite
 from ui.picture.board import Draft, Note
 from viz.numbers import decimal
+from viz.tokens import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,16 +34,16 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
     something at the shown position; token: the token there.
     """
     look = draft.look
-    plain = Words(look.level, lambda: look.touched, None)  # what a script writes is no place for marks
+    reader = Words(look.level, lambda: look.touched, None)  # what a script writes is no place for marks
     facts = facts_of(look)
 
     def texts(heading: str, **more: object) -> dict[str, str]:
         headings = {name: draft.heading_for(f"{heading} {name}", case_of(look)) for name in STATIONS}
-        each = {name: plain(draft.folder, heading, **facts, **more) for name, heading in headings.items()}
+        each = {name: reader(draft.folder, heading, **facts, **more) for name, heading in headings.items()}
         return {name: text for name, text in each.items() if text}
 
     def sentence(heading: str, case: str) -> str:
-        return plain(draft.folder, draft.heading_for(heading, case), **facts)
+        return reader(draft.folder, draft.heading_for(heading, case), **facts)
 
     ends = {"rest": sentence("rest", case_of(look)), "pointed": sentence("rest", "headless"), "no guess": ""}
     if not predicts:
@@ -114,9 +116,20 @@ def choices(look: Look, station: str) -> dict[str, str]:
     return values
 
 
+def asides(draft: Draft) -> dict[str, Marked]:
+    """Return what beginners are told of the model's own first token, and of the head that the picture opens with."""
+    look, first = draft.look, draft.look.spell_tokens(draft.look.trace.tokens)[0]
+    best = favourite(look.model, look.kind)
+    sign = draft.words("sign", sign=plain(named(first.text))) if first.special else ""
+    clear = best.score > CLEAR and best.does in ("previous", "induction")
+    opens = draft.words(f"opens {best.does}", head=look.named(best.layer, best.head)) if clear else ""
+    return {name: Marked(f" {text}" if text else "") for name, text in (("sign", sign), ("opens", opens))}
+
+
 def say(draft: Draft) -> None:
     """Say, below the picture, what it leaves out, and how a program gets its numbers."""
-    facts: Mapping[str, object] = facts_of(draft.look)
-    draft.say("below", **facts)
+    look = draft.look
+    facts: Mapping[str, object] = facts_of(look) | {"first": f"L{look.trace.numbers[0]}", **asides(draft)}
+    draft.say("below narrow" if look.narrow and look.beginner else "below", **facts)
     if code := draft.words("code", **facts):
         draft.beside.append(Note(code, "code"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from ui.state import Family, Key, link
 
-TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "Text")
+TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "Add", "Brackets", "Text")
 TRAIN_LOG = link("train-log", default=False)
 CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient", "By layer")
 MEASURED = link(

@@ -110,7 +110,7 @@ def open_a_room(page: Page) -> None:
 
 def leaf_to_another_layer(page: Page) -> None:
     page.get_by_role("button", name=re.compile("^L4: ")).click()
-    expect(page.locator(".hl-stations-view .panel")).to_have_text("Layer L4, one of 6")
+    expect(page.locator(".hl-stations-view .panel")).to_have_text("Layer L4, one of 6 (after L0 to L3)")
     expect(page).to_have_url(re.compile("layer=L4"), timeout=WAIT)
 
 

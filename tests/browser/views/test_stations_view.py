@@ -81,7 +81,7 @@ def test_keys_walk_through_tokens_and_layers_and_choose(draw):
     page.locator(".card[aria-pressed=true]").focus()
     page.keyboard.press("ArrowUp")  # layers stand upwards
     page.keyboard.press("Enter")
-    expect(page.locator(".panel")).to_have_text("Layer L2, one of 4")
+    expect(page.locator(".panel")).to_have_text("Layer L2, one of 4 (after L0 and L1)")
     page.locator(".thumb").nth(2).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
@@ -92,7 +92,7 @@ def test_keys_walk_through_tokens_and_layers_and_choose(draw):
 def test_a_beginner_leafs_through_the_layers_here_alone(draw):
     page = draw(drawn())
     page.locator(".card").nth(4).click()
-    expect(page.locator(".panel")).to_have_text("Layer L3, one of 4")
+    expect(page.locator(".panel")).to_have_text("Layer L3, one of 4 (after L0 to L2)")
     expect(page.locator(".head .note").nth(2)).to_have_text("")
     assert sent_choices(page) == []
 
@@ -204,5 +204,5 @@ def test_a_table_has_the_numbers_for_who_cannot_see_the_picture(draw):
     tables = page.locator(".hidden table")
     expect(tables).to_have_count(3)
     expect(tables.nth(0)).to_contain_text("dog")
-    assert tables.nth(1).locator("tr").all_inner_texts()[1:3] == ["start\tguess0\t10.0\u00a0%", "L0\tguess1\t20.0\u00a0%"]
+    assert tables.nth(1).locator("tr").all_inner_texts()[1:3] == ["input\tguess0\t10.0\u00a0%", "L0\tguess1\t20.0\u00a0%"]
     assert page.locator("canvas").get_attribute("aria-hidden") == "true"

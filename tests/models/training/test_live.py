@@ -74,6 +74,14 @@ def test_answers_follow_from_what_is_given(seed):
     given_, answer = task("dates").example(generator)
     year, month, day = answer.split("-")
     assert given_ == f"{int(day):2d} {MONTHS[int(month) - 1]} {year}|"
+    given_, answer = task("add").example(generator)
+    first, second = given_.removesuffix("|").split("+")
+    assert int(answer) == int(first) + int(second) and len(first) == len(second) == 3
+    given_, answer = task("brackets").example(generator)
+    text, before = given_.removesuffix("|") + answer.rstrip("."), None
+    while text != before:  # what closes itself is taken out, from the inside
+        before, text = text, text.replace("()", "").replace("[]", "").replace("{}", "")
+    assert text == ""
     given_, answer = task("text").example(generator)
     assert given_ + answer in TYPED
 

@@ -147,7 +147,7 @@ def test_a_text_without_a_purpose_stays_on_its_page(monkeypatch):
     assert "lesson-next" not in st.session_state
 
 
-@pytest.fixture(scope="module", params=["repeat", "copy", "reverse", "sort", "dates", "text"])
+@pytest.fixture(scope="module", params=["repeat", "copy", "reverse", "sort", "dates", "add", "brackets", "text"])
 def made(request) -> tuple[Training, trainings.Trained]:
     """A small model of each task, after a few steps."""
     task = (

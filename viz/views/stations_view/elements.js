@@ -113,12 +113,20 @@ function headings(state) {
     put(node, g.heads[key]);
   });
   const { numbers } = header.lanes[last];
-  const count = numbers.length;
-  write(state.panelNode, `Layer L${numbers[at[`lane${last}`].layer]}, ${count === 1 ? "the only one" : `one of ${count}`}`);
+  write(state.panelNode, panelOf(numbers, at[`lane${last}`].layer));
   put(state.panelNode, { x: g.panel.x + 14, y: g.panel.y + 2 });
   const { thumbs } = g;
   write(state.besideNode, thumbs.count === 1 ? "its head" : `its ${thumbs.count} heads`);
   put(state.besideNode, { x: g.panel.x + 14, y: thumbs.y + Math.min(30, thumbs.side) / 2 - 9 });
+}
+
+// The layer that is open, and those whose work its numbers have had already.
+/** @type {(numbers: number[], layer: number) => string} */
+function panelOf(numbers, layer) {
+  const count = numbers.length;
+  if (count === 1) return `Layer L${numbers[0]}, the only one`;
+  const before = layer ? ` (after L${numbers[0]}${layer > 1 ? `${layer > 2 ? " to" : " and"} L${numbers[layer - 1]}` : ""})` : "";
+  return `Layer L${numbers[layer]}, one of ${count}${before}`;
 }
 
 // A page of the app, with all that the address of this one says.
@@ -134,7 +142,8 @@ function addressOf(link) {
 function tokens(state) {
   const { header, g } = state;
   const focus = focusOf(state);
-  const alone = Boolean(state.pointed) || state.progress < header.stations.length - 1;
+  const played = state.progress < header.stations.length - 1 ? (state.player.at ?? 0) : 0; // the first station is about all tokens
+  const alone = Boolean(state.pointed) || played > 0;
   const name = gazeOf(state, focus);
   const weights = weightsOf(state, name, focus[1]);
   const from = name === "bridge" ? 0 : focus[0];
@@ -226,7 +235,7 @@ function cards(state) {
     const card = nodes[i];
     const { node, number, guess: text, chance, bar } = card;
     const guess = header.guesses[stage];
-    const name = stage ? `L${numbers[stage - 1]}` : "start";
+    const name = stage ? `L${numbers[stage - 1]}` : "input";
     card.layer = stage - 1;
     write(number, name);
     const key = guess ? guess.text.join("\u0000") : "";
@@ -305,7 +314,7 @@ export function tabulate(state) {
     }),
   );
   const { numbers } = header.lanes[last];
-  const guesses = header.guesses.map(({ name, number }, i) => [i ? `L${numbers[i - 1]}` : "start", name, number]);
+  const guesses = header.guesses.map(({ name, number }, i) => [i ? `L${numbers[i - 1]}` : "input", name, number]);
   const answers = header.outcomes.map(({ name, number }) => [name, number]);
   const wanted = [
     { caption: header.label, heads: ["token", "looks most at", "share"], rows: looks },
