@@ -48,7 +48,7 @@ def replicas(fault: Fault = lambda request: False) -> Iterator[int]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Request) as server:
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server.server_address[1]
         server.shutdown()
 
