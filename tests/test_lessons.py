@@ -6,6 +6,7 @@ import pytest
 
 import models
 from analysis.true_answers import Answer, answer
+from tests.grids import grid
 from tests.pages.opening import open_link, words_on
 from ui.lessons import files
 
@@ -13,10 +14,13 @@ LESSONS = sorted(files.files())
 STEPS = [(name, number) for name in LESSONS for number in range(1, len(files.find(name).steps) + 1)]
 OF_THE_LOGIT_LENS = {"likeliest token after a layer", "first layer that predicts it"}
 ASKED = [(name, number) for name, number in STEPS if files.find(name).steps[number - 1].question]
+KINDS = {files.find(name).steps[number - 1].question.answer: (name, number) for name, number in reversed(ASKED)}
+FEW = {step for step in KINDS.values() if files.find(step[0]).group != "Papers"}
 
 
-@pytest.mark.parametrize("name, number", ASKED, ids=lambda value: str(value))
+@pytest.mark.parametrize("name, number", grid(ASKED, FEW), ids=lambda value: str(value))
 def test_what_a_lesson_expects_is_what_its_model_answers(name, number):
+    """`make test` has one question of each kind, but of those that only lessons about papers ask."""
     lesson = files.find(name)
     step = lesson.steps[number - 1]
     question = step.question
@@ -36,7 +40,7 @@ def test_a_lesson_is_five_to_eight_minutes_and_has_a_page_for_its_teacher(name):
 
 @pytest.mark.parametrize(
     "name, number",
-    [pytest.param(*step, marks=() if step[1] == 1 else pytest.mark.thorough) for step in STEPS],
+    grid(STEPS, [(name, 1) for name in LESSONS]),
     ids=lambda value: str(value),
 )
 def test_a_step_opens_at_its_page_and_asks_for_nothing_that_is_not_there(name, number):

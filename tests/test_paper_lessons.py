@@ -1,4 +1,6 @@
-"""What the lessons about papers say of the shipped models, beside their questions: each claim is measured here."""
+"""What the lessons about papers say of the shipped models, beside their questions: each claim is measured here.
+
+`make test` measures two of them; the others are left to `make test-all`."""
 
 from __future__ import annotations
 
@@ -50,6 +52,7 @@ def scores_of(model, kind: str) -> np.ndarray:
 # ---------------------------------------------------------------- induction heads
 
 
+@pytest.mark.thorough
 def test_four_heads_of_the_writer_carry_what_it_makes_of_words_said_twice_and_four_others_do_not(writer):
     assert places(scores_of(writer, "induction"), 0.5) == {(4, 5), (5, 6), (5, 0), (5, 1)}
     first, second = said_twice(writer)
@@ -58,6 +61,7 @@ def test_four_heads_of_the_writer_carry_what_it_makes_of_words_said_twice_and_fo
     assert said_twice(writer, edits_of(FOUR, writer))[1] > 0.9 * first
 
 
+@pytest.mark.thorough
 def test_three_heads_of_the_writer_look_most_at_the_token_before_and_three_others_are_no_helpers(writer):
     before = scores_of(writer, "previous")
     assert {tuple(np.unravel_index(place, before.shape)) for place in np.argsort(-before, axis=None)[:3]} == {
@@ -68,12 +72,14 @@ def test_three_heads_of_the_writer_look_most_at_the_token_before_and_three_other
     assert answer(writer, "share of a head", "a", at="induction", layer=4, head=5, without="m2.0,m3.0,m2.2").value == 88
 
 
+@pytest.mark.thorough
 def test_the_share_of_a_head_is_the_one_that_page_heads_shows(writer):
     shown = head_labels(writer, seeds=0).set_index(["layer", "head"])
     for at, layer, head in (("induction", 4, 5), ("previous", 2, 1)):
         assert answer(writer, "share of a head", "a", at=at, layer=layer, head=head).value == round(100 * shown[at][layer, head])
 
 
+@pytest.mark.thorough
 def test_a_long_text_helps_the_writer_less_than_published_and_less_without_the_four_heads(writer):
     assert (LITTLE, PASSAGES) == (50, 24) and min(MUCH, writer.room - 34) == 222
     whole, without = context_gains(writer), context_gains(writer, edits_of(FOUR, writer))
@@ -94,6 +100,7 @@ def test_the_word_on_the_page_of_the_lesson_about_induction_goes_with_the_four_h
 # ---------------------------------------------------------------- what BERT looks at
 
 
+@pytest.mark.thorough
 def test_the_share_of_a_layer_of_the_filler_is_the_mean_of_its_row_on_the_board(filler):
     rows = scores_of(filler, "first").mean(axis=1)
     shares = [answer(filler, "share on special tokens", "a", layer=layer).value for layer in range(len(rows))]
@@ -108,10 +115,12 @@ def test_the_filler_rests_on_its_start_token_far_more_than_an_even_share(filler)
     assert (attention[4][:, 0, 0] > 0.945).sum() == 6, "of eight heads"
 
 
+@pytest.mark.thorough
 def test_two_heads_of_the_filler_look_at_the_token_after_and_two_at_the_token_before(filler):
     assert [len(places(scores_of(filler, kind), 0.5)) for kind in ("next", "previous")] == [2, 2]
 
 
+@pytest.mark.thorough
 def test_heads_of_the_filler_find_nouns_and_verbs_beyond_any_distance(filler):
     assert len(sentences()) == 40 and sum(len(sentence.pairs["article"]) for sentence in sentences()) == 95
     assert [round(100 * found_by_distance(relation)[0]) for relation in ("article", "object")] == [46, 56]
@@ -124,6 +133,7 @@ def test_heads_of_the_filler_find_nouns_and_verbs_beyond_any_distance(filler):
 # ---------------------------------------------------------------- rollout
 
 
+@pytest.mark.thorough
 def test_no_method_ranks_the_words_of_the_filler_much_better_than_chance_or_better_than_another(filler):
     asked = questions(filler)
     assert len(asked) == 32
@@ -138,6 +148,7 @@ def test_no_method_ranks_the_words_of_the_filler_much_better_than_chance_or_bett
         assert low < 0 < high
 
 
+@pytest.mark.thorough
 def test_one_word_moves_nearly_all_that_blanking_out_moves_in_the_sentences_about_number(filler):
     is_first, shares = [], []
     for sentence, question in zip(number_sentences(), questions(filler), strict=True):
@@ -166,6 +177,7 @@ def per_cents(shares: np.ndarray, heads) -> list[int]:
     return [round(100 * float(shares[head])) for head in heads]
 
 
+@pytest.mark.thorough
 def test_the_right_name_leads_in_both_orders_and_in_four_of_five_sentences_in_which_all_is_new(writer):
     assert [round(100 * float((leads(writer, order) > 0).mean())) for order in ORDERS] == [100, 98]
     assert round(100 * Reader(writer).score(behaviour_asked("giving")).whole) == 80
@@ -181,6 +193,7 @@ def test_four_heads_look_at_the_right_name_in_both_orders_and_write_nearly_half_
     assert len({(4, 5), (5, 6), (5, 0), (5, 1)} & set(MOVERS)) == 3, "heads of the lesson on induction heads"
 
 
+@pytest.mark.thorough
 def test_of_the_lead_the_movers_write_nearly_half_and_the_inhibitors_hardly_anything(writer):
     writes = np.zeros((writer.info.layers, writer.info.heads))
     total, sentences_with_names = 0.0, cases(writer)
@@ -194,6 +207,7 @@ def test_of_the_lead_the_movers_write_nearly_half_and_the_inhibitors_hardly_anyt
     assert round(sum(writes[head] for head in INHIBITORS), 1) == 2.0
 
 
+@pytest.mark.thorough
 def test_without_the_movers_the_answer_is_gone_and_the_lead_is_not(writer):
     edits = at_means(writer, MOVERS)
     assert round(100 * float(likeliest(writer, edits=edits).mean())) == 10
@@ -216,6 +230,7 @@ def above_other_names(model, edits) -> tuple[float, float]:
     return float(right), float(repeated)
 
 
+@pytest.mark.thorough
 def test_without_the_inhibitors_the_movers_look_at_both_names_and_twelve_other_heads_cost_less(writer):
     assert per_cents(looks_at_names(writer)["again"], INHIBITORS) == [72, 99, 79, 100]
     edits = at_means(writer, INHIBITORS)
@@ -226,6 +241,7 @@ def test_without_the_inhibitors_the_movers_look_at_both_names_and_twelve_other_h
     assert len(twelve) == 12 and round(100 * float((leads(writer, edits=at_means(writer, twelve)) > 0).mean())) == 97
 
 
+@pytest.mark.thorough
 def test_the_writer_leaves_out_who_gives_whether_named_before_or_not(writer):
     cut_leads = []
     for case in cases(writer):
@@ -266,6 +282,7 @@ def test_each_lesson_about_a_paper_has_its_numbers_with_their_source():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name, number, row", [row for row in PUBLISHED if row[2].answer], ids=lambda value: str(getattr(value, "of", value))
 )

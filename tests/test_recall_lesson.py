@@ -130,6 +130,7 @@ def test_every_capital_is_known():
     assert share_left(lambda question: []) == [1.0]
 
 
+@pytest.mark.thorough
 def test_the_answer_comes_up_late_and_so_does_that_of_ordinary_text():
     says(1, "145 come up only in the last layer", "in ordinary text, 58 % of the tokens do", "never says it at all")
     settled = [int(lens(question.trace, [question.last], top=1).settled[0]) for question in questions()]
@@ -162,6 +163,7 @@ def brought_back(positions: Callable[[Question], Iterable[int]], stage: int, lea
     return float(np.mean(right))
 
 
+@pytest.mark.thorough
 def test_the_tokens_of_the_name_carry_the_answer_until_the_last_layers():
     says(2, "after L3 the streams of the name bring back the right capital in all of them, those of all other tokens in none")
     says(2, "Down to L3 it is the token of the country that carries the answer. After L5 it is “is”.")
@@ -176,6 +178,7 @@ def test_the_tokens_of_the_name_carry_the_answer_until_the_last_layers():
     assert columns == ["Japan"] * 5 + ["is"]
 
 
+@pytest.mark.thorough
 def test_the_last_token_of_a_long_name_is_not_enough():
     says(2, "Here, in names of three tokens or more, the last alone brings back 27 % at best.")
     assert max(brought_back(lambda question: [question.name[-1]], stage, least=3) for stage in (0, 2, 4, 5)) < 0.5
@@ -194,6 +197,7 @@ def test_attention_of_the_last_two_layers_takes_the_answer_from_the_name():
     assert [tokens[at].text for at in (4, 5)] == [" France", " is"], "of the line that is cut on the page"
 
 
+@pytest.mark.thorough
 def test_no_head_is_needed_by_itself_and_three_do_more_of_the_work_than_three_others():
     says(
         4,
@@ -208,6 +212,7 @@ def test_no_head_is_needed_by_itself_and_three_do_more_of_the_work_than_three_ot
     assert others == 1 and 0.6 < three < 0.95
 
 
+@pytest.mark.thorough
 def test_the_first_feedforward_is_needed_but_not_at_the_name_alone():
     says(5, "without it 79 of 181 capitals are left, without any other one 160 or more", "113 are left", "it is 111;", "180")
     first, *rest = share_left(*(lambda question, layer=layer: [Skip(layer, "feedforward")] for layer in range(LAYERS)))
