@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -11,9 +13,12 @@ from analysis import Question, attributions, explain, rollout
 from analysis.explaining import METHODS, passes_needed
 from analysis.lime_and_shap import neighbours
 from models.class_labels import ANY, VALUE
+from tests.grids import grid
 from tests.models.classifiers import CLASSIFIERS, TEXT, classifier, model
 
 ASKED = tuple(CLASSIFIERS)
+FEW = {("BERT", False), ("BERT", True), ("GPT-2", False), ("T5", True)}  # of these with and without another label, in `make test`
+FEW |= {("BERT, any of them", False), ("BERT, a number", False), ("BERT, tokens", True), ("XLNet, the mean", False)}
 EMBEDDED = ("BERT", "BERT, any of them", "BERT, a number", "BERT, tokens", "RoBERTa")  # how these add up what comes in
 
 
@@ -43,8 +48,7 @@ def its(question: Question, ids: torch.Tensor) -> torch.Tensor:
     return evidence(question, logits)
 
 
-@pytest.mark.parametrize("against", [False, True])
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(("name", "against"), grid(product(ASKED, (False, True)), FEW))
 def test_leave_one_out_is_a_loop_over_transformers(name, against):
     if against and len(model(name).info.labels.names) == 1:
         pytest.skip("one label has no other")

@@ -17,6 +17,7 @@ from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.encoder_model import EncoderModel
 from models.scratch.transformer import TransformerConfig, build
 from tests.analysis.planted import CIRCUIT, HEADS, SAID_TWICE, planted, planted_on
+from tests.grids import grid
 from tests.models.networks import NETWORKS, network, tokenizer
 from tests.models.ours import scramble
 
@@ -74,7 +75,7 @@ RANDOM: dict[str, tuple[type, str, list[str | None]]] = {  # what is made of it,
 }
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind == "decoder" else pytest.mark.thorough) for kind in RANDOM])
+@pytest.mark.parametrize("kind", grid(RANDOM, ["decoder"]))
 def test_random_weights_get_no_label(kind):
     """The false-positive rate, over six seeds."""
     wrap, ships, attentions = RANDOM[kind]
