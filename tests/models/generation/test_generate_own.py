@@ -15,6 +15,7 @@ import models
 from models.generation.generate import Step
 from models.generation.strategy import Strategy
 from models.language_model import LanguageModel
+from tests.grids import grid
 from tests.models.generation.test_generate import CONTROLS, NEW, SAMPLED, TEXT, THEIRS, ours
 
 MODELS = {
@@ -81,10 +82,11 @@ def generated_ids(output: Any, first: Step) -> tuple[int, ...]:
     return ids[: ends[0] + 1] if ends else ids
 
 
-@pytest.mark.parametrize(
-    ("strategy", "options"), CONTROLS, ids=lambda value: " ".join(map(str, value)) if isinstance(value, dict) else ""
-)
-@pytest.mark.parametrize("name", MODELS)
+BEST = [(name, *control) for name in MODELS for control in CONTROLS]
+DRAWN = [(name, controls) for name in MODELS for controls in SAMPLED]
+
+
+@pytest.mark.parametrize(("name", "strategy", "options"), grid(BEST, BEST[::2]))
 def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, strategy, options):
     model = MODELS[name]()
     first = next(model.generate(TEXT))
@@ -99,8 +101,7 @@ def test_greedy_and_beams_with_each_control_are_those_of_transformers(name, stra
             np.testing.assert_allclose(step.probabilities, changed[0].double().softmax(-1), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("controls", SAMPLED, ids=str)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "controls"), grid(DRAWN, DRAWN[::3]), ids=str)
 def test_a_sampled_text_has_their_distribution_at_each_step(name, controls):
     model, strategy = MODELS[name](), Strategy(method="sampling", **controls)
     first = next(model.generate(TEXT))
