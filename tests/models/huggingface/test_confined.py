@@ -15,6 +15,7 @@ from models.errors import Cancelled, ModelError
 from models.huggingface import confined, forking
 from models.huggingface.open import open_model
 from models.huggingface.trial import MOST_GROWTH, growth
+from tests.grids import grid
 from tests.models.networks import network, tokenizer
 
 BOMBS = {
@@ -45,7 +46,7 @@ def refusal(folder: Path) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("bomb", grid(BOMBS, ["Switch experts", "positions"]))
 def test_a_config_that_asks_for_gigabytes(folder, bomb, monkeypatch):
     monkeypatch.setattr(confined, "MEMORY", 100_000_000)
     (folder / "config.json").write_text(json.dumps(BOMBS[bomb]))

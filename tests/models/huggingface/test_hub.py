@@ -392,6 +392,7 @@ def test_what_the_config_tells_is_enough(hub, settings, words):
     assert words in looks_at(hub, lambda folder: set_config(folder, **settings))
 
 
+@pytest.mark.thorough
 def test_a_config_of_the_hub_that_asks_for_gigabytes(hub, monkeypatch):
     monkeypatch.setattr(confined, "MEMORY", 100_000_000)
     settings = {"model_type": "xlm", "sinusoidal_embeddings": True, "max_position_embeddings": 10**8}
