@@ -13,6 +13,7 @@ import models
 from analysis import head_labels, head_scores
 from analysis.true_answers import answer
 from models.catalog import WEIGHTS
+from tests.grids import grid
 from tests.pages.opening import open_link, words_on
 from ui.lessons import files
 from ui.memory.favourites import favourite
@@ -33,7 +34,7 @@ def test_scores_are_the_numbers_of_the_labels(name):
         np.testing.assert_array_equal(scores[kind], labels(name)[kind])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", grid(NAMES, ["writer"]))
 def test_the_head_that_a_newcomer_meets_has_the_share_of_page_heads(name):
     first = favourite(models.load(name))
     assert first.score == labels(name)["previous"].max()

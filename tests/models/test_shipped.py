@@ -203,6 +203,7 @@ def test_the_filler_seldom_says_a_word_of_its_sentence_again():
     assert len(sentences) == 20 and len(again) <= 8, again
 
 
+@pytest.mark.thorough
 def test_the_writer_seldom_ends_in_a_loop():
     """Greedy, after forty paragraphs of a book that it was not trained on; its weights from before looped in 23."""
     assert greedy_loops(model("writer"), documents(SAMPLE), 40)["loops"] <= 14
@@ -215,6 +216,7 @@ def test_the_writers_card_says_where_it_does_not_copy():
     assert f"“bell” has a chance of {chance:.1%}".replace("%", " %") in card("writer")
 
 
+@pytest.mark.thorough
 def test_the_writer_says_random_words_and_tokens_a_second_time():
     writer = model("writer")
     for pool in (word_ids(writer.vocabulary.tokenizer), np.arange(writer.vocabulary.start + 1, writer.info.vocabulary)):
@@ -277,6 +279,7 @@ def test_the_translator_keeps_names(text, names):
     assert set(names) <= set(re.findall(r"\w+", translation)), translation
 
 
+@pytest.mark.thorough
 def test_names_that_the_translator_never_read_come_through_it():
     """Forty of the two hundred in five of the twenty frames: at least nine in ten, and about as many as the card says of all."""
     names, frames = (path.read_text(encoding="utf-8").splitlines() for path in (NAMES, FRAMES))
