@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.grids import grid
 from tests.pages.opening import PAGES, finish, open_link, words_on
 from ui import state
 from ui.lexicon import files, follow, payload
@@ -34,7 +36,7 @@ LINKS = {
 
 @pytest.mark.parametrize(
     "place",
-    [pytest.param(place, marks=pytest.mark.thorough if i % 4 else ()) for i, place in enumerate(PLACES)],
+    grid(PLACES, [*PLACES][::4]),
     ids=PLACES.values(),
 )
 def test_a_words_place_is_there_and_asks_for_nothing_that_this_level_lacks(place):
@@ -54,8 +56,9 @@ def elements(app: AppTest) -> Iterator[tuple[str, str]]:
             yield type(node).__name__, proto.SerializeToString().decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("level", state.LEVELS)
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    ("page", "level"), grid(product(PAGES, state.LEVELS), [(page, state.LEVELS[i % 3]) for i, page in enumerate(PAGES)])
+)
 def test_a_page_marks_a_word_once_and_only_in_what_is_read(page, level):
     for link in filter(None, ("", LINKS.get(page))):
         app = open_link(page, f"text=The+cat+sat+on+the+mat.&level={level}&{link}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.grids import grid
 from tests.models.huggingface.test_head_counts import laguna
 from tests.pages.opening import open_link, words_on
 from ui.memory import loaded
@@ -33,7 +34,7 @@ LINKS = {
 }
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("name", grid(LINKS, LINKS.keys() - {"heads, importance"}))
 def test_a_page_stands_and_what_a_layer_has_not_is_left_out(folder, name):
     page, more, words = LINKS[name]
     app = open_link(page, f"model={folder}&level=expert&text=The+cat+sat+on+the+mat&{more}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.grids import grid
 from tests.pages.opening import open_link, words_on
 from ui import state
 from ui.memory import allowed
@@ -339,7 +340,10 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+LONG = {"heads-text", "heads-worth", "circuit-keep"}  # after which much is computed, so `make test` leaves them out
+
+
+@pytest.mark.parametrize("name", grid(WRONG, WRONG.keys() - LONG))
 def test_nonsense_in_a_link_is_told_of(name):
     page, link = WRONG[name]
     notices = open_link(page, f"{link}&{name}=nonsense").warned

@@ -123,13 +123,16 @@ LINKS = {  # each with the parts or keys of its pictures
 }
 
 
+LONG = {f"level=expert&heads-{more}&layer=L4&head=H5&{TEXT}" for more in ("by=induction", "part=Importance&heads-text=your+text")}
+
+
 def links() -> list[Any]:
-    """Return the links, of which `make test` has the first two of each page."""
+    """Return the links, of which `make test` has the first two of each page that need no reading of the whole sample."""
     count: Counter[str] = Counter()
     each = []
     for where, names in LINKS.items():
-        count[where[0]] += 1
-        each.append(pytest.param(where, names, marks=() if count[where[0]] <= 2 else pytest.mark.thorough))
+        count[where[0]] += where[1] not in LONG
+        each.append(pytest.param(where, names, marks=pytest.mark.thorough if count[where[0]] > 2 or where[1] in LONG else ()))
     return each
 
 

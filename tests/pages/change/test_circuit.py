@@ -8,6 +8,7 @@ import pytest
 import models
 from analysis import edit_numbers, find_circuit
 from models.edits import Edit
+from tests.grids import grid
 from tests.pages.opening import open_link, words_on
 from tests.pages.taking import offered
 from viz import percent
@@ -35,7 +36,7 @@ def test_what_is_shown_is_what_the_analysis_finds(monkeypatch, writer):
     assert edges.shape == (len(names), len(names)) and np.isnan(edges[np.tril_indices(len(names))]).all()  # nothing goes down
 
 
-@pytest.mark.parametrize(("chosen", "fill"), [("zeros", "zero"), ("their+mean", "mean")])
+@pytest.mark.parametrize(("chosen", "fill"), grid([("zeros", "zero"), ("their+mean", "mean")], [("their+mean", "mean")]))
 def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_said(writer, chosen, fill):
     app = open_link("change", f"{CIRCUIT}&level=expert&circuit-fill={chosen}&circuit-keep=70")
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
@@ -54,7 +55,7 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
     assert signed(expected.share) in before
 
 
-@pytest.mark.parametrize(("keep", "enough"), [(50, False), (90, True)])
+@pytest.mark.parametrize(("keep", "enough"), grid([(50, False), (90, True)], [(50, False)]))
 def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
     text = "Once upon a time there was a little"
     words = words_on(open_link("change", f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import streamlit
@@ -11,6 +13,7 @@ from analysis import patching
 from analysis.patches import DIRECTIONS, Patches
 from pages.change import state as page_state
 from pages.change.texts import choose, figures, pairs
+from tests.grids import grid
 from tests.pages.held import Held
 from tests.pages.opening import finish, is_at_work, open_link, words_on
 from tests.pages.taking import offered
@@ -26,7 +29,11 @@ LINK = "experiment=Two+texts&text=The+girl+was+tired,+so&other-text=The+boy+was+
 READY = [(name, pair) for name in models.names() for pair in pairs.known(models.load(name).info)]
 
 
-@pytest.mark.parametrize(("name", "pair"), READY, ids=lambda value: value if isinstance(value, str) else value.clean[:20])
+@pytest.mark.parametrize(
+    ("name", "pair"),
+    grid(READY, list({name: (name, pair) for name, pair in READY}.values())),
+    ids=lambda value: value if isinstance(value, str) else value.clean[:20],
+)
 def test_in_a_ready_pair_another_answer_comes_and_the_words_that_differ_bring_it_back(name, pair):
     """An early place changes the answer too, not only a place next to the answer, which always does."""
     model = models.load(name)
@@ -72,11 +79,11 @@ def text_on_board(app) -> str:
     return "".join(str(component.proto) for component in app.get("bidi_component"))
 
 
-@pytest.mark.parametrize("level", state.LEVELS)
-@pytest.mark.parametrize("part", page_state.TEXTS_PART.values)
+CELLS = [("stream", "beginner"), *product(page_state.TEXTS_PART.values, state.LEVELS[1:])]
+
+
+@pytest.mark.parametrize(("part", "level"), grid(CELLS, CELLS[::3]))
 def test_the_map_is_the_analysis_and_the_bars_are_the_patched_run(monkeypatch, level, part):
-    if level == "beginner" and part != "stream":
-        return
     pictures = offered(monkeypatch, "change", f"{LINK}&level={level}&texts-cell=2.2&texts-part={part}")
     drawn, model = pictures["change-texts map"], models.load("writer")
     name = {"feed-forward": "feedforward", "heads": "head"}.get(part, part)

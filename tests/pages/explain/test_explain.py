@@ -14,6 +14,7 @@ from analysis import Question, attributions, explain, faithfulness
 from pages.explain import recipes
 from pages.explain import state as page_state
 from pages.explain.request import METHODS, TITLES
+from tests.grids import grid
 from tests.models.networks import GROUPED, network, tokenizer
 from tests.pages.opening import finish, open_link, unmarked, words_on
 from tests.pages.taking import header
@@ -33,13 +34,14 @@ def numbers(app) -> list[str]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_table_is_the_analysis(method):
-    app = open_link("explain", f"{LINK}&level=expert&explain-by={TITLES[method]}")
-    scores = attributions(models.load("writer"), TEXT, method)
+    text = "The farmer gave the hungry dog a bone and"  # of so many words SHAP still draws orders
+    app = open_link("explain", f"text={text.replace(' ', '+')}&level=expert&explain-by={TITLES[method]}")
+    scores = attributions(models.load("writer"), text, method)
     factor = 100 if method in ("attention × gradient", "rollout") else 1
     assert numbers(app) == [decimal(factor * score) for score in scores]
 
 
-@pytest.mark.parametrize("level", ["intermediate", "expert"])
+@pytest.mark.parametrize("level", grid(["intermediate", "expert"], ["expert"]))
 def test_shap_says_whether_it_was_enumerated_and_shows_its_standard_error_where_it_was_not(level):
     few = open_link("explain", f"text=The+cat+sat+on&level={level}&explain-by=Sampled+SHAP")
     assert "16" in words_on(few) and "tandard error" not in words_on(few) and few.dataframe[0].value.shape[1] == 2

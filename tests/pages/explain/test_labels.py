@@ -10,6 +10,7 @@ import pytest
 from analysis import attributions
 from pages.type.compose import HERE
 from pages.type.labelled import each_token, what_it_says
+from tests.grids import grid
 from tests.models.classifiers import LABELS, model, saved
 from tests.pages.levels import read
 from tests.pages.opening import open_link, words_on
@@ -41,7 +42,7 @@ def link(folder: str, more: str = "") -> str:
     return f"model={folder}&text={TEXT.replace(' ', '+')}&{more}"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", grid(KINDS, ["text", "number", "token", "two"]))
 def test_why_this_label_is_what_the_analysis_says(folders, kind):
     app = open_link("explain", link(folders[kind], "level=expert"))
     classifier = loaded.model(folders[kind])

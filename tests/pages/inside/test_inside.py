@@ -61,8 +61,8 @@ def test_every_stage_of_our_models_has_words_of_its_own(name, stack, level):
     ("name", "stack", "level"),
     [
         ("writer", "self", "beginner"),
-        ("filler", "self", "intermediate"),
-        ("translator", "encoder", "expert"),
+        pytest.param("filler", "self", "intermediate", marks=pytest.mark.thorough),
+        pytest.param("translator", "encoder", "expert", marks=pytest.mark.thorough),
         ("translator", "decoder", "intermediate"),
     ],
 )

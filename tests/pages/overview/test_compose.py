@@ -151,7 +151,7 @@ def test_a_station_opens_with_the_same_choices():
     assert choices(look("writer", level="beginner", layer=4), "mix") == {"level": "beginner", "stage": "mixed values"}
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60), st.sampled_from(LEVELS), st.booleans())
 def test_any_text_is_drawn(text, level, narrow):
     seen = look("writer", text, level, narrow=narrow)
