@@ -25,6 +25,7 @@ from models import edits as E
 from models.errors import Cancelled
 from models.gradients.parts import hear, slopes
 from tests.analysis.planted import CIRCUIT, SAID_TWICE, planted
+from tests.grids import grid
 from tests.models.edited import TEXT, model, read, stack, target
 
 HER = "The girl took her bag and said that"
@@ -62,7 +63,7 @@ def test_the_circuit_that_was_planted_is_found_whole(fill):
     assert abs(direct[0]) < 0.01 and np.isnan(edges[1, 0])
 
 
-@pytest.mark.parametrize("fill", ["mean", "zero"])
+@pytest.mark.parametrize("fill", grid(["mean", "zero"], ["mean"]))
 def test_what_is_left_is_what_a_plain_loop_of_readings_says(writer, fill):
     trace = writer.trace(HER)
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
@@ -178,7 +179,7 @@ def test_it_says_how_far_it_is_and_can_be_stopped(writer):
     with pytest.raises(Cancelled):
         find_circuit(writer, writer.trace(HER), report=until)
     assert len(shares) == 4
-    find_circuit(writer, writer.trace(HER), report=lambda share, words: shares.append(share))
+    find_circuit(writer, writer.trace("The girl took"), report=lambda share, words: shares.append(share))
     assert shares[4:] == sorted(shares[4:]) and shares[4] == 0 and shares[-1] < 1
 
 
