@@ -157,6 +157,7 @@ def test_a_notebook_of_two_that_are_compared(look, monkeypatch, way):
         assert "L1 H1 and L1 H0" in caption(made).title
 
 
+@pytest.mark.thorough
 def test_jupyter_runs_notebooks_from_top_to_bottom(look, place):
     load.cache_clear()  # a model that has read on from another text may differ in the last digit
     asks = "picture.data if hasattr(picture, 'kind') else picture.update_layout(template=None).to_json().encode()"
