@@ -77,7 +77,7 @@ RANDOM: dict[str, tuple[type, str, list[str | None]]] = {  # what is made of it,
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", RANDOM)
 def test_random_weights_get_no_label(kind):
-    """The false-positive rate, over six seeds, each of whose heads are held against random ones: of two stacks this takes long."""
+    """The false-positive rate, over six seeds. It takes long: each head is held against random ones, in two stacks too."""
     wrap, ships, attentions = RANDOM[kind]
     vocabulary = load(ships).vocabulary
 
