@@ -74,7 +74,7 @@ GROUPS = {
     "Feed-forward and ends": ("feedforward", "experts", "experts_used", "bias", "tied", "head_transform", "initialisation"),
 }
 SHARED = "The heads share the width equally, so only some numbers of heads fit. A number that does not fit becomes one that does."
-SIMPLE = ("kind", "layers", "d_model", "heads", "positions")  # the controls for beginners
+SIMPLE = ("layers", "d_model", "heads")  # the controls for beginners
 LIMITS = {
     "layers": 96,
     "d_model": 16_384,

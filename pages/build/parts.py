@@ -35,7 +35,9 @@ OF = {
 
 
 def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    say(here, "architecture", tokens=n, length=_length(n))
+    each = cost.costs(config, n, m)
+    total = {name: count(sum(getattr(part, of).value for part in each)) for name, of in list(OF.items())[:2]}
+    say(here, "architecture", tokens=n, length=_length(n), **total)
     simple = state.level() == "beginner"
     options: dict[str, Any] = {"config": asdict(config), "tokens": n, "target": m, "simple": simple}
 

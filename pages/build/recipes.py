@@ -39,7 +39,7 @@ SIMPLY = {  # the parts of the costs by their names in a beginner's diagram
     "self-attention: scores": "attention: looking back",
     "cross-attention: q, k, v, output": "attention to the text: what it prepares and passes on",
     "cross-attention: scores": "attention to the text: looking",
-    "norms": "evening out",
+    "norms": "one size",
     "unembedding": "answer",
 }
 BENCH = {  # the pictures of why scores are divided by √d_k: unit, and columns of `scaling`

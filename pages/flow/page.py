@@ -67,7 +67,7 @@ def draw(look: Look) -> None:
     with left:
         above = shell.above()
     with above:
-        view = tabs(page_state.SHOW, "the view")
+        view = tabs(page_state.SHOW, "the view", page_state.SIMPLE if look.beginner else None)
     with right:
         chosen = replace(settings, token=follow(look))
     pictures: Sequence[Picture] = ()

@@ -43,7 +43,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class Methods:
-    """Results for "Side by side".
+    """Results for "Sources".
 
     scores: of each method [token], or a sentence if it has none; "slopes": the sum of attention × gradient. Those of attention
     flow are missing until they are calculated. between: the most tokens that it takes, None for all.

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STATIONS = ("tokens", "vectors", "look", "bridge", "mix", "forward", "layers", "chances")
-PARTS = {"mix": {"stage": "mixed values"}, "forward": {"stage": "feed-forward"}, "layers": {"part": "Lens"}}
+PARTS = {
+    "mix": {"stage": "mixed values"},
+    "forward": {"stage": "feed-forward"},
+    "layers": {"part": "Lens"},
+}
 PAGES = {
     "tokens": "type",
     "vectors": "space",

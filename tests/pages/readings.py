@@ -239,7 +239,7 @@ def streams(request: Request, settings: FlowSettings) -> FlowReading:
 
 
 FLOWS: dict[str, Callable[[Request, FlowSettings], FlowReading]] = {
-    "Side by side": side_by_side,
+    "Sources": side_by_side,
     "Layer by layer": layer_by_layer,
     "Streams": streams,
 }

@@ -54,7 +54,11 @@ def test_what_waited_is_chosen_at_the_level_that_has_it():
 
 @pytest.mark.parametrize(
     ("page", "key", "value", "written"),
-    [("flow", "show", "Streams", "Streams"), ("build", "build-layers", 3, "3"), ("train", "train-layers", 3, "3")],
+    [
+        ("flow", "show", "Which to believe", "Which to believe"),
+        ("build", "build-layers", 3, "3"),
+        ("train", "train-layers", 3, "3"),
+    ],
 )
 def test_the_address_says_what_is_chosen_at_every_level(page, key, value, written):
     app = open_link(page, TEXT)

@@ -73,7 +73,7 @@ LINKS = [
         {"part": "Lens", "lens": "logit lens", "lens-colour": "rank of the answer"},
     ),
     ("layers", f"{FRENCH}&level=expert&attention=Encoder&part=Statistics", {"attention": "Encoder", "part": "Statistics"}),
-    ("flow", f"{TEXT}", {"show": "Side by side"}),
+    ("flow", f"{TEXT}", {"show": "Sources"}),
     (
         "flow",
         f"{EXPERT}&show=Streams&fusion=max&discard=0.5&residual=0.25",
@@ -105,7 +105,7 @@ LINKS = [
     ("space", f"{TEXT}&space=Vocabulary", {"space": "Vocabulary"}),
     (
         "build",
-        f"{TEXT}&build=Masks&build-kind=encoder-decoder&build-layers=3&build-d_model=64&build-heads=4&build-positions=rotary",
+        f"{TEXT}&level=intermediate&build=Masks&build-kind=encoder-decoder&build-layers=3&build-d_model=64&build-heads=4&build-positions=rotary",
         {
             "build": "Masks",
             "build-kind": "encoder-decoder",

@@ -122,11 +122,10 @@ def bars(
         patched = patches.read([patches.edits(part)[cell]])[0]
     ids = candidates(patches, answers, patched, count)
     source, base = (np.exp(patches.logs[name]) for name in (("clean", "corrupt") if patches.denoises else ("corrupt", "clean")))
-    full = max(float(source[ids].max()), float(base[ids].max()))
     token_texts = [model.token_text(id) for id in ids]
     labels = [plain_sign(text) for text in token_texts] if simple else token_texts
     if which == "source":
-        return prediction_bars(labels, source[ids].tolist(), ids, percent=not simple, full=full)
+        return prediction_bars(labels, source[ids].tolist(), ids, percent=not simple)
     if patched is None:
-        return prediction_bars(labels, base[ids].tolist(), ids, percent=not simple, full=full)
-    return prediction_bars(labels, np.exp(patched[ids]).tolist(), ids, percent=not simple, before=base[ids].tolist(), full=full)
+        return prediction_bars(labels, base[ids].tolist(), ids, percent=not simple)
+    return prediction_bars(labels, np.exp(patched[ids]).tolist(), ids, percent=not simple, before=base[ids].tolist())

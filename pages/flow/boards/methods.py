@@ -45,13 +45,14 @@ def say_answer(draft: Draft, request: Request, scores: np.ndarray | str) -> None
     if isinstance(scores, str) or len(tokens) < 2:
         return
     shares = np.nan_to_num(recipes.sum_shares(scores, groups, request.text_options["scope_options"]))
-    first, second, *_ = np.argsort(-shares, kind="stable")
+    first, second, *others = np.argsort(-shares, kind="stable")
     if shares[second] == 0:  # the first token goes back to itself alone
         return
     names = {"first": plain(named(tokens[first].text)), "second": plain(named(tokens[second].text))}
     draft.note(
         ANSWER,
         "answer start" if first == 0 and tokens[0].special else "answer",
+        then=f", and then “{plain(named(tokens[others[0]].text))}” ({percent(shares[others[0]])})" if others else "",
         share=percent(shares[first]),
         other=percent(shares[second]),
         **names,

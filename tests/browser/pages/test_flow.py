@@ -121,7 +121,7 @@ def test_one_token_and_no_head_are_sentences(open_flow, folders):
     expect(page.get_by_text("no language-model head").first).to_be_visible(timeout=WAIT)
     page.get_by_label("Your text", exact=True).fill("The cat sat")
     expect(page.get_by_text("no prediction whose probability could fall")).to_be_visible(timeout=WAIT)
-    press(page, "Side by side")
+    press(page, "Sources")
     expect(part(page, "attention × gradient")).to_contain_text("here is none", timeout=WAIT)
     expect(part(page, "rollout").locator("table tr").first).to_be_attached()
     page = open_flow(text="")
@@ -130,7 +130,7 @@ def test_one_token_and_no_head_are_sentences(open_flow, folders):
 
 
 VIEWS = {
-    "Side by side": ".hl-reading-view",
+    "Sources": ".hl-reading-view",
     "Layer by layer": ".hl-compare-view",
     "Streams": ".st-key-streams .js-plotly-plot",
     "Which to believe": ".st-key-deletion .js-plotly-plot",

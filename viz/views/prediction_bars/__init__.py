@@ -21,10 +21,10 @@ def prediction_bars(
     struck: Sequence[bool] | None = None,
     marked: int | None = None,
     what: str = "Next token",
-    full: float = 0.0,
+    full: float = 1.0,
 ) -> View:
-    """Draw rows of token, bar and per cent, in the given order; the bars are scaled to the largest, or to `full` if that is
-    larger, so that two pictures side by side can share a scale.
+    """Draw rows of token, bar and per cent, in the given order. A bar of the whole width is `full`, or the largest if that is
+    larger: by default a model in doubt has short bars.
 
     `labels` are the tokens' texts (`" forest"`, drawn as "·forest"); `probabilities` are of the full softmax, in [0, 1]; `logits`
     adds a column with the number that the softmax starts from; `percent=False` says "8 in 100" for beginners. A click sends
@@ -47,11 +47,10 @@ def prediction_bars(
         "probabilities": [float(f"{p:.4g}") for p in shares],  # as exact as a bar is drawn
         "numbers": [in_percent(p) if percent else in_hundred(p) for p in shares],
         "unit": "",
+        "full": float(full),
     }
     if what == "Label" or not percent:
         header["of"] = "label" if what == "Label" else "piece"  # what stands above the names
-    if full:
-        header["full"] = float(full)
     if ids is not None:
         header["ids"] = [int(i) for i in ids]
     if logits is not None:

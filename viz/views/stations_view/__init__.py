@@ -136,7 +136,6 @@ def stations_view(
         "others": others,
         "guesses": [_outcome(guess) for guess in guesses],
         "outcomes": [_outcome(outcome) for outcome in outcomes],
-        "largest": max((outcome.probability for outcome in outcomes if outcome.probability == outcome.probability), default=0.0),
     }
     return View("stations_view", pack(header, **arrays), header["label"])
 

@@ -280,7 +280,7 @@ function outcomes(state) {
       answer.key = key;
       fill(answer.word, text);
     }
-    answer.bar.style.width = `${header.largest ? ((100 * share) / header.largest).toFixed(1) : 0}%`;
+    answer.bar.style.width = `${(100 * (share || 0)).toFixed(1)}%`;
     write(answer.number, number);
     node.setAttribute("aria-label", `${name}, ${number}`);
     node.classList.toggle("wait", waits(state, "chances"));

@@ -12,7 +12,6 @@ export interface Header {
   others: string; // a few words on all other outcomes
   guesses: Outcome[]; // after the embedding and after each layer
   outcomes: Outcome[];
-  largest: number; // share of an outcome
   arrays: Record<string, PackedBytes>; // by gaze "weights-…" and "mixed-…", by lane "vectors-…"
 }
 

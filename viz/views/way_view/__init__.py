@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,6 @@ def shades(values: np.ndarray) -> tuple[np.ndarray, bool]:
         flat = np.where(-low > high, low, high)
     signed = bool(flat.min() < 0)
     sizes = np.sort(np.abs(flat))
-    limit = float(sizes[int(CLEAR * (sizes.size - 1))]) or float(sizes[-1]) or 1.0
+    limit = float(sizes[math.ceil(CLEAR * (sizes.size - 1))]) or float(sizes[-1]) or 1.0
     share = np.clip(flat / limit, -1, 1)
     return np.rint(128 + 127 * share if signed else 255 * share).astype(np.uint8), signed
