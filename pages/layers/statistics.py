@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -36,13 +37,16 @@ def draw(look: Look) -> tuple[Sequence[Picture], None]:
     pictures = list(board.pictures)
     if reading and attention.layers * attention.heads > 1:
         with picture("The map of heads"):
-            pictures += _alike(look, settings, subject)
+            title = "Which heads look alike"
+            if not look.beginner:
+                st.markdown(f"##### {title}")
+            with st.expander(title) if look.beginner else nullcontext():
+                pictures += _alike(look, settings, subject)
     return pictures, None
 
 
 def _alike(look: Look, settings: Settings, subject: tuple) -> Sequence[Picture]:
     attention = look.attention
-    st.markdown("##### Which heads look alike")
     divergence = jobs.result(("alike", *subject), lambda report: head_divergence(attention, report), "Comparing heads")
     if divergence is None:
         return []

@@ -169,8 +169,8 @@ def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
                 lines["clipped above"] = ([1, done], [training.budget.clip] * 2)
             return lines, {"log": True}
         case _:
-            previous = "best head for the letter before" if simple else "best previous-token head"
-            induction = "best head for what followed before" if simple else "best induction head"
+            previous = "a head looks one letter back" if simple else "best previous-token head"
+            induction = "a head looks at what came next last time" if simple else "best induction head"
             series = {
                 "answers that are right": (seen, [snapshot.accuracy for snapshot in snapshots]),
                 previous: (seen, [snapshot.previous.max() for snapshot in snapshots]),

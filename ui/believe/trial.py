@@ -66,7 +66,7 @@ class Trial:
             "ahead": evidence.ahead(chosen),
             "tries": len(evidence.gaps),
             "far": evidence.as_far(chosen),
-            "methods": "one method" if len(evidence.methods) == 1 else f"{len(evidence.methods)} methods",
+            "methods": count_methods(len(evidence.methods), sum(name in evidence.methods for name in self.titles)),
             "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"),
             "luck": f"{evidence.corrected[chosen]:.3f}",
             "beside": "",
@@ -81,3 +81,8 @@ class Trial:
             values |= {"units": len(evidence.units)}
         verdict = [text for heading in headings if (text := reader(HERE, heading, **values))]
         return values | {"verdict": Marked(" ".join(verdict))}
+
+
+def count_methods(tried: int, shown: int) -> str:
+    """Say how many methods were tried, and how many of them have a row in the table."""
+    return "one method" if tried == 1 else f"{tried} methods" + (f" ({shown} of them in the table)" if shown < tried else "")

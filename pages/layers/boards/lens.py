@@ -35,9 +35,11 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
         return draft.part(name, Draft.picture, drawings[picture])
 
     words = f"lens{' tuned' * reading.tuned}"
+    answered = [Part("answered", None, draft.words("settled", **facts))] if look.beginner else []  # what the picture is about
     cards = [
         Card(
             [
+                *answered,
                 Part("words", None, draft.words(words, **facts)),
                 part("The lens", "lens"),
                 Part("careful", None, draft.words(f"{words} careful", **facts)),

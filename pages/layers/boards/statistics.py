@@ -22,7 +22,7 @@ from viz.views.board import Card, Part
 KEY, MAP, ALIKE = "statistics", "head-map", "alike"
 # of each number: its title for beginners ("" for none) and for others, its unit, and the ends of its scale
 NUMBERS = {
-    "evenness": ("How widely it looks", "Entropy, as a share of its maximum", "%", (0, 1)),
+    "evenness": ("", "Entropy, as a share of its maximum", "%", (0, 1)),
     "entropy": ("", "Entropy", "nats", None),
     "distance": ("How far it looks", "Mean distance", "tokens", None),
     "first": ("How much at the beginning", "Attention to the first token", "%", (0, 1)),
