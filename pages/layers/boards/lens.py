@@ -35,11 +35,11 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
         return draft.part(name, Draft.picture, drawings[picture])
 
     words = f"lens{' tuned' * reading.tuned}"
-    answered = [Part("answered", None, draft.words("settled", **facts))] if look.beginner else []  # what the picture is about
+    answer = [Part("facts", None, draft.words("settled", **facts))]  # beginners read it first: it is what the picture is about
     cards = [
         Card(
             [
-                *answered,
+                *(answer if look.beginner else []),
                 Part("words", None, draft.words(words, **facts)),
                 part("The lens", "lens"),
                 Part("careful", None, draft.words(f"{words} careful", **facts)),
@@ -49,7 +49,7 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
         Card([part("This position", "layers")], f"{facts['where']}, layer by layer", 6),
         Card(
             [
-                Part("facts", None, draft.words("settled", **facts)),
+                *([] if look.beginner else answer),
                 part("The answer", "answer"),
                 Part("cell", None, draft.words("cell", **facts)),
             ],

@@ -116,7 +116,7 @@ def test_a_beginner_reads_about_the_head_that_is_pressed(open_page):
     page = opened(open_page, part="Statistics")
     part(page, "first").get_by_role("grid").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("its spread is")).to_be_visible()
+    expect(page.get_by_text("on average it looks")).to_be_visible()
 
 
 def test_the_lens_says_what_each_layer_would_say(open_page):
