@@ -83,6 +83,6 @@ class Trial:
         return values | {"verdict": Marked(" ".join(verdict))}
 
 
-def count_methods(tried: int, shown: int) -> str:
-    """Say how many methods were tried, and how many of them have a row in the table."""
-    return "one method" if tried == 1 else f"{tried} methods" + (f" ({shown} of them in the table)" if shown < tried else "")
+def count_methods(tried: int, listed: int) -> str:
+    """Say how many methods were tried, and how many of them are listed in the table."""
+    return "one method" if tried == 1 else f"{tried} methods" + (f" ({listed} of them in the table)" if listed < tried else "")
