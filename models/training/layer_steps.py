@@ -1,4 +1,4 @@
-"""What a training step does in each layer: the gradient, the change of the weights, and the residual stream's numbers."""
+"""Measurements of each layer in a training step: its gradient, the change of its weights, and the stream after it."""
 
 from __future__ import annotations
 

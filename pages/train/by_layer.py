@@ -1,4 +1,4 @@
-"""What happens in each layer while a transformer learns: heat maps of layer and step."""
+"""Heat maps of layer and step for a transformer that learns: gradients, updates, the stream and the heads' entropy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step does in each layer: the numbers are those of autograd and of the weights themselves."""
+"""The measurements of each layer equal those of autograd and of the weights themselves."""
 
 from __future__ import annotations
 
