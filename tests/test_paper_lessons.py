@@ -1,6 +1,6 @@
-"""What the lessons about papers say of the shipped models, beside their questions: each claim is measured here.
+"""Each claim of the lessons about papers on the shipped models is measured, beside the questions that they ask.
 
-`make test` measures two of them; the others are left to `make test-all`."""
+`make test` measures a few of them; the others are left to `make test-all`."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from pages.space.settings import Choice, Missing
 from pages.space.settings import Settings as SpaceSettings
 from pages.space.settings import Tokens as Points
 from pages.type import compose as typed
-from tests.grids import pairwise
+from tests.grids import grid, pairwise
 from tests.models.networks import NETWORKS, network, tokenizer
 from tests.pages.mounting import assert_answered, assert_mounted
 from tests.pages.opening import finish, open_link
@@ -225,13 +225,13 @@ FEW = {
 }
 
 
-def grid(parts: Collection[str], few: Collection[tuple[str, str, str]]) -> list:
+def pairs_of(parts: Collection[str], few: Collection[tuple[str, str, str]]) -> list:
     """All pairs of kinds, levels and parts of a page; a few of them in `make test`."""
     cells = [*sorted(few), *(cell for cell in pairwise(list(NAMES), LEVELS, list(parts)) if cell not in few)]
-    return [pytest.param(*cell, marks=() if cell in few else pytest.mark.thorough) for cell in cells]
+    return grid(cells, few)
 
 
-@pytest.mark.parametrize(("kind", "level", "experiment"), grid(EXPERIMENTS, FEW))
+@pytest.mark.parametrize(("kind", "level", "experiment"), pairs_of(EXPERIMENTS, FEW))
 def test_change_composes_what_a_run_mounts(folders, traces, kind, level, experiment):
     if (level, experiment) == ("beginner", "Circuit"):
         pytest.skip("beginners have no circuits")
@@ -286,7 +286,7 @@ OPENED = {
 }
 
 
-@pytest.mark.parametrize(("kind", "level", "stage"), grid(STAGES, OPENED))
+@pytest.mark.parametrize(("kind", "level", "stage"), pairs_of(STAGES, OPENED))
 def test_inside_composes_what_a_run_mounts(folders, traces, kind, level, stage):
     order = (0, 2, 1, *range(3, len(text_of(kind, folders[kind]).split())))
     more = f"&word-order={'.'.join(map(str, order))}" if stage == "order" else ""
@@ -305,7 +305,7 @@ FOLLOWED = {
 }
 
 
-FLOW_CELLS = [cell for cell in grid(FLOWS, FOLLOWED) if cell.values[1] != "beginner" or cell.values[2] in SIMPLE]
+FLOW_CELLS = [cell for cell in pairs_of(FLOWS, FOLLOWED) if cell.values[1] != "beginner" or cell.values[2] in SIMPLE]
 
 
 @pytest.mark.parametrize(("kind", "level", "view"), FLOW_CELLS)
@@ -357,7 +357,7 @@ SPREAD = {
 }
 
 
-@pytest.mark.parametrize(("kind", "level", "part"), grid(SPACES, SPREAD))
+@pytest.mark.parametrize(("kind", "level", "part"), pairs_of(SPACES, SPREAD))
 def test_space_composes_what_a_run_mounts(folders, traces, kind, level, part):
     app = open_page("space", kind, folders[kind], f"level={level}&space={quote_plus(part)}")
     text = text_of(kind, folders[kind])

@@ -19,7 +19,7 @@ from pages.explain.compose import compose
 from pages.explain.settings import Agreed, Asked, Costs, Doubted, Explained, Reading, Settings, Tokens
 from tests.pages.mounting import assert_mounted, on_a_plain_thread
 from tests.pages.opening import open_link, unmarked
-from tests.pages.test_compose import folders, grid, look, open_page, traces  # noqa: F401
+from tests.pages.test_compose import folders, look, open_page, pairs_of, traces  # noqa: F401
 from ui.believe.compose import compose as compose_trial
 from ui.choices.word import token_of
 from ui.look import Look
@@ -80,7 +80,7 @@ def readings(request: Request, view: str, answers: dict[Hashable, Any]) -> Itera
         yield Costs(explanations_of(every), answer(answers, *request.key, "spread"))
 
 
-@pytest.mark.parametrize(("kind", "level", "view"), grid(page_state.EXPLAIN.values, FEW))
+@pytest.mark.parametrize(("kind", "level", "view"), pairs_of(page_state.EXPLAIN.values, FEW))
 def test_explain_composes_what_a_run_mounts(folders, traces, answers, kind, level, view):  # noqa: F811
     if level == "beginner" and view != TEXT:
         pytest.skip("beginners have one view")
