@@ -67,9 +67,7 @@ DESKTOP, PHONE = (1280, 800, False), (390, 844, True)
     ("name", "window"),
     [
         ("looking", DESKTOP),
-        ("kinds", DESKTOP),
         ("training", DESKTOP),
-        ("switching-off", PHONE),
         ("find", PHONE),
     ],
 )

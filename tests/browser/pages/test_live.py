@@ -192,7 +192,6 @@ def test_composed_letters_a_paste_and_undo(open_watched):
 PAGES = {
     "/overview?level=intermediate&text=Once": ".hl-stations-view canvas, .hl-stations-view svg",
     "/attention?level=intermediate&view=Head&text=Once": ".hl-head-view canvas",
-    "/layers?level=intermediate&part=Lens&text=Once": "[data-part=lens] .box",
     "/inside?level=intermediate&stage=weights&text=Once": "[data-part=matrix] .box",
     "/change?level=intermediate&changes=h2.3,f4&text=Once": "[data-part=parts] .box",
 }

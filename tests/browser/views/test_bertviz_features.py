@@ -149,7 +149,7 @@ def numbers_are(page: Page, point: tuple[str, int], weights: np.ndarray) -> None
     expect(sentence(page)).to_contain_text(re.compile(rf"(\({position}\)|^After .+, choosing .+, it) {phrase}"))
 
 
-@each
+@few
 def test_pointing_at_a_token_says_its_weights(opened, case):
     opened_case = opened(case)
     page = opened_case.view("Head")
