@@ -86,9 +86,10 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     left.metric("Parameters", count(total))
     operations = count(sum(part.flops.value for part in parts))
     middle.metric(f"Operations for {_length(n)}", operations)
-    cache_bytes = cost.cache_bytes(config, m, n) if config.kind == "encoder-decoder" else cost.cache_bytes(config, n)
-    cached = "none" if config.kind == "encoder" else size(cache_bytes)
-    right.metric("Keys and values kept", cached)
+    simple = state.level() == "beginner"
+    if not simple:
+        cache_bytes = cost.cache_bytes(config, m, n) if config.kind == "encoder-decoder" else cost.cache_bytes(config, n)
+        right.metric("Keys and values kept", "none" if config.kind == "encoder" else size(cache_bytes))
     measured = None
     if n > config.context or m > config.context:
         st.info(
@@ -102,7 +103,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
         )
     else:
         measured = jobs.result(("cost", config, n, m), lambda report: cost.measure(config, n, m), "Building and measuring it")
-    offered = tuple(OF)[:2] if state.level() == "beginner" else tuple(OF)
+    offered = tuple(OF)[:2] if simple else tuple(OF)
     quantity = one_of(page_state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
     st.table(_table(parts, measured, OF[quantity]), border="horizontal")
     weights = size(cost.scores_bytes(config, n))
@@ -122,7 +123,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     )
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_pair_counts(config, n, m))
-    options: dict[str, Any] = {"config": asdict(config), "simple": state.level() == "beginner"}
+    options: dict[str, Any] = {"config": asdict(config), "simple": simple}
     drawing = picture(
         recipes.crossing,
         "crossing",

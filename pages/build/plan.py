@@ -39,7 +39,8 @@ def columns(config: TransformerConfig, length: int, target: int, stack: Callable
 
 def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:
     """Return the boxes of a stack for beginners, each with its purpose instead of its formula."""
-    stream = f"{n:,} × {c.d_model:,}"
+    tokens = f"{n:,} token" + "s" * (n != 1)
+    stream = f"{tokens} × {c.d_model:,} numbers"
     norm = Box("One size", stream, "brings the numbers of every token to one size, so that no token drowns the others")
     heads = "one head looks" if c.heads == 1 else f"{c.heads} heads look at once, each in its own way"
     others = "all the others" if both_ways else "those before it"
@@ -57,7 +58,7 @@ def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | Non
     if ends:
         doing = "stand here" if c.kind == "encoder" else "come next"
         words = f"a score for each of {c.vocabulary:,} tokens: the higher, the likelier it is to {doing}"
-        boxes.append(Box("Answer", f"{n:,} × {c.vocabulary:,}", words))
+        boxes.append(Box("Answer", f"{tokens} × {c.vocabulary:,} scores", words))
     return boxes
 
 

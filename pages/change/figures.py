@@ -81,11 +81,12 @@ def strongest(look: Look, effects: np.ndarray) -> dict[str, str]:
     """Return the head that the prediction needs most, and by how much its probability changes without it."""
     layer, head = divmod(int(np.nanargmin(effects[:, :-2])), effects.shape[1] - 2)
     effect = float(effects[layer, head])
+    factor = min(1.0, float(np.exp(effect)))
     return {
         "layer": str(look.number(layer)),
         "head": str(head),
         "nats": decimal(effect),
-        "factor": percent(min(1.0, float(np.exp(effect)))),
+        "factor": "less than 1\u00a0%" if look.beginner and factor < 0.01 else percent(factor),
     }
 
 

@@ -156,9 +156,9 @@ def parts(
     most = float(np.nanmax(np.abs(effects))) or 1.0
     texts |= {"signed": True, "label": "The effect of each part"}
     if factors:
-        shades, ends = 0.5 + effects / (2 * most), ("guess less likely", "more likely")
+        shades, ends = 0.5 - effects / (2 * most), ("likelier without it", "less likely")
         return grid_view(np.exp(effects), **texts, unit="times its chance", shades=shades, ends=ends)
-    return grid_view(effects, **texts, unit="nats", scale=(-most, most))
+    return grid_view(effects, **texts, unit="nats", scale=(most, -most))  # what is missed is red, as what speaks for a guess is
 
 
 def candidates(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:
@@ -256,7 +256,7 @@ def edges(
         across="to (key)",
         unit="nats",
         signed=True,
-        scale=(-most, most),
+        scale=(most, -most),
         cell=(14, 40),
         label=name,
     )

@@ -58,16 +58,23 @@ def method(
     if scores is None:
         scores = attribution.flow(between) if name == FLOW else attribution.scores(name)
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
+    shares = sum_shares(scores, groups, scope_options)
     return reading_view(
         tokens,
         None,
         group_of(groups, attribution.ways.place(position)),
         False,
-        quantity=100 * sum_shares(scores, groups, scope_options),
+        quantity=100 * shares,
         unit="%",
         second=start or None,
         link=link,
+        apart=0 if simple and rests_at_start(tokens, shares) else None,
     )
+
+
+def rests_at_start(tokens: list[Any], shares: np.ndarray) -> bool:
+    """Whether the first token is special and has the largest share, beside which the others would all look pale."""
+    return len(tokens) > 1 and tokens[0].special and bool(np.nanargmax(np.nan_to_num(shares)) == 0) and bool(shares[1:].any())
 
 
 def by_layer(

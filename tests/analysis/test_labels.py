@@ -77,7 +77,7 @@ RANDOM: dict[str, tuple[type, str, list[str | None]]] = {  # what is made of it,
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", RANDOM)
 def test_random_weights_get_no_label(kind):
-    """The false-positive rate, over three seeds; benchmarks/false_positives.py has more. Each head is held against random ones."""
+    """The false-positive rate, over three seeds (benchmarks/false_positives.py has more). Each is held against random ones."""
     wrap, ships, attentions = RANDOM[kind]
     vocabulary = load(ships).vocabulary
 

@@ -46,7 +46,7 @@ DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 @pytest.mark.parametrize(("number", "page"), VISITS, ids=[page for _, page in VISITS])
 def test_axe_finds_nothing_grave_and_nothing_is_cut_on_a_phone(open_page, number, page):
-    """Every second page is dark: all share one palette. The page is seen at one level, in turn with its neighbours, which are made
+    """Every second page is dark: all share one palette. A page is seen at one level, in turn with its neighbours, which are made
     of the same parts; every fourth page has all of its levels, chosen on the open page."""
     levels = LEVELS[1:] if page in EXPERTS else LEVELS
     first, *others = levels if number % 4 == 0 else [levels[number % len(levels)]]

@@ -25,6 +25,7 @@ from pages.change.settings import Settings
 from tests.pages.generate.test_generate import board
 from tests.pages.opening import header_of, open_link, unmarked, words_on
 from tests.pages.taking import offered
+from tests.viz.views.test_reading_view import sent
 from ui import state
 from ui.lexicon.marks import capitalize_heads, sections
 from ui.look import Look
@@ -166,6 +167,14 @@ def test_the_effects_on_the_board_are_those_of_the_analysis(monkeypatch):
     model = models.load("writer")
     np.testing.assert_allclose(effects[:, :-2], head_effects(model, WORDS), atol=1e-4)
     np.testing.assert_allclose(effects[:, -1], skip_effects(model, model.trace(WORDS), "block"), atol=1e-4)
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+def test_the_part_that_is_missed_most_has_the_colour_of_what_speaks_for_a_guess(monkeypatch, level):
+    board = offered(monkeypatch, "change", f"{TEXT}&level={level}&try-all=true")["change parts"]
+    _, arrays = sent(board.drawn)
+    order = np.argsort(arrays["values"].ravel())
+    assert arrays["shades"].ravel()[order[0]] > 128 and (np.diff(arrays["shades"].ravel()[order].astype(int)) <= 0).all()
 
 
 def test_beginners_read_by_how_much_the_chance_of_the_guess_changes(monkeypatch):

@@ -118,6 +118,13 @@ def test_a_share_has_its_sign_wherever_it_stands():
     assert quantity == {"unit": "", "low": "0\u00a0%", "high": "37.5\u00a0%", "words": ["37.5\u00a0%", "–", "0\u00a0%"]}
 
 
+def test_a_number_that_stands_apart_is_written_and_the_others_have_the_whole_scale():
+    header, arrays = sent(reading_view(TOKENS, None, quantity=[80.0, 4.0, 1.0], unit="%", apart=0))
+    np.testing.assert_allclose(arrays["on"], [20, 1, 0.25])
+    assert header["quantity"] | {"high": "4\u00a0%", "apart": 0} == header["quantity"]
+    assert header["quantity"]["words"][0] == "80\u00a0%"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

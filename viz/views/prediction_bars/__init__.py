@@ -50,7 +50,7 @@ def prediction_bars(
         "full": float(full),
     }
     if what == "Label" or not percent:
-        header["of"] = "label" if what == "Label" else "piece"  # what stands above the names
+        header["of"] = "label" if what == "Label" else "token"  # what stands above the names
     if ids is not None:
         header["ids"] = [int(i) for i in ids]
     if logits is not None:

@@ -31,6 +31,7 @@ def reading_view(
     quantity: Sequence[float] | np.ndarray | None = None,
     unit: str = "",
     own_from: int | None = None,
+    apart: int | None = None,
 ) -> View:
     """Draw the text as a paragraph; pointing at a token shades the others by its row of `weights`.
 
@@ -48,12 +49,13 @@ def reading_view(
     colour, as opaque as `palette.shade` of its weight, in 25 steps; each head is sent as uint8, exact to 1/510. `colours` are
     "#rrggbb" (by default those of the palette); `names` are those of the heads (by default H0, H1, …).
     A number for each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
-    from 0 to the largest; negative numbers have another colour, and both colours run to the largest absolute value.
+    from 0 to the largest; negative numbers have another colour, and both colours run to the largest absolute value. `apart` is a
+    position whose number is left out of that scale: it is written in the legend, and the token has no shade.
     Raises ValueError if the shapes do not agree.
     """
     count = len(tokens)
     if quantity is not None:
-        return _of_quantity(tokens, np.asarray(quantity, dtype=np.float64), unit, chosen, summary, second, link)
+        return _of_quantity(tokens, np.asarray(quantity, dtype=np.float64), unit, chosen, summary, second, link, apart)
     weights = np.asarray(weights)
     heads = None
     if weights.ndim == 3 and weights.shape[1:] == (count, count) and len(weights):
@@ -102,11 +104,19 @@ def _colours(colours: Sequence[str] | None, count: int) -> list[str]:
 
 
 def _of_quantity(
-    tokens: Sequence[Any], quantity: np.ndarray, unit: str, chosen: int | None, summary: bool, second: int | None, link: str
+    tokens: Sequence[Any],
+    quantity: np.ndarray,
+    unit: str,
+    chosen: int | None,
+    summary: bool,
+    second: int | None,
+    link: str,
+    apart: int | None,
 ) -> View:
     if quantity.shape != (len(tokens),):
         raise ValueError(f"A quantity of shape {list(quantity.shape)} for {len(tokens)} tokens: give one number a token.")
-    known = quantity[np.isfinite(quantity)]
+    scaled = quantity if apart is None else np.delete(quantity, apart)
+    known = scaled[np.isfinite(scaled)]
     low, high = min(0.0, known.min(initial=0.0)), known.max(initial=0.0)
     signed = low < 0
     if signed:
@@ -122,6 +132,7 @@ def _of_quantity(
     header["quantity"] = {"unit": "" if sign else unit, "low": ends[0], "high": ends[1], "words": words} | (
         {"signed": True} if signed else {}
     )
+    header["quantity"] |= {} if apart is None else {"apart": apart}
     return View("reading_view", pack(header, on=on.astype(np.float16)), header["label"])
 
 

@@ -36,7 +36,8 @@ export function draw(state) {
   const coloured = inks(state);
   tokens.forEach((token, i) => {
     const below = values[i] < 0; // of a number that may be: in the colour of less than nothing
-    const opacity = (Math.round(STEPS * shade(Math.abs(values[i]))) / STEPS) * FULL;
+    const size = i === header.quantity?.apart ? 0 : Math.abs(values[i]);
+    const opacity = (Math.round(STEPS * shade(size)) / STEPS) * FULL;
     const shaded = below ? -opacity : opacity;
     if (token.shaded !== shaded) {
       token.shaded = shaded;
@@ -58,7 +59,8 @@ export function draw(state) {
       token.node.setAttribute("aria-pressed", String(token.pressed));
     }
   });
-  Object.assign(state, { values, numbered: strongest(header.quantity?.signed ? values.map(Math.abs) : values, NUMBERED) });
+  const sizes = header.quantity ? values.map((value, i) => (i === header.quantity?.apart ? 0 : Math.abs(value))) : values;
+  Object.assign(state, { values, numbered: strongest(sizes, NUMBERED) });
   number(state);
   sentence.hidden = !header.summary;
   sentence.replaceChildren(...sentenceOf(state, asked).map((part, i) => (i % 2 ? named(part) : part)));

@@ -38,6 +38,8 @@ export function explain(state) {
     box.style.background = stripOf([...below, ...shadesOf("accent", FULL)]);
     node.append(quantity.low, box, `${quantity.high} ${quantity.unit}`.trim());
     parts.push(node);
+    const { apart } = quantity;
+    if (apart !== undefined) parts.push(`${header.names[apart]}: ${quantity.words[apart]}, beyond these shades`);
   }
   const { broken } = header;
   if (broken)

@@ -32,6 +32,7 @@ export interface Quantity {
   high: string;
   words: string[]; // the number of each token
   signed?: boolean;
+  apart?: number; // the token whose number is left out of the scale
 }
 
 export type Direction = "from" | "to";
