@@ -11,6 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from models.scratch.transformer import Decoder
+from models.training.baselines import Baseline
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +31,9 @@ class LayerStep:
 
 
 class LayerMeter:
-    """Measure one step of a decoder, as a context around it; call `note_gradient` between the backward pass and the update."""
+    """Measure one step of a network, as a context around it; call `note_gradient` between the backward pass and the update."""
 
-    def __init__(self, network: Decoder) -> None:
+    def __init__(self, network: Decoder | Baseline) -> None:
         self._network = network
         blocks = [list(block.parameters()) for block in network.blocks]
         inside = {id(parameter) for parameters in blocks for parameter in parameters}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -19,9 +20,9 @@ from models.errors import is_short_of_memory
 from models.numbers import sizes
 from models.reading.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
-from models.scratch.initialisation import Unfilled
 from models.scratch.model_folder import write_weights
 from models.scratch.transformer import Decoder, build
+from models.training.baselines import Baseline, BaselineConfig, count_parameters
 from models.training.corpus import byte_tokenizer
 from models.training.layer_steps import LayerMeter, LayerStep
 from models.training.optimisation import IGNORED, DivergedError, decaying, muon_and_adamw, smoothed_loss, update
@@ -44,6 +45,9 @@ REST = 0.15  # share of each step's time to sleep after it, for others
 SIZES = {"vocabulary": VOCABULARY, "context": 64, "d_model": 64, "layers": 2, "heads": 4, "d_ff": 256}  # the defaults
 
 _turns = Turns(max(1, (os.cpu_count() or 2) - 1), stand_back)  # of all trainings, so that a core is left for the pages
+
+
+Config = TransformerConfig | BaselineConfig
 
 
 @dataclass(frozen=True)
@@ -128,18 +132,15 @@ class Training:
     Errors: ValueError for a model that is too large or whose context is shorter than an example.
     """
 
-    def __init__(
-        self, task: Task, config: TransformerConfig, budget: Budget, watch: Callable[[Training], None] = lambda training: None
-    ):
-        if config.kind != "decoder":
+    def __init__(self, task: Task, config: Config, budget: Budget, watch: Callable[[Training], None] = lambda training: None):
+        if isinstance(config, TransformerConfig) and config.kind != "decoder":
             raise ValueError(f'Here a decoder learns what comes next; kind is "{config.kind}".')
         if config.context < task.length or config.vocabulary < VOCABULARY:
             raise ValueError(
                 f"An example takes {task.length} positions and {VOCABULARY} tokens; there are {config.context} and "
                 f"{config.vocabulary}."
             )
-        with Unfilled(), torch.device("meta"):  # filling it would load torch's compiler
-            size = sum(parameter.numel() for parameter in build(config).parameters())
+        size = count_parameters(lambda: network_of(config))
         if size > LARGEST:
             raise ValueError(f"This model has {size:,} parameters; at most {LARGEST:,} are trained here. Make it smaller.")
         self._rows = max(1, PART // activation_bytes(config, task.length))  # that are learned from at a time
@@ -151,9 +152,7 @@ class Training:
             )
         self.task, self.config, self.budget, self.watch = task, config, budget, watch
         torch.manual_seed(budget.seed)
-        network = build(config)
-        assert isinstance(network, Decoder), "its config is that of a decoder"
-        self.network = network
+        self.network = network_of(config)
         self.parameters = size
         self._optimizers = optimizers(self.network, budget)
         self.curves = Curves()
@@ -252,11 +251,20 @@ class Training:
                 break
 
     def write(self, folder: Path) -> None:
-        """Write the present model to a folder that `models.load` opens: weights in float32, config and tokenizer."""
+        """Write the present model to a folder that `models.load` opens: weights in float32, config and tokenizer.
+
+        Errors: ValueError, a sentence, for a network without attention."""
+        if isinstance(self.config, BaselineConfig):
+            raise ValueError("Only transformers open on the other pages: this network has no attention to show.")
         folder.mkdir(parents=True, exist_ok=True)
         with self._still:
             write_weights(self.network, self.config, folder, torch.float32)
         byte_tokenizer().save(str(folder / "tokenizer.json"))
+
+    def weights(self) -> bytes:
+        """Return the present weights as a safetensors file: float32, by the names of the network's parameters."""
+        with self._still:
+            return safetensors.torch.save(self._weights())
 
     def take_turn(self) -> bool:
         """Run one step, and rest; return whether another one is wanted."""
@@ -356,7 +364,8 @@ class Training:
         self._good = self._weights()
         loss = smoothed_loss(logits, torch.from_numpy(np.where(known, ids, IGNORED))).item()
         predictions = logits[..., :START].argmax(-1).numpy()  # the start is never predicted
-        attention = np.stack([call.weights().numpy() for call in record.calls])  # [layers, heads, query, key]
+        shape = (self.config.layers, 0, len(self.read), len(self.read))  # of a network without heads
+        attention = np.stack([call.weights().numpy() for call in record.calls]) if record.calls else np.zeros(shape, np.float32)
         entropy = -(attention * np.log(np.where(attention > 0, attention, 1))).sum(-1)[..., 1:].mean(-1)
         head_weights = mean_weights(attention, self.read)
         self._snapshots.append(
@@ -376,6 +385,15 @@ class Training:
         return {name: weight.detach().clone() for name, weight in self.network.state_dict().items()}
 
 
+def network_of(config: Config) -> Decoder | Baseline:
+    """Return a new network of a config."""
+    if isinstance(config, BaselineConfig):
+        return Baseline(config)
+    network = build(config)
+    assert isinstance(network, Decoder), "its config is that of a decoder"
+    return network
+
+
 def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[Optimizer, float]]:
     """Return the optimizers of a budget, each with its learning rate as a multiple of the budget's."""
     if budget.optimizer == "muon":
@@ -384,12 +402,14 @@ def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[Optimizer
     return [(kinds[budget.optimizer](decaying(network, budget.weight_decay)), 1.0)]
 
 
-def activation_bytes(config: TransformerConfig, length: int) -> int:
+def activation_bytes(config: Config, length: int) -> int:
     """Estimate the memory that the activations of one row take in a step.
 
     For a token these are, in each layer: inputs and outputs of linear maps, norms and activations, and a weight for each head
-    and key; and three times its logits. Four bytes a number.
+    and key (of a baseline its gates and states); and three times its logits. Four bytes a number.
     """
+    if isinstance(config, BaselineConfig):
+        return 4 * length * (config.layers * 12 * config.d_model + 3 * config.vocabulary)
     layer = 12 * config.d_model + 4 * config.d_ff * min(config.experts, config.experts_used) + 3 * config.heads * length
     return 4 * length * (config.layers * layer + 3 * config.vocabulary)
 

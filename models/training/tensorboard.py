@@ -22,6 +22,7 @@ from PIL import Image, ImageDraw, ImageFont
 from torch.overrides import TorchFunctionMode
 
 from models.scratch import masks
+from models.scratch.config import TransformerConfig
 from models.training.live import START, VOCABULARY, Snapshot, Training
 
 if TYPE_CHECKING:
@@ -214,6 +215,7 @@ def _add_scores(writer: SummaryWriter, snapshot: Snapshot) -> None:
 
 def _add_attention(writer: SummaryWriter, training: Training, snapshot: Snapshot) -> None:
     """Add histograms of each head's weights on visible keys, and a picture of each layer."""
+    assert isinstance(training.config, TransformerConfig), "a log is kept of networks with heads"
     mask = masks.mask(training.config, *snapshot.attention.shape[2:])
     assert mask is not None, "a decoder has one"
     visible = mask.numpy()  # [query, key]

@@ -31,6 +31,9 @@ def choose(here: Path) -> str:
 def place(here: Path, training: Training) -> list[Picture]:
     """Draw what is chosen for each layer over the steps; return the picture, and none before the first step."""
     measure = choose(here)
+    if measure == "entropy" and not training.config.heads:
+        say(here, "no heads")
+        return []
     values, rows, steps = measured(training, measure)
     if not steps:
         say(here, "by layer none")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -10,13 +12,15 @@ import streamlit as st
 from pages.train import state as page_state
 from ui import state
 from ui.choices.widgets import number, one_of, switch
+from ui.words import say
 
 if TYPE_CHECKING:
-    from models.scratch.config import TransformerConfig
-    from models.training.live import Budget
+    from pathlib import Path
+
+    from models.training.live import Budget, Config
     from models.training.tasks import Task
 
-    Plan = tuple[Task, TransformerConfig, Budget]
+    Plan = tuple[Task, Config, Budget]
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ PART_NAMES = {
     "pattern": "Pattern",
 }
 SWITCHES = {"tied": "Tied unembedding", "qk_norm": "Normalise q and k", "bias": "Biases"}
+NETWORKS = {"transformer": "Transformer", "lstm": "LSTM", "gru": "GRU", "convolution": "Causal convolution"}  # first the default
+NETWORK_HELP = "The others have no attention. Each is made as wide as gives it as many parameters as the transformer chosen here."
 USUAL = "usual"  # weight decay of the optimizer
 DECAYS = (USUAL, "0", "0.01", "0.05", "0.1", "0.3")
 MOST_SNAPSHOTS = 100
@@ -89,13 +95,22 @@ def numbers(disabled: bool) -> tuple[dict, dict]:
         new = [name for name in (*more, *numbers) if name not in here]
         state.later(level, *(page_state.train_key(name) for name in new))
         here += new
-    chosen = _numbers(SIZES, sizes, disabled)
+    network = _network(disabled)
+    chosen = _numbers(SIZES, sizes, disabled) | network
     budget = _numbers(LEARNING, learning, disabled)
     if state.level() != "beginner":
         budget |= _recipe(disabled)
     if state.level() == "expert":
         chosen |= _parts(disabled)
     return chosen, budget
+
+
+def _network(disabled: bool) -> dict[str, str]:
+    """Place the menu of networks, and return the one that is chosen."""
+    if state.level() == "beginner":
+        state.later("intermediate", page_state.train_key("network"))
+        return {}
+    return {"network": _one_of("network", "Network", tuple(NETWORKS), disabled, NETWORK_HELP, NETWORKS.__getitem__)}
 
 
 def _recipe(disabled: bool) -> dict[str, Any]:
@@ -145,8 +160,6 @@ def allowed(name: str) -> tuple[str, ...]:
 
 def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
     """Return the task, the config and the budget for these choices. Errors: ValueError, a sentence, if they do not fit."""
-    from models.scratch.config import TransformerConfig
-    from models.training.live import SIZES as DEFAULTS
     from models.training.live import Budget
     from models.training.tasks import TASKS
 
@@ -158,7 +171,33 @@ def plan(task: str, sizes: dict, budget: dict, typed: str) -> Plan:
             f"{wanted.steps} steps with a snapshot every {wanted.every} make more than {MOST_SNAPSHOTS} snapshots. "
             f"Take one every {-(-wanted.steps // MOST_SNAPSHOTS)} steps, or less often."
         )
-    return chosen, TransformerConfig(**DEFAULTS | sizes), wanted
+    return chosen, config_of(sizes), wanted
+
+
+def config_of(choices: dict[str, Any]) -> Config:
+    """Return the config of these choices: of a transformer, or of a "network" that has as many parameters.
+
+    Errors: ValueError, a sentence, if they do not fit."""
+    from models.scratch.config import TransformerConfig
+    from models.training.baselines import matching
+    from models.training.live import SIZES as DEFAULTS
+
+    sizes = DEFAULTS | choices
+    network = sizes.pop("network", "transformer")
+    config = TransformerConfig(**sizes)
+    return config if network == "transformer" else matching(network, config)
+
+
+def say_matched(here: Path, plan: Plan | None, choices: dict[str, Any]) -> None:
+    """Say how wide a network without attention is, and how many parameters it and the transformer have that was chosen."""
+    if plan is None or plan[1].heads:
+        return
+    from models.training.baselines import count_parameters
+    from models.training.live import network_of
+
+    other = config_of(choices | {"network": "transformer"})
+    sizes = [f"{count_parameters(partial(network_of, config)):,}" for config in (plan[1], other)]
+    say(here, "matched", network=NETWORKS[choices["network"]], width=plan[1].d_model, parameters=sizes[0], other=sizes[1])
 
 
 def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -> dict:
@@ -191,6 +230,13 @@ def _default(name: str) -> Any:
     return DEFAULTS.get(name, getattr(Budget, name, getattr(TransformerConfig, name, None)))
 
 
-def _one_of(name: str, title: str, names: tuple[str, ...], disabled: bool, help: str | None = None) -> str:
-    key = page_state.train_key(name)
-    return one_of(key, names, f"the {title.lower()}", label=title, menu=True, disabled=disabled, help=help)
+def _one_of(
+    name: str,
+    title: str,
+    names: tuple[str, ...],
+    disabled: bool,
+    help: str | None = None,
+    format_option: Callable[[str], str] = str,
+) -> str:
+    key, meaning = page_state.train_key(name), f"the {title.lower()}"
+    return one_of(key, names, meaning, label=title, menu=True, disabled=disabled, help=help, format_option=format_option)

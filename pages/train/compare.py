@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.train import control, display, recipes, use
+from pages.train import choose, control, display, recipes, use
 from pages.train import state as page_state
 from ui import shell, state
 from ui.choices.widgets import one_of, tabs
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Runs = list[tuple[str, "Training"]]
 Points = tuple[Sequence[float], Sequence[float]]  # steps and values
 
+OF_HEADS = ("Induction", "Entropy")  # curves that only a network with heads has
 OWN = ("seed", "every", "seconds")  # of a budget: what does not change what is learned, or only by chance
 LEARNED = 0.99  # share of right answers from which a task counts as learned
 SIMPLE = page_state.COMPARED.values[:2]
@@ -153,7 +154,8 @@ def make_distinct(names: list[str]) -> list[str]:
 def differences(runs: Sequence[Training]) -> list[str]:
     """Return for each run what it has and not all others have, in words."""
     facts = [facts_of(training) for training in runs]
-    differing = [name for name in facts[0] if len({str(each[name]) for each in facts}) > 1]
+    common = [name for name in facts[0] if all(name in each for each in facts)]  # a network without attention has fewer
+    differing = [name for name in common if len({str(each[name]) for each in facts}) > 1]
     texts = [
         ", ".join(f"{NAMES.get(name, name.replace('_', ' '))} {format_value(each[name])}" for name in differing) for each in facts
     ]
@@ -196,9 +198,10 @@ def format_value(value: object) -> str:
 
 
 def facts_of(training: Training) -> dict[str, Any]:
-    """Return all that is chosen for a run, and what it is trained on."""
+    """Return all that is chosen for a run, and what it is trained on. network: the kind of it, as people read it."""
     budget = {name: value for name, value in asdict(training.budget).items() if name not in ("every", "seconds")}
-    return {"task": training.task.name, "text": training.task.text, **asdict(training.config), **budget}
+    network = {"network": choose.NETWORKS[control.network_of(training)]}
+    return {"task": training.task.name, "text": training.task.text, **asdict(training.config), **network, **budget}
 
 
 def groups(runs: Sequence[tuple[str, Training]]) -> dict[str, list[Training]]:
@@ -239,7 +242,11 @@ def draw(here: Path, runs: list[tuple[str, Training]]) -> None:
     maps = runs if len(runs) <= trainings.RUNS else [(title, members[0]) for title, members in each.items()]
     for number, (place, (title, training)) in enumerate(zip(st.columns(len(maps)), maps, strict=True)):
         with place:
-            pictures.append(heads(title, training, at, f"compared-heads-{number}"))
+            if training.config.heads:
+                pictures.append(heads(title, training, at, f"compared-heads-{number}"))
+            else:
+                st.markdown(f"**{plain(title)}**")
+                say(here, "no heads")
     st.table(end_table(each), border="horizontal")
     with above:
         take_away("runs", lambda: pictures)
@@ -294,7 +301,7 @@ def combine(runs: Sequence[Training], look: str) -> tuple[Points, tuple[Sequence
 def curves(runs: list[tuple[str, Training]], look: str, at: int) -> Picture:
     """Return the picture of one curve of all runs; those that differ in their seed alone are a line with a band."""
     data: dict[str, np.ndarray] = {}
-    each = groups(runs)
+    each = {title: members for title, members in groups(runs).items() if look not in OF_HEADS or members[0].config.heads}
     for i, members in enumerate(each.values()):
         (steps, values), band = combine(members, look)
         data |= {f"x{i}": np.array(steps, dtype=np.int64), f"y{i}": np.array(values, dtype=np.float64)}
@@ -307,7 +314,8 @@ def curves(runs: list[tuple[str, Training]], look: str, at: int) -> Picture:
     chosen = {"names": list(each), "total": total, "at": at, "options": options}
 
     def numbers() -> dict[str, Numbers]:
-        rows = [(title, *point) for title, training in runs for point in zip(*points(training, look), strict=True)]
+        drawn = [(title, training) for title, training in runs if look not in OF_HEADS or training.config.heads]
+        rows = [(title, *point) for title, training in drawn for point in zip(*points(training, look), strict=True)]
         columns = zip(("run", "step", "value"), zip(*rows, strict=True), strict=True)
         return {name: Numbers(np.array(values), ("point",)) for name, values in columns}
 

@@ -13,6 +13,8 @@ from ui.choices.widgets import switch
 from ui.escaping import plain
 from ui.memory import trainings
 
+NETWORKS = {"lstm": "an LSTM", "gru": "a GRU", "convolution": "a causal convolution"}  # of a sentence: "with 2 layers of …"
+
 if TYPE_CHECKING:
     from models.training.live import Training
     from models.training.tensorboard import TensorBoardLog
@@ -47,6 +49,8 @@ def begin(plan: Plan | None, log: bool) -> None:
     page_state.COMPARED_AT.set(None)
     try:
         task, config, budget = plan
+        if log and not config.heads:
+            raise ValueError("A TensorBoard log shows heads, and this network has none. Switch the log off to train it.")
         training = Training(task, config, budget, watch=new_log(name, task.name)) if log else Training(task, config, budget)
         trainings.keep(name, training)
         start(training)  # at once: where there is no more room, one that is paused would make place for the next newcomer
@@ -109,11 +113,18 @@ def new_log(name: str, task: str) -> TensorBoardLog:
 def describe(training: Training) -> str:
     """Describe what is being trained."""
     config, budget = training.config, training.budget
-    subject = f"“{training.task.name}” with {config.layers} layer{'s'[: config.layers != 1]} of {config.heads} heads"
+    layers = f"{config.layers} layer{'s'[: config.layers != 1]}"
+    of = f"of {config.heads} heads" if config.heads else f"of {NETWORKS[network_of(training)]}"
+    subject = f"“{training.task.name}” with {layers} {of}"
     if state.level() == "beginner":
         return f"{subject}, in {budget.steps} steps of {budget.rows} examples"
     examples = f"in {budget.steps} steps of {budget.rows} examples at a learning rate of {budget.rate:g}"
     return f"{subject}, {training.parameters:,} parameters, {examples}"
+
+
+def network_of(training: Training) -> str:
+    """Return the kind of a training's network, one of NETWORKS."""
+    return getattr(training.config, "network", "transformer")
 
 
 def buttons(training: Training) -> None:

@@ -101,11 +101,17 @@ def picture(here: Path, training: Training) -> None:
     from models.training.live import PROBES
 
     examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} passages of the text that it learns"
-    say(here, "at", examples=examples, **facts_of(snapshot, best))
-    say(here, "induction" if best["induction"] else "no induction", **facts_of(snapshot, best))
+    if training.config.heads:
+        say(here, "at", examples=examples, **facts_of(snapshot, best))
+        say(here, "induction" if best["induction"] else "no induction", **facts_of(snapshot, best))
+    else:
+        say(here, "at without heads", examples=examples, **facts_of(snapshot, best))
     question, answer = (part.decode("latin-1") for part in training.example)
     st.code(example(training.task.name, question, answer, snapshot.answer), language=None)
-    pictures += heads(here, training, snapshot)
+    if training.config.heads:
+        pictures += heads(here, training, snapshot)
+    else:
+        say(here, "no heads")
     with above:
         take_away("training", lambda: pictures)
 
@@ -160,7 +166,8 @@ def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
             }
             return series, {"up": "how wrong its guesses are (loss)" if simple else "loss, nats"}
         case "Entropy":
-            series = {f"layer {i}": (seen, [snapshot.entropy[i].mean() for snapshot in snapshots]) for i in range(layers)}
+            heads = bool(training.config.heads)  # without any, no line
+            series = {f"layer {i}": (seen, [snapshot.entropy[i].mean() for snapshot in snapshots]) for i in range(layers * heads)}
             return series, {"up": "entropy of attention, nats"}
         case "Rate and gradient":
             gradient, rate = training.curves.norm[:done], training.curves.rate[:done]
@@ -171,10 +178,10 @@ def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
         case _:
             previous = "a head looks one letter back" if simple else "best previous-token head"
             induction = "a head looks at what came next last time" if simple else "best induction head"
-            series = {
-                "answers that are right": (seen, [snapshot.accuracy for snapshot in snapshots]),
-                previous: (seen, [snapshot.previous.max() for snapshot in snapshots]),
-            }
+            series = {"answers that are right": (seen, [snapshot.accuracy for snapshot in snapshots])}
+            if not training.config.heads:
+                return series, {"shares": True}
+            series[previous] = (seen, [snapshot.previous.max() for snapshot in snapshots])
             if np.isfinite(snapshots[0].induction).all():
                 series[induction] = (seen, [snapshot.induction.max() for snapshot in snapshots])
             return series, {"shares": True}
@@ -237,7 +244,7 @@ def note(snapshot: Snapshot, layer: int, head: int) -> str:
 
 def place(scores: np.ndarray) -> tuple[int, int] | None:
     """Return layer and head of the highest score; None where scores are missing."""
-    if not np.isfinite(scores).all():
+    if not scores.size or not np.isfinite(scores).all():
         return None
     layer, head = np.unravel_index(scores.argmax(), scores.shape)
     return int(layer), int(head)

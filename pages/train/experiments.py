@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from pages.train import choose
 from pages.train import state as page_state
 from pages.train.compare import NAMES, format_value
 from ui import state
@@ -42,17 +43,16 @@ class Experiment:
 
     def trainings(self) -> list[Training]:
         """Return a training for each variant and seed. Errors: ValueError, a sentence, where one cannot be."""
-        from models.scratch.config import TransformerConfig
-        from models.training.live import SIZES, Budget, Training
+        from models.training.live import Budget, Training
         from models.training.tasks import TASKS
 
         budgets = {field.name for field in fields(Budget)}
         runs = []
         for variant in self.variants:
             chosen = {**self.shared, **variant}
-            sizes = SIZES | {name: value for name, value in chosen.items() if name not in budgets}
+            config = choose.config_of({name: value for name, value in chosen.items() if name not in budgets})
             budget = {"every": 20} | {name: value for name, value in chosen.items() if name in budgets}
-            runs += [Training(TASKS[self.task](), TransformerConfig(**sizes), Budget(**budget, seed=seed)) for seed in SEEDS]
+            runs += [Training(TASKS[self.task](), config, Budget(**budget, seed=seed)) for seed in SEEDS]
         return runs
 
 
@@ -63,6 +63,12 @@ def list_choices(choices: Mapping[str, Any]) -> str:
 EXPERIMENTS = {
     "layers": Experiment("Induction: one layer or two?", "repeat", ({"layers": 1}, {"layers": 2})),
     "heads": Experiment("One wide head or four narrow?", "repeat", ({"heads": 1}, {"heads": 4})),
+    "attention": Experiment(
+        "Is attention needed to repeat?",
+        "repeat",
+        ({"network": "lstm"}, {"network": "gru"}, {"network": "transformer"}),
+    ),
+    "recurrence": Experiment("When does an LSTM win?", "brackets", ({"network": "lstm"}, {"network": "transformer"})),
     "positions": Experiment(
         "Is it lost without positions?",
         "reverse",

@@ -48,6 +48,7 @@ def draw(look: Look) -> None:
         with first:
             if plans:
                 plan = plan_or_error(task, sizes, budget, look)
+                choose.say_matched(HERE, plan, sizes)
                 control.begin(plan, log)
             if training is None:
                 experiments.place(HERE)

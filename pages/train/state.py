@@ -13,7 +13,8 @@ MEASURED = link(
     "by-layer", "Size of the gradient", "Size of the update", "Spread of the stream", "Mean of the stream", "Entropy of the heads"
 )
 COMPARED = link("compared", "Answers", "Loss", "Induction", "Entropy", "Gradient", "Rate")  # of several runs
-READY = Key("train-ready", "layers", ("layers", "heads", "positions", "window", "optimizer", "warm-up", "norm", "tied"))
+EXPERIMENTS = ("layers", "heads", "attention", "recurrence", "positions", "window", "optimizer", "warm-up", "norm", "tied")
+READY = Key("train-ready", EXPERIMENTS[0], EXPERIMENTS)
 TRYING = Key("train-trying", "")  # the experiment that was asked for, until its runs have begun
 ADDING = Key("train-adding", False)  # whether another run is being planned
 COMPARED_AT, RUN_USED = Key[Any]("compared-at", None), Key[Any]("run-used", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,11 @@ YOURS_READ = "The model now reads your text, on all pages."
 
 def place(here: Path, name: str, training: Training) -> None:
     st.markdown("##### Use it")
+    file = f"{training.task.name}-{training.learned}-steps"
+    if not training.config.heads:
+        say(here, "use without heads", step=training.learned)
+        download_weights(training.weights, file)
+        return
     say(here, "use", step=training.learned)
 
     def save() -> trainings.Trained | None:
@@ -45,22 +51,13 @@ def place(here: Path, name: str, training: Training) -> None:
         own = text_boxes.offer(trained.examples[0], trained.name)
         state.DONE.set(OWN_READ if own else YOURS_READ)
 
-    file = f"{training.task.name}-{training.learned}-steps"
     with st.container(horizontal=True, gap="small"):
         if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="train-open", type="primary"):
             st.rerun()
         label = words(here, "head of repeat" if training.task.name == "repeat" else "head")
         if st.button(label, icon=":material/visibility:", on_click=open_head, key="train-open-head"):
             st.rerun()
-        st.download_button(
-            "Weights (safetensors)",
-            lambda: (trainings.write_model(name, training).folder / "model.safetensors").read_bytes(),
-            f"{file}.safetensors",
-            "application/octet-stream",
-            key="train-weights",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        download_weights(lambda: (trainings.write_model(name, training).folder / "model.safetensors").read_bytes(), file)
         st.download_button(
             "Folder (zip)",
             lambda: zip_folder(trainings.write_model(name, training).folder),
@@ -87,6 +84,19 @@ def place(here: Path, name: str, training: Training) -> None:
             language="bash",
             wrap_lines=True,
         )
+
+
+def download_weights(read: Callable[[], bytes], file: str) -> None:
+    """Place the button that takes the weights away. file: its name, without its end."""
+    st.download_button(
+        "Weights (safetensors)",
+        read,
+        f"{file}.safetensors",
+        "application/octet-stream",
+        key="train-weights",
+        on_click="ignore",
+        icon=":material/download:",
+    )
 
 
 def zip_folder(folder: Path) -> bytes:
