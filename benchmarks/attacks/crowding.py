@@ -173,7 +173,7 @@ def calculations(url: str, seconds: float) -> str:
         text = (
             f"The {number} farmers of {secrets.token_hex(4)} gave the hungry dog a bone, and the dog ran into the garden with it"
         )
-        async with Intruder(url, "space", projection="t-SNE", level="expert", text=text) as intruder:
+        async with Intruder(url, "space", space="Tokens", projection="t-SNE", level="expert", text=text) as intruder:
             await intruder.run()
             return intruder.messages[-1] if intruder.messages else "the page was drawn"
 

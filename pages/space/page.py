@@ -1,4 +1,4 @@
-"""Page "Space": tokens as points that move from layer to layer, one word in several texts, and the vectors of the vocabulary."""
+"""Page "Space": one word in several texts, tokens as points that move from layer to layer, and the vectors of the vocabulary."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 
-PARTS = dict(zip(page_state.SPACE.values, (tokens.draw, contexts.draw, vocabulary.draw), strict=True))
+PARTS = dict(zip(page_state.SPACE.values, (contexts.draw, tokens.draw, vocabulary.draw), strict=True))
 
 
 def draw(look: Look) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ui.state import Key, link
 
-SPACE = link("space", "Tokens", "One word", "Vocabulary")
+SPACE = link("space", "One word", "Tokens", "Vocabulary")
 PROJECTION, DIMENSIONS = link("projection", "PCA", "t-SNE", "UMAP"), link("dimensions", "3-D", "2-D")
 MEASURE, COLOUR = link("measure", "Cosine", "Scaled", "Raw"), link("colour", "Position", "Token", "Part of word", "Norm")
 STACK = link("stack")

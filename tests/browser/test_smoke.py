@@ -120,7 +120,7 @@ VISITS = {
     "attention": Visit("?level=intermediate&view=Reading", choose_the_heatmap, ("cat", "snow")),
     "layers": Visit("?level=intermediate", pick_a_pair, ("cat", "snow")),
     "flow": Visit("?level=intermediate", follow_another_token, ("cat", "snow")),
-    "space": Visit("?level=intermediate", play_the_layers, ("after L5", "cat")),
+    "space": Visit("?level=intermediate&space=Tokens", play_the_layers, ("after L5", "cat")),
     "inside": Visit("?level=intermediate&stage=ids", open_a_stage, ("Queries", "Weights")),
     "generate": Visit("?level=intermediate", generate_a_token, ("snow",)),
     "explain": Visit("?level=intermediate", choose_a_method, ("cat", "snow")),

@@ -368,7 +368,7 @@ def test_space_composes_what_a_run_mounts(folders, traces, kind, level, part):
 
 
 def test_space_composes_all_that_is_chosen(folders, traces):
-    more = "level=expert&colour=Norm&measure=Scaled&dimensions=2-D&special=false&stack=Decoder"
+    more = "level=expert&space=Tokens&colour=Norm&measure=Scaled&dimensions=2-D&special=false&stack=Decoder"
     app = open_page("space", "encoder-decoder", folders["encoder-decoder"], more)
     app.session_state["followed"] = {"space-view": 1}
     app = finish(app.run())
@@ -381,7 +381,7 @@ def test_space_composes_all_that_is_chosen(folders, traces):
 
 
 def test_space_says_why_there_is_nothing_to_compare(folders, traces):
-    app = open_link("space", "model=writer&text=")
+    app = open_link("space", "model=writer&space=Tokens&text=")
     seen = look("our own", "writer", traces[-1], app, {})
     board = assert_mounted(app, lambda: compose_space(seen, SpaceSettings(), Points("self", [0], None)))
     assert [note.text for note in board.contents.values()] == [SINGLE] and not board.beside

@@ -75,7 +75,7 @@ LINKS = [
     ("flow", "level=expert"),
     ("flow", "level=expert&show=Streams"),
     ("flow", "level=expert&show=Layer+by+layer"),
-    ("space", "level=expert"),
+    ("space", "level=expert&space=Tokens"),
     ("space", "level=expert&space=One+word"),
     ("space", "level=expert&space=Vocabulary"),
     ("inside", "level=expert&stage=weights"),

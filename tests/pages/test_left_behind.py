@@ -20,7 +20,7 @@ PARTS = {
     "attention": ("", "view=Reading", "view=Heatmap"),
     "layers": ("", "part=Statistics", "part=Lens"),
     "flow": ("", "show=Layer+by+layer", "show=Streams"),
-    "space": ("",),
+    "space": ("", "space=Tokens"),
     "inside": ("", "stage=order"),
     "generate": ("generate-said=11,12",),
     "explain": ("", "explain=Methods"),

@@ -184,7 +184,7 @@ def box(page: Page):
 
 
 def test_the_page_shows_the_tokens_with_the_numbers_of_this_text(open_page):
-    page = open_space(open_page, level="expert")
+    page = open_space(open_page, space="Tokens", level="expert")
     expect(stage(page)).to_have_text("after L5", timeout=WAIT)
     hidden = models.load("writer").trace(DEFAULT_TEXT).hidden["self"]
     arranged = projection(hidden, "pca", 3)
@@ -206,7 +206,7 @@ def test_the_page_shows_the_tokens_with_the_numbers_of_this_text(open_page):
 
 def test_one_distance_serves_the_picture_and_the_nearest(open_page):
     """The distance is chosen, stands in the link, and the nearest tokens, the shares and the typical distances follow."""
-    page = open_space(open_page, level="intermediate", measure="Raw")
+    page = open_space(open_page, space="Tokens", level="intermediate", measure="Raw")
     expect(stage(page)).to_have_text("after L5", timeout=WAIT)
     hidden = models.load("writer").trace(DEFAULT_TEXT).hidden["self"]
     names = [token.text.strip() for token in models.load("writer").tokenize(DEFAULT_TEXT)]
@@ -223,7 +223,7 @@ def test_one_distance_serves_the_picture_and_the_nearest(open_page):
 
 def test_a_long_arrangement_can_be_cancelled_while_the_page_goes_on(open_page):
     text = " ".join(f"{word} {number}" for number in range(30) for word in ("river", "dog", "old")) + "."
-    page = open_space(open_page, level="expert", projection="t-SNE", text=text)
+    page = open_space(open_page, space="Tokens", level="expert", projection="t-SNE", text=text)
     cancel = page.get_by_role("button", name="Cancel")
     expect(cancel).to_be_visible(timeout=WAIT)
     expect(page.get_by_text(re.compile(r"… \d+\s%"))).to_be_visible()
@@ -241,7 +241,7 @@ def test_a_long_arrangement_can_be_cancelled_while_the_page_goes_on(open_page):
 
 
 def test_too_little_for_a_projection_is_said(open_page):
-    page = open_space(open_page, text="")
+    page = open_space(open_page, space="Tokens", text="")
     expect(page.get_by_text("One token has no place among others").first).to_be_visible(timeout=WAIT)
     box(page).fill("Dog")
     expect(stage(page)).to_have_text("after L5", timeout=WAIT)
@@ -274,7 +274,7 @@ def test_the_vocabulary_answers(open_page):
 
 
 def test_everything_can_be_taken_away(open_page):
-    page = open_space(open_page, text="The dog ran into the house", level="intermediate")
+    page = open_space(open_page, space="Tokens", text="The dog ran into the house", level="intermediate")
     page.get_by_role("button", name="Take it away").click(timeout=WAIT)
     trace = models.load("writer").trace("The dog ran into the house")
     with page.expect_download() as waiting:

@@ -131,7 +131,7 @@ BOARDS = {  # what each page shows that names layers
     "attention": ("view=Head", "view=Model&order=similarity", "view=Query-key", "view=BertViz", "view=Heatmap&compare=layer"),
     "layers": ("part=Evolution", "part=Statistics", "part=Lens", "part=Evolution&level=beginner"),
     "flow": ("show=Layer+by+layer", "show=Streams"),
-    "space": ("", "space=One+word"),
+    "space": ("", "space=Tokens"),
     "inside": ("", "level=beginner", "stage=order&word-order=1.0.2.3.4.5"),
     "change": (
         "try-all=true&changes=h1.0,f0",

@@ -28,7 +28,7 @@ LINK = f"level=expert&text={TEXT.replace(' ', '+')}"
 @pytest.fixture(scope="module")
 def picture() -> Points:
     with pytest.MonkeyPatch.context() as patch:
-        (picture,) = offered(patch, "space", LINK).values()
+        (picture,) = offered(patch, "space", f"{LINK}&space=Tokens").values()
     assert isinstance(picture, Points)
     return picture
 
