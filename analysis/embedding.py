@@ -115,6 +115,19 @@ def analogy(
     return nearest(model, vector[0] - vector[1] + vector[2], top, without, centred, words_only)
 
 
+def first_answers(
+    model: LanguageModel, triples: Sequence[tuple[str, str, str]], centred: bool = False, words_only: bool = False
+) -> list[str]:
+    """Return the first answer of `analogy` to each a − b + c, with the same options; the vocabulary is read once for all."""
+    listed = _listed(model, words_only)
+    shift = mean(model) if centred else np.zeros(model.embedding([0]).shape[-1])
+    a, b, c = (_unit(vectors(model, column, centred).astype(np.float64)) for column in zip(*triples, strict=True))
+    near = np.concatenate([*_cosines_with(model, a - b + c, listed, shift)])
+    for number, triple in enumerate(triples):
+        near[np.isin(listed, [id for text in triple for id in word(model, text).ids]), number] = -np.inf
+    return [model.token_text(int(id)) for id in listed[near.round(6).argmax(0)]]
+
+
 @dataclass(frozen=True)
 class Chance:
     """The cosines of a word with unrelated tokens.

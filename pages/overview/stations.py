@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STATIONS = ("tokens", "vectors", "look", "bridge", "mix", "forward", "layers", "chances")
 PARTS = {
+    "vectors": {"space": "Tokens"},
     "mix": {"stage": "mixed values"},
     "forward": {"stage": "feed-forward"},
     "layers": {"part": "Lens"},

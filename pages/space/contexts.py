@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -24,14 +25,16 @@ if TYPE_CHECKING:
     from analysis.contexts import Occurrence
     from models.trace import Trace
 
-# Of 19 words of two senses one of those that the shipped writer parts well: tests/pages/space/test_contexts.py measures it.
+# Of 21 words with two meanings, the writer separates these sentences best: tests/pages/space/test_contexts.py measures it.
 WORD = "left"
 TEXTS = """She left the house in the morning.
 The men left the town and went home.
 He left his friends without a word.
+
 He held the rope in his left hand.
-She turned to the left.
-He wore a ring on his left hand."""
+She put the ring on her left hand.
+The dog had hurt its left foot."""
+OWN = "your text"
 MOST = 24  # texts
 
 
@@ -40,17 +43,25 @@ def draw(look: Look) -> Sequence[Picture]:
     left, right = st.columns([7, 4])
     with right:
         say(HERE, "contexts")
+        results = st.container() if look.beginner else right  # beginners read the point before the boxes
         word = st.text_input("The word", WORD, key=page_state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
         most = text_boxes.character_limit()
         typed = st.text_area(
-            "Texts, one a line", TEXTS[:most], key=page_state.CONTEXTS.name, persist_state="session", height=150, max_chars=most
+            "Sentences, one a line",
+            TEXTS[:most],
+            key=page_state.CONTEXTS.name,
+            persist_state="session",
+            height=220,
+            max_chars=most,
+            help="An empty line begins another meaning, with its own colour. Your text above also counts if the word is in it.",
         )[:most]
         whole = st.toggle(
             "All tokens of these texts", key=page_state.CONTEXT_ALL.name, help="Also show the other tokens, in grey."
         )
-    texts = list(dict.fromkeys(text.strip() for text in [trace.text, *typed.splitlines()] if text.strip()))
+    meanings = {trace.text.strip(): OWN} | typed_meanings(typed)
+    texts = [text for text in meanings if text]
     if len(texts) > MOST:
-        right.caption(f"Only the first {MOST} of {len(texts)} texts are read.")
+        right.caption(f"Only the first {MOST} of {len(texts)} sentences are read.")
     texts = texts[:MOST]
     traces = tuple(loaded.read(model.info.name, text) for text in texts)
     stack = next(iter(trace.hidden))
@@ -65,11 +76,22 @@ def draw(look: Look) -> Sequence[Picture]:
         if arranged is None:
             return []
         settings = Settings(chosen, choose.followed(KEY))
-        board = composed(compose, look, settings, Word(word, traces, stack, others, arranged))
+        reading = Word(word, traces, stack, others, arranged, tuple(meanings[text] for text in texts))
+        board = composed(compose, look, settings, reading)
         mount_all(board, {KEY: choose.follow(KEY)})
-    with right:
+    with results:
         write_beside(board)
     return board.pictures
+
+
+def typed_meanings(typed: str) -> dict[str, str]:
+    """Return the meaning of each typed sentence: an empty line begins another meaning."""
+    blocks = [block.split("\n") for block in re.split(r"\n\s*\n", "\n".join(typed.splitlines())) if block.strip()]
+    meanings: dict[str, str] = {}
+    for number, lines in enumerate(blocks, 1):
+        for line in lines:
+            meanings.setdefault(line.strip(), f"meaning {number}")
+    return meanings
 
 
 def pick_others(traces: Sequence[Trace], places: Sequence[Occurrence], stack: str, chosen: Choice) -> list[tuple[int, int]]:

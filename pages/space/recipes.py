@@ -119,20 +119,29 @@ def contexts(
     stack: str,
     word: str,
     others: list[tuple[int, int]],
+    meanings: list[str],
     arranging: dict[str, Any],
     simple: bool,
     chosen: int | None,
     arrangement: Projection | None = None,
     near: np.ndarray | None = None,
 ) -> View:
-    """Draw a word at each of its places, and other tokens, each given by the number of its text and its position."""
+    """Draw a word at each of its places, and other tokens, each given by the number of its text and its position. meanings: of
+    the word in each text, as colours."""
     names, texts, states = word_points(traces, stack, word, others)
     count = len(names) - len(others)
-    values = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[:count])] + [""] * len(others)
+    values = context_colours(traces, word, meanings, names[:count]) + [""] * len(others)
     numbered = [f"{i + 1}: {name}" for i, name in enumerate(names[:count])] + names[count:]
     stages = layer_names(len(states), traces[0].attention[stack].numbers)
     options = {"notes": [short(text, 90) for text in texts], "stages": stages}
     return points("context-view", numbered, states, arranging, simple, chosen, arrangement, near, values=values, **options)
+
+
+def context_colours(traces: Sequence[Trace], word: str, meanings: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return what colours each place of a word: its meaning if there are several, else the place itself."""
+    places = occurrences(word, [trace.text for trace in traces], [trace.tokens for trace in traces]) if meanings else []
+    colours = [meanings[place.text] for place in places]
+    return colours if len(set(colours)) > 1 else [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names)]
 
 
 def word_points(

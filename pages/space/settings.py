@@ -70,14 +70,15 @@ class Missing:
 
 @dataclass(frozen=True)
 class Word:
-    """A word at each of its places in several texts. others: more tokens, each given by the number of its text and its
-    position."""
+    """A word at each of its places in several texts. others: more tokens, each given by the number of its text and its position;
+    meanings: the meaning that the word has in each text, as the visitor sorted them; () for none."""
 
     word: str
     traces: tuple[Trace, ...]
     stack: str
     others: list[tuple[int, int]]
     arranged: Arrangement
+    meanings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

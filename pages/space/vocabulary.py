@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis.embedding import chance_of_analogy, chance_of_nearest, vectors
-from pages.space import choose
+from analysis.embedding import chance_of_nearest, vectors
+from pages.space import analogies, choose
 from pages.space import state as page_state
-from pages.space.boards.vocabulary import ANALOGY, MAP, NEAREST
+from pages.space.analogies import mount_list, subject
+from pages.space.boards.vocabulary import MAP, NEAREST
 from pages.space.compose import HERE, compose
-from pages.space.settings import Analogy, AnalogyByChance, Map, Nearest, NearestByChance, Settings
+from pages.space.settings import Map, Nearest, NearestByChance, Settings
 from ui.choices import text_boxes
 from ui.look import Look
 from ui.memory import jobs
-from ui.picture.board import Board
-from ui.picture.mount import composed, mount, mount_all
+from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
 from ui.show import picture
 from ui.words import say
@@ -48,8 +48,8 @@ def draw(look: Look) -> Sequence[Picture]:
     with right:
         with picture("The list of neighbours"):
             pictures += neighbours(look, settings)
-        with picture("The analogy"):
-            pictures += relation(look, settings)
+    with left, picture("The analogy"):
+        pictures += analogies.draw(look, settings)
     return pictures
 
 
@@ -92,43 +92,3 @@ def neighbours(look: Look, settings: Settings) -> Sequence[Picture]:
         cosines = board.pictures[0].drawn["cosine"].to_numpy()
         mount_all(composed(compose, look, settings, NearestByChance(text, cosines, chance)))
     return board.pictures
-
-
-def relation(look: Look, settings: Settings) -> Sequence[Picture]:
-    st.markdown("##### Analogy")
-    say(HERE, "analogy")
-    terms: list[str] = []
-    places = zip(st.columns(3, gap="small"), ("From", "take away", "and add"), ("king", "man", "woman"), "abc", strict=True)
-    for column, name, start, key in places:
-        box = column.text_input(
-            name, start, key=page_state.ANALOGY.of(key).name, persist_state="session", live="300ms", max_chars=60
-        )
-        terms.append((box or "").strip())
-    if not all(terms):
-        return []
-    board, choices = composed(compose, look, settings, Analogy(terms)), (settings.centred, settings.words_only)
-    mount_list(board, ANALOGY)
-    chance = jobs.result(
-        ("analogy by chance", *subject(look), *choices),
-        lambda report: chance_of_analogy(look.model, *choices),
-        "Drawing words at random",
-    )
-    if chance is not None and len(chance):
-        cosines = board.pictures[0].drawn["cosine"].to_numpy()
-        mount_all(composed(compose, look, settings, AnalogyByChance(cosines, chance)))
-    return board.pictures
-
-
-def mount_list(board: Board, table: str) -> None:
-    """Place a list of words, its table in a container of that name."""
-    for key in board.contents:
-        if key == table:
-            with st.container(key=key):
-                mount(board, key)
-        else:
-            mount(board, key)
-
-
-def subject(look: Look) -> tuple:
-    """Return everything that the embedding depends on."""
-    return look.model.info.name, look.model.weights

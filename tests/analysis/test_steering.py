@@ -116,12 +116,12 @@ def test_networks_of_the_hub_are_steered_where_the_stream_is_read(name):
     assert np.abs(logits[1] - logits[0]).max() > 1e-4
 
 
-def share_of(model, text: str, words: list[str], vectors: np.ndarray) -> list[float]:
-    """How likely these words are together at the end, or at the mask, with each push at the middle of the stack."""
+def share_of(model, text: str, words: list[str], vectors: np.ndarray, layer: int) -> list[float]:
+    """How likely these words are together at the end, or at the mask, with each push at a layer."""
     trace = model.trace(text)
     ids = [token.id for word in words for token in model.tokenize(f"a {word}") if token.text.strip() == word]
     assert len(ids) == len(words)
-    return [float(softmax(row)[ids].sum()) for row in push(model, trace, vectors, 3, model.places(trace)[-1])]
+    return [float(softmax(row)[ids].sum()) for row in push(model, trace, vectors, layer, model.places(trace)[-1])]
 
 
 PROMISES = {  # what becomes likelier to the right, in a text of one's own
@@ -136,10 +136,11 @@ PROMISES = {  # what becomes likelier to the right, in a text of one's own
 def test_a_ready_direction_makes_its_words_likelier_than_random_ones_do(which, name):
     model, ready = models.load(which), READY[name]
     text, words = PROMISES[name]
-    vector = ready.strength * direction(model, ready.pairs, 3)
+    layer = (model.info.layers + 1) // 2 if ready.layer is None else ready.layer
+    vector = ready.strength * direction(model, ready.pairs, layer)
     pushes = np.stack([0 * vector, vector, -vector, *(random_direction(vector, seed) for seed in range(5))])
     text = text + " [MASK]." if which == "filler" else text
-    plain, right, left, *by_chance = share_of(model, text, words, pushes)
+    plain, right, left, *by_chance = share_of(model, text, words, pushes, layer)
     assert right > max(1.5 * plain, 2 * np.mean(by_chance), *by_chance) and left < 0.7 * plain, (plain, right, left, by_chance)
 
 

@@ -55,7 +55,8 @@ from pages.layers.settings import Evolution, Predictions, Reading, Statistics
 from pages.layers.settings import Settings as LayersSettings
 from pages.space import recipes as space
 from pages.space import scene
-from pages.space.contexts import TEXTS, WORD
+from pages.space.analogies import READY
+from pages.space.contexts import OWN, TEXTS, WORD, typed_meanings
 from pages.space.settings import Analogy, AnalogyByChance, Arrangement, Choice, Map, Nearest, NearestByChance, Word
 from pages.space.settings import Reading as SpaceReading
 from pages.space.settings import Settings as SpaceSettings
@@ -265,13 +266,15 @@ def points(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
 
 
 def word_readings(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
-    texts, stack = tuple(traces[-len(TEXTS.splitlines()) - 1 :]), next(iter(seen.trace.hidden))
-    assert [trace.text for trace in texts] == [seen.trace.text, *TEXTS.splitlines()]
-    return [Word(WORD, texts, stack, [], arranged(space.word_points(texts, stack, WORD, [])[2]))]
+    meanings, stack = {seen.trace.text: OWN} | typed_meanings(TEXTS), next(iter(seen.trace.hidden))
+    texts = tuple(traces[-len(meanings) :])
+    assert [trace.text for trace in texts] == [*meanings]
+    states = space.word_points(texts, stack, WORD, [])[2]
+    return [Word(WORD, texts, stack, [], arranged(states), tuple(meanings.values()))]
 
 
 def vocabulary(seen: Look, traces: list[Trace]) -> list[SpaceReading]:
-    model, words, terms = seen.model, WORDS.split(), ["king", "man", "woman"]
+    model, words, terms = seen.model, WORDS.split(), list(READY[0][:3])
     near = space.neighbours(model, word="dog", centred=False, words_only=True)["cosine"].to_numpy()
     answers = space.answers(model, words=terms, centred=False, words_only=True)["cosine"].to_numpy()
     return [

@@ -29,8 +29,9 @@ def ask_push(folder: Path, look: Look) -> Push:
         name = one_of(page_state.STEER, names, "the direction")
         state.keep(page_state.STEER, name, names[0])
         method, seed = ask_method(look)
+        first = ready.get(name, next(iter(ready.values())))
+        offer_text(look, first.text if name in ready else "")
     last = len(look.trace.hidden["encoder" if look.trace.target else "self"]) - 1
-    first = ready.get(name, next(iter(ready.values())))
     middle = (last + 1) // 2 if first.layer is None else first.layer
     strength = number(page_state.STEER_STRENGTH, -MOST, MOST, first.strength, "“Strength” at")
     layer = middle
@@ -40,6 +41,17 @@ def ask_push(folder: Path, look: Look) -> Push:
         layer = int(number(page_state.STEER_LAYER, 0, last, middle, "the place of the stream"))
     pairs = ready[name].pairs if name in ready else ask_pairs(folder)
     return Push(name, pairs, layer, strength, method, seed)
+
+
+def offer_text(look: Look, text: str) -> None:
+    """Place a button that puts a text into the box above whose first guess this direction changes."""
+
+    def take() -> None:
+        state.TEXT.of("next").set(text)
+        state.run_whole_page_next()
+
+    if text and look.model.info.kind == "decoder" and look.trace.text != text:
+        st.button(f"Try it with “{text} …”", icon=":material/edit_note:", key="steer-text", on_click=take)
 
 
 def ask_pairs(folder: Path) -> tuple[tuple[str, str], ...]:

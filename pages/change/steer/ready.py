@@ -10,11 +10,12 @@ OWN = "my own pairs"
 @dataclass(frozen=True)
 class Ready:
     """A ready direction. pairs: a text with it and a text without; strength, layer: where its effect shows, None for the middle
-    of the stack."""
+    of the stack; text: a beginning whose first guess it changes, "" for none."""
 
     pairs: tuple[tuple[str, str], ...]
     strength: float = 2.0
     layer: int | None = None
+    text: str = ""
 
 
 SHE = Ready(
@@ -23,7 +24,8 @@ SHE = Ready(
         ("The girl took her doll.", "The boy took his ball."),
         ("The woman said that she was tired.", "The man said that he was tired."),
         ("The queen sat in her room.", "The king sat in his room."),
-    )
+    ),
+    text="The doctor said that",
 )
 READY = {  # for a model with one stack
     "sea, not land": Ready(
@@ -32,7 +34,9 @@ READY = {  # for a model with one stack
             ("The sailor stood on the deck of his ship.", "The farmer stood at the door of his barn."),
             ("The waves beat upon the shore.", "The wind blew through the forest."),
             ("The fish swam in the water.", "The bird sat in the tree."),
-        )
+        ),
+        layer=1,
+        text="They went to the",
     ),
     "glad, not sad": Ready(
         (
@@ -40,7 +44,8 @@ READY = {  # for a model with one stack
             ("It was a good and happy day.", "It was a bad and sad day."),
             ("He smiled, for he was glad.", "He wept, for he was sorry."),
             ("They loved the kind old man.", "They hated the cruel old man."),
-        )
+        ),
+        text="The old man was very",
     ),
     "she, not he": SHE,
 }

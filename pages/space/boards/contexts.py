@@ -32,22 +32,26 @@ def add(draft: Draft, settings: Settings, reading: Word) -> None:
     names, texts, states = recipes.word_points(traces, stack, word, others)
     count = len(names) - len(others)
     numbered = [f"{i + 1}: {short(name, 40)}" for i, name in enumerate(names[:count])]
+    colours = recipes.context_colours(traces, word, reading.meanings, names[:count])
     drawing = scene.picture(
         KEY,
         f"“{word}” in several texts",
         recipes.contexts,
         tuple(replace(draft.look, trace=trace, second="", chosen_token=None) for trace in traces),
-        {"stack": stack, "word": word, "others": others},
+        {"stack": stack, "word": word, "others": others, "meanings": list(reading.meanings)},
         settings,
         reading.arranged,
         takes=("trace",),
         names=names,
         hidden=states,
         columns={"token": names, "text": texts},
-        values=numbered + [""] * len(others),
+        values=colours + [""] * len(others),
     )
     draft.add(drawing, KEY)
-    compare(draft, word, numbered, states, chosen.measure, traces[0].attention[stack].numbers[-1])
+    last = traces[0].attention[stack].numbers[-1]
+    compared = compare_meanings(draft, colours, states, chosen.measure, last)
+    if not (compared and draft.look.beginner):
+        compare(draft, word, numbered, states, chosen.measure, last)
     draft.beside += scene.faith(draft, reading.arranged, chosen)
 
 
@@ -71,3 +75,19 @@ def compare(draft: Draft, word: str, names: list[str], states: np.ndarray, measu
         far=far,
         **{name: f"{value:.2f}" if measure == "cosine" else f"{value:.3g}" for name, value in numbers.items()},
     )
+
+
+def compare_meanings(draft: Draft, meanings: list[str], states: np.ndarray, measure: str, last: int) -> bool:
+    """Add a sentence on places of one meaning and of different meanings: the mean similarity of their pairs after the last
+    layer. Without pairs of both kinds, add nothing and return False."""
+    pairs = list(combinations(meanings, 2))
+    alike = np.array([first == second for first, second in pairs], dtype=bool)
+    if not alike.any() or alike.all():
+        return False
+    apart = pdist(prepared(states, measure)[-1][: len(meanings)])
+    values = 1 - apart**2 / 2 if measure == "cosine" else apart
+    same, different = (f"{values[mask].mean():.2f}" for mask in (alike, ~alike))
+    kind = "cosine" if measure == "cosine" else "distance"
+    heading = "context meanings apart" if apart[alike].mean() < apart[~alike].mean() else "context meanings mixed"
+    draft.say(heading, same=same, different=different, kind=kind, layer=last)
+    return True

@@ -111,7 +111,7 @@ def test_the_model_is_steered_by_a_slider(open_page):
     model, ready = models.load("writer"), READY["sea, not land"]
     slider.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"steer-strength=2\.5"))
-    added = Stream(3, None, add=2.5 * direction(model, ready.pairs, 3))
+    added = Stream(ready.layer, None, add=2.5 * direction(model, ready.pairs, ready.layer))
     logits = model.trace("They went to the", edits=[added]).logits_at(-1)
     share = percent(float(softmax(logits).max()))
     expect(part(page, "bars")).to_contain_text(share)

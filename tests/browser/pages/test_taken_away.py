@@ -26,7 +26,7 @@ PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
     ("/flow?level=expert", "Rollout", ["dog", "saw"], "share"),
     ("/?level=expert", "Predictions", ["logit"], "probability"),
     ("/build?level=beginner&build=Architecture", "Architecture", ["Embedding", "Attention"], "times"),
-    ("/space?level=beginner&space=Vocabulary", "king − man + woman", ["queen"], "cosine"),
+    ("/space?level=beginner&space=Vocabulary", "himself − he + she", ["herself"], "cosine"),
     ("/inside?level=expert&stage=order&word-order=0.2.1.3.4", "The words in their order", ["dog", "saw"], "typed_as"),
 ]
 

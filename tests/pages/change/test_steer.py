@@ -12,8 +12,9 @@ from models.edits import Stream
 from models.numbers.softmax import softmax
 from pages.change.compose import STEER as FOLDER
 from pages.change.steer.ready import READY
+from pages.change.steer.recipes import with_random
 from tests.pages.generate.test_generate import board
-from tests.pages.opening import open_link, unmarked, words_on
+from tests.pages.opening import finish, open_link, unmarked, words_on
 from tests.pages.taking import offered
 from ui import state
 from ui.lexicon.marks import sections
@@ -26,14 +27,14 @@ STEER = "experiment=Steer&text=They+went+to+the"
 def test_the_text_and_the_prediction_are_those_of_the_model_with_the_direction_added(monkeypatch, level):
     pictures = offered(monkeypatch, "change", f"{STEER}&level={level}&steer-strength=3")
     model, ready = models.load("writer"), READY["sea, not land"]
-    added = 3 * direction(model, ready.pairs, 3)
+    added = 3 * direction(model, ready.pairs, ready.layer)
     plain, steered, by_chance = pictures["steering texts"].known["pieces"]
     assert plain[0] == steered[0] == "They went to the" and len({plain[1], steered[1], by_chance[1]}) == 3
-    steps = list(model.generate("They went to the", max_new_tokens=14, edits=[Stream(3, None, add=added)]))
+    steps = list(model.generate("They went to the", max_new_tokens=14, edits=[Stream(ready.layer, None, add=added)]))
     assert steered[1].startswith(steps[-1].text)
     bars = pictures["steering bars"]
     ids = [model.tokenize("a " + name.strip())[-1].id for name in bars.numbers()["after"].names["token"][:1]]
-    logits = model.trace("They went to the", edits=[Stream(3, None, add=added)]).logits_at(-1)
+    logits = model.trace("They went to the", edits=[Stream(ready.layer, None, add=added)]).logits_at(-1)
     np.testing.assert_allclose(bars.numbers()["after"].values[0], softmax(logits)[ids[0]], rtol=1e-3)
 
 
@@ -43,7 +44,7 @@ def test_a_push_stands_beside_random_ones_each_with_its_own_word():
         added = strength * direction(model, ready.pairs, 3)
         pushes = np.stack([0 * added, added, *(random_direction(added, seed) for seed in range(DIRECTIONS))])
         moved = moves(push(model, model.trace("They went to the"), pushes, 3))
-        app = open_link("change", f"{STEER}&level=expert&steer-strength={strength}")
+        app = open_link("change", f"{STEER}&level=expert&steer-layer=3&steer-strength={strength}")
         page_text = unmarked(board(app)).replace("\u00a0", " ")
         verdict = sections(FOLDER / "expert.md")[moved.verdict].replace("{all}", "21").replace("{count}", "20")
         assert verdict in page_text
@@ -56,6 +57,37 @@ def test_a_push_stands_beside_random_ones_each_with_its_own_word():
         assert f"rank **{moved.rise_rank} of 21**" in page_text and f"rank **{moved.nats_rank} of 21**" in page_text
         verdicts.add(moved.verdict)
     assert verdicts == {"more", "unclear", "no more"}
+
+
+def first_guesses(text: str, name: str) -> tuple[str, str, str]:
+    """The writer's first guess without and with a ready push, and the verdict on the push."""
+    model, ready = models.load("writer"), READY[name]
+    layer = (model.info.layers + 1) // 2 if ready.layer is None else ready.layer
+    vectors = with_random(ready.strength * direction(model, ready.pairs, layer))
+    logits = push(model, model.trace(text), vectors, layer)
+    before, after = (model.token_text(int(row.argmax())).strip() for row in logits[:2])
+    return before, after, moves(logits).verdict
+
+
+def test_each_ready_direction_changes_the_first_guess_of_its_text_more_than_random_ones_do():
+    assert first_guesses(state.DEFAULT_TEXT, "sea, not land") == ("stable", "sea", "more")
+    guesses = {name: first_guesses(ready.text, name) for name, ready in READY.items()}
+    assert guesses == {
+        "sea, not land": ("park", "beach", "more"),
+        "glad, not sad": ("sad", "happy", "more"),
+        "she, not he": ("he", "she", "more"),
+    }
+
+
+def test_a_beginner_sees_the_first_guess_change_and_takes_the_text_of_another_direction():
+    app = open_link("change", "experiment=Steer")
+    assert "changes the first guess from “stable” to “sea”" in unmarked(board(app))
+    app = open_link("change", "experiment=Steer&steer=she,+not+he")
+    app.button(key="steer-text").click()
+    app = finish(app.run())
+    assert app.text_input(key="text").value == READY["she, not he"].text
+    assert "changes the first guess from “he” to “she”" in unmarked(board(app))
+    assert not [button for button in app.button if button.key == "steer-text"]
 
 
 def test_masks_are_filled_and_the_rest_of_the_text_stays(monkeypatch):

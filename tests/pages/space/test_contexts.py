@@ -13,7 +13,7 @@ AWAY, HAND = range(3), range(3, 6)  # she left, and the left hand
 
 
 def test_the_first_word_is_one_point_at_first_and_comes_apart_by_its_two_senses():
-    traces = [models.load("writer").trace(text) for text in TEXTS.splitlines()]
+    traces = [models.load("writer").trace(text) for text in TEXTS.splitlines() if text]
     places = occurrences(WORD, [trace.text for trace in traces], [trace.tokens for trace in traces])
     assert [place.text for place in places] == [*AWAY, *HAND], "once in each text"
     states = prepared(word_states([trace.hidden["self"] for trace in traces], places))

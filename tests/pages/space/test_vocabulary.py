@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import models
-from analysis import nearest
-from analysis.embedding import chance_of_nearest
-from tests.pages.opening import finish, open_link, unmarked
+from analysis import analogy, nearest
+from analysis.embedding import chance_of_analogy, chance_of_nearest, first_answers
+from pages.space.analogies import READY, name_of
+from tests.pages.opening import finish, open_link, unmarked, words_on
 from ui import state
 from ui.choices.text_boxes import LONGEST
 
@@ -38,3 +39,30 @@ def test_a_list_of_neighbours_stands_beside_what_chance_gives(level):
         assert f"{chance.typical:.{digits}f}" in captions[at] and f"{chance.highest.max():.{digits}f}" in captions[at]
         assert ("**No" in captions[at + 1]) == (word == "river") == (above == 0)
         assert above == 0 or f"**{above} of" in captions[at + 1]
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_the_first_answers_are_those_of_each_analogy_by_itself(centred):
+    writer, triples = models.load("writer"), [ready[:3] for ready in READY]
+    expected = [analogy(writer, *triple, 1, centred, words_only=True)["text"][0] for triple in triples]
+    assert first_answers(writer, triples, centred, words_only=True) == expected
+
+
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_the_first_analogy_succeeds_and_the_page_says_how_many_do(level):
+    writer = models.load("writer")
+    rows = analogy(writer, *READY[0][:3], 5, words_only=True)
+    assert rows["text"][0].strip() == READY[0][3]
+    assert rows["cosine"][0] > chance_of_analogy(writer, words_only=True).max()
+    answers = [answer.strip() for answer in first_answers(writer, [ready[:3] for ready in READY], words_only=True)]
+    right = sum(answer == ready[3] for answer, ready in zip(answers, READY, strict=True))
+    page_text = words_on(open_link("space", f"space=Vocabulary&level={level}"))
+    assert f"**{right} of " in page_text and f"{name_of(READY[-1])} gives “{answers[-1]}”, not “{READY[-1][3]}”" in page_text
+
+
+def test_a_ready_analogy_fills_the_boxes():
+    app = open_link("space", "space=Vocabulary")
+    app.selectbox(key="analogy-ready").select("king − man + woman")
+    app = finish(app.run())
+    assert [app.text_input(key=f"analogy-{key}").value for key in "abc"] == ["king", "man", "woman"]
+    assert "Start at *king*, take away what is *man*" in words_on(app)
