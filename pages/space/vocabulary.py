@@ -45,9 +45,8 @@ def draw(look: Look) -> Sequence[Picture]:
         settings = pick_settings(look)
         with picture("The map"):
             pictures += map_of(look, words[:MOST], settings)
-    with right:
-        with picture("The list of neighbours"):
-            pictures += neighbours(look, settings)
+    with right, picture("The list of neighbours"):
+        pictures += neighbours(look, settings)
     with left, picture("The analogy"):
         pictures += analogies.draw(look, settings)
     return pictures

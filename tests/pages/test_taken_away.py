@@ -12,6 +12,7 @@ from ui.picture.caption import caption
 from ui.picture.take_away import page
 
 TEXT = "text=The+dog+saw+the+dog"
+GERMAN = "model=translator&text=The+cat+sat&target=Die+Katze"
 ORDER = (
     "inside-strip, inside-words, end with positions, end without positions, map-before with positions, "
     "map-after with positions, map-before without positions, map-after without positions, "
@@ -47,7 +48,7 @@ LINKS = {  # each with the parts or keys of its pictures
     ("space", f"level=expert&space=Tokens&colour=Norm&measure=Raw&{TEXT}"): "space-view",
     ("space", f"level=beginner&space=Tokens&{TEXT}"): "space-view",
     ("space", f"level=intermediate&space=Tokens&dimensions=2-D&colour=Token&projection=t-SNE&special=false&{TEXT}"): "space-view",
-    ("space", "level=expert&space=Tokens&model=translator&stack=Decoder&colour=Part+of+word&text=The+cat+sat&target=Die+Katze"): "space-view",
+    ("space", f"level=expert&space=Tokens&stack=Decoder&colour=Part+of+word&{GERMAN}"): "space-view",
     ("space", f"level=expert&space=One+word&{TEXT}"): "context-view",
     ("space", f"level=beginner&space=One+word&model=filler&{TEXT}"): "context-view",
     ("space", f"level=expert&space=Vocabulary&{TEXT}"): "vocabulary-view nearest-words analogy",

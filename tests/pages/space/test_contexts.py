@@ -7,7 +7,8 @@ import numpy as np
 import models
 from analysis import occurrences, word_states
 from analysis.projections import prepared
-from pages.space.contexts import TEXTS, WORD
+from pages.space.contexts import TEXTS, WORD, typed_meanings
+from tests.pages.opening import finish, open_link, words_on
 
 AWAY, HAND = range(3), range(3, 6)  # she left, and the left hand
 
@@ -21,4 +22,23 @@ def test_the_first_word_is_one_point_at_first_and_comes_apart_by_its_two_senses(
     assert apart[0].max() < 1e-5, "after the embedding they are the same"
     alike = [apart[-1][i, j] for sense in (AWAY, HAND) for i in sense for j in sense if i < j]
     other = [apart[-1][i, j] for i in AWAY for j in HAND]
-    assert max(alike) < min(other), "any two places of one sense are nearer than any two of both"
+    assert 1.4 * max(alike) < min(other), "any two places of one sense are much nearer than any two of both"
+    same, different = (f"{1 - np.square(pairs).mean() / 2:.2f}" for pairs in (alike, other))
+    assert f"same meaning are **{same}** alike, and sentences with different meanings only **{different}**" in words_on(
+        open_link("space")
+    )
+
+
+def test_an_empty_line_begins_another_meaning():
+    assert typed_meanings("a\n b\n\n \nc\na\n") == {"a": "meaning 1", "b": "meaning 1", "c": "meaning 2"}
+    assert typed_meanings(" \n") == {}
+
+
+def test_meanings_that_the_model_mixes_are_said_to_be_mixed_and_without_meanings_none_are_compared():
+    app = open_link("space")
+    lines = [line for line in TEXTS.splitlines() if line]
+    app.text_area(key="contexts").set_value("\n".join([lines[0], lines[3], "", lines[1], lines[4]]))
+    assert "does not keep these meanings apart" in words_on(finish(app.run()))
+    app.text_area(key="contexts").set_value("\n".join(lines))
+    page_text = words_on(finish(app.run()))
+    assert "Most alike are" in page_text and "same meaning" not in page_text

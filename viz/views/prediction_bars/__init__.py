@@ -49,8 +49,8 @@ def prediction_bars(
         "unit": "",
         "full": float(full),
     }
-    if what == "Label" or not percent:
-        header["of"] = "label" if what == "Label" else "token"  # what stands above the names
+    if what == "Label":
+        header["of"] = "label"  # the heading above the names, instead of "token"
     if ids is not None:
         header["ids"] = [int(i) for i in ids]
     if logits is not None:

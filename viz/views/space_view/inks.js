@@ -1,6 +1,6 @@
 // The colours of the points, for the page as it is, light or dark.
 
-import { cividis, colours, isDark, mix, rgbOf } from "../../shared/colours.js";
+import { cividis, colours, contrast, isDark, mix, rgbOf } from "../../shared/colours.js";
 
 /** @typedef {import("./types").State} State */
 /** @typedef {import("../../shared/types").RGB} RGB */
@@ -14,8 +14,19 @@ export function paint(state) {
   state.soft = mix(paper, ink, 0.55);
   state.dark = isDark(state.theme);
   const hexes = header.colours?.inks ?? [];
-  state.inks = hexes.map(rgbOf);
+  state.inks = hexes.map((hex) => legible(rgbOf(hex), state));
   if (header.colours?.names && header.colours.rest) state.inks[header.colours.names.length - 1] = state.soft;
+}
+
+// A colour mixed with the ink until a point of it is easy to see on the page: 3 : 1, as WCAG asks of graphics. A pure blue would
+// sink into a dark page.
+/** @type {(colour: RGB, state: State) => RGB} */
+function legible(colour, { theme: { ink, paper } }) {
+  for (let part = 0; part < 1; part += 0.1) {
+    const mixed = mix(colour, ink, part);
+    if (contrast(mixed, paper) >= 3) return mixed;
+  }
+  return ink;
 }
 
 // The colour of a token now.
