@@ -13,7 +13,7 @@ from pages.space import choose, recipes
 from pages.space import state as page_state
 from pages.space.boards.contexts import KEY
 from pages.space.compose import HERE, compose
-from pages.space.settings import Choice, Missing, Settings, Word
+from pages.space.settings import OWN, Choice, Missing, Settings, Word
 from ui.choices import text_boxes
 from ui.look import Look
 from ui.memory import loaded
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from analysis.contexts import Occurrence
     from models.trace import Trace
 
-# Of 16 words with two meanings, the writer separates the places of this one by the widest margin. tests/pages/space/test_contexts.py
-# checks that any two places of one meaning are nearer to each other than any two of different meanings.
+# Of 16 words with two meanings, the writer separates the meanings of this one by the widest margin. A test checks
+# that any two places of one meaning are nearer to each other than any two of different meanings.
 WORD = "left"
 TEXTS = """She left the house in the morning.
 The men left the town and went home.
@@ -35,7 +35,6 @@ He left his friends without a word.
 He held the rope in his left hand.
 She put the ring on her left hand.
 The dog had hurt its left foot."""
-OWN = "your text"
 MOST = 24  # texts
 
 

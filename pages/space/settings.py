@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from models.trace import Trace
 
 
+OWN = "your text"  # instead of a meaning, which nobody has given to the word there
+
+
 @dataclass(frozen=True)
 class Choice:
     """A chosen projection; for a beginner PCA in three dimensions. measure: of all distances on the page."""

@@ -56,8 +56,8 @@ from pages.layers.settings import Settings as LayersSettings
 from pages.space import recipes as space
 from pages.space import scene
 from pages.space.analogies import READY
-from pages.space.contexts import OWN, TEXTS, WORD, typed_meanings
-from pages.space.settings import Analogy, AnalogyByChance, Arrangement, Choice, Map, Nearest, NearestByChance, Word
+from pages.space.contexts import TEXTS, WORD, typed_meanings
+from pages.space.settings import OWN, Analogy, AnalogyByChance, Arrangement, Choice, Map, Nearest, NearestByChance, Word
 from pages.space.settings import Reading as SpaceReading
 from pages.space.settings import Settings as SpaceSettings
 from pages.space.settings import Tokens as Points

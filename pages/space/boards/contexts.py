@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist
 
 from analysis.projections import prepared
 from pages.space import recipes, scene
-from pages.space.settings import Settings, Word
+from pages.space.settings import OWN, Settings, Word
 from ui.escaping import plain
 from ui.picture.board import Draft, Note
 from viz.views.space_view import short
@@ -79,12 +79,13 @@ def compare(draft: Draft, word: str, names: list[str], states: np.ndarray, measu
 
 def compare_meanings(draft: Draft, meanings: list[str], states: np.ndarray, measure: str, last: int) -> bool:
     """Add a sentence on places of one meaning and of different meanings: the mean similarity of their pairs after the last
-    layer. Without pairs of both kinds, add nothing and return False."""
-    pairs = list(combinations(meanings, 2))
+    layer. Places in the visitor's own text have no meaning. Without pairs of both kinds, add nothing and return False."""
+    places = [i for i, meaning in enumerate(meanings) if meaning != OWN]
+    pairs = list(combinations([meanings[i] for i in places], 2))
     alike = np.array([first == second for first, second in pairs], dtype=bool)
     if not alike.any() or alike.all():
         return False
-    apart = pdist(prepared(states, measure)[-1][: len(meanings)])
+    apart = pdist(prepared(states, measure)[-1][places])
     values = 1 - apart**2 / 2 if measure == "cosine" else apart
     same, different = (f"{values[mask].mean():.2f}" for mask in (alike, ~alike))
     kind = "cosine" if measure == "cosine" else "distance"

@@ -254,7 +254,7 @@ def test_a_word_is_followed_through_texts(open_page):
     expect(page.locator(".legend")).to_contain_text("meaning 2")
     page.get_by_label("The word").fill("dog")
     page.keyboard.press("Enter")
-    expect(page.locator(".legend").filter(has_text="2: the dog ran")).to_be_visible(timeout=WAIT)  # in the box above
+    expect(page.locator(".legend").filter(has_text="your text")).to_be_visible(timeout=WAIT)  # the box above has it twice
     page.get_by_label("The word").fill("xylophone")
     page.keyboard.press("Enter")
     expect(page.get_by_text("“xylophone” is in none of these texts")).to_be_visible()
