@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,12 +18,16 @@ from models.scratch.config import TransformerConfig
 from pages.build import recipes
 from pages.build import state as page_state
 from ui import state
+from ui.choices.networks import NETWORKS
 from ui.choices.widgets import one_of
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.show import show, show_chart
 from ui.words import say
 from viz.numbers import percent
+
+if TYPE_CHECKING:
+    from analysis.baseline_cost import NetworkCost
 
 LARGEST = 100_000_000  # the most parameters of a network that is built here and measured
 SEEN = 64  # the most positions in a picture of masks
@@ -121,6 +125,8 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
         crossing=_from(cost.crossing(config)),
         feedforward=_from(cost.crossing(config, "feed-forward")),
     )
+    if not simple and config.kind == "decoder" and measured is not None:
+        beside_baselines(here, config, n)
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_pair_counts(config, n, m))
     options: dict[str, Any] = {"config": asdict(config), "simple": simple}
@@ -134,6 +140,31 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     )
     show_chart(drawing.drawn, "crossing")
     return [drawing]
+
+
+def beside_baselines(here: Path, config: TransformerConfig, n: int) -> None:
+    """Place a table of this transformer and of networks without attention that have as many parameters."""
+    from analysis.baseline_cost import side_by_side  # with torch, for which the page does not wait
+
+    each = jobs.result(
+        ("beside", config, n), lambda report: list(side_by_side(config, n)), "Timing it beside networks without attention"
+    )
+    say(here, "beside", length=_length(n))
+    if each is not None:
+        rows = {NETWORKS[network_cost.network]: beside_row(network_cost) for network_cost in each}
+        st.table(pd.DataFrame.from_dict(rows, orient="index"), border="horizontal")
+
+
+def beside_row(network_cost: NetworkCost) -> dict[str, str]:
+    """Return the columns of a network in that table."""
+    return {
+        "width": f"{network_cost.d_model:,}",
+        "parameters": count(network_cost.parameters),
+        "operations": count(network_cost.flops),
+        "memory to go on": size(network_cost.memory),
+        "one after the other": f"{network_cost.waits:,}",
+        "milliseconds": "" if network_cost.seconds is None else f"{1000 * network_cost.seconds:.3g}",
+    }
 
 
 def _length(tokens: int) -> str:

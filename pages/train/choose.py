@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.train import state as page_state
 from ui import state
+from ui.choices.networks import NETWORKS
 from ui.choices.widgets import number, one_of, switch
 from ui.words import say
 
@@ -71,7 +72,6 @@ PART_NAMES = {
     "pattern": "Pattern",
 }
 SWITCHES = {"tied": "Tied unembedding", "qk_norm": "Normalise q and k", "bias": "Biases"}
-NETWORKS = {"transformer": "Transformer", "lstm": "LSTM", "gru": "GRU", "convolution": "Causal convolution"}  # first the default
 NETWORK_HELP = "The others have no attention. Each is made as wide as gives it as many parameters as the transformer chosen here."
 USUAL = "usual"  # weight decay of the optimizer
 DECAYS = (USUAL, "0", "0.01", "0.05", "0.1", "0.3")

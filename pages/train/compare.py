@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.train import choose, control, display, recipes, use
+from pages.train import control, display, recipes, use
 from pages.train import state as page_state
 from ui import shell, state
+from ui.choices.networks import NETWORKS
 from ui.choices.widgets import one_of, tabs
 from ui.escaping import plain
 from ui.memory import trainings
@@ -200,7 +201,7 @@ def format_value(value: object) -> str:
 def facts_of(training: Training) -> dict[str, Any]:
     """Return all that is chosen for a run, and what it is trained on. network: the kind of it, as people read it."""
     budget = {name: value for name, value in asdict(training.budget).items() if name not in ("every", "seconds")}
-    network = {"network": choose.NETWORKS[control.network_of(training)]}
+    network = {"network": NETWORKS[control.network_of(training)]}
     return {"task": training.task.name, "text": training.task.text, **asdict(training.config), **network, **budget}
 
 

@@ -9,11 +9,10 @@ import streamlit as st
 
 from pages.train import state as page_state
 from ui import state
+from ui.choices.networks import LAYERS_OF
 from ui.choices.widgets import switch
 from ui.escaping import plain
 from ui.memory import trainings
-
-NETWORKS = {"lstm": "an LSTM", "gru": "a GRU", "convolution": "a causal convolution"}  # of a sentence: "with 2 layers of …"
 
 if TYPE_CHECKING:
     from models.training.live import Training
@@ -114,7 +113,7 @@ def describe(training: Training) -> str:
     """Describe what is being trained."""
     config, budget = training.config, training.budget
     layers = f"{config.layers} layer{'s'[: config.layers != 1]}"
-    of = f"of {config.heads} heads" if config.heads else f"of {NETWORKS[network_of(training)]}"
+    of = f"of {config.heads} heads" if config.heads else f"of {LAYERS_OF[network_of(training)]}"
     subject = f"“{training.task.name}” with {layers} {of}"
     if state.level() == "beginner":
         return f"{subject}, in {budget.steps} steps of {budget.rows} examples"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.baseline_cost import side_by_side
 from models.scratch.config import KINDS, PLACES, POSITIONS, TransformerConfig
 from pages.build.plan import columns, plain_stack
 from tests.pages.opening import open_link
 
 JARGON = ("norm", "softmax", "√", "q·k", "q [", "swiglu", "logit", "gelu", "{")
+
+SMALL = TransformerConfig(layers=2, d_model=32, heads=2, d_ff=64)
 
 
 def boxes(plan):
@@ -79,3 +82,13 @@ def test_a_beginner_brings_along_what_a_beginner_has_chosen():
     app.button(key="build-train").click().run()
     assert (app.session_state["level"], app.session_state["train-layers"]) == ("intermediate", 1)
     assert "train-d_ff" not in app.session_state
+
+
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_networks_without_attention_stand_beside_a_decoder_with_what_they_cost(level):
+    app = open_link("build", f"level={level}&build=Cost&build-layers=2&build-d_model=32&build-heads=2&build-d_ff=64")
+    _, table = app.table
+    assert list(table.value.index) == ["Transformer", "LSTM", "GRU", "Causal convolution"] and not app.exception
+    assert list(table.value["one after the other"]) == [str(each.waits) for each in side_by_side(SMALL, 16, measured=False)]
+    assert (table.value["milliseconds"].astype(float) > 0).all()
+    assert len(open_link("build", f"level={level}&build=Cost&build-kind=encoder").table) == 1

@@ -9,11 +9,11 @@ from models.scratch.config import TransformerConfig
 from models.training.baselines import BASELINES, Baseline, BaselineConfig, count_parameters, matching
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
-from pages.train import compare, control
+from pages.train import compare
 from pages.train import state as page_state
-from pages.train.choose import NETWORKS
 from tests.pages.opening import open_link, words_on
 from ui import state
+from ui.choices.networks import LAYERS_OF, NETWORKS
 from ui.memory import trainings
 
 SMALL = TransformerConfig(**SIZES | {"d_model": 16, "heads": 2, "d_ff": 16, "context": 24})
@@ -28,7 +28,7 @@ def trained(network: str, steps: int = 4) -> Training:
 
 
 def test_every_network_can_be_chosen():
-    assert [*NETWORKS][1:] == [*BASELINES] == [*control.NETWORKS]
+    assert [*NETWORKS][1:] == [*BASELINES] == [*LAYERS_OF]
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
