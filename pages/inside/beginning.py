@@ -7,7 +7,7 @@ import numpy as np
 from analysis import inside
 from analysis.scopes import typed
 from pages.inside import formulas, recipes
-from pages.inside.detail import KEY, add_end
+from pages.inside.detail import add_end, first_key
 from pages.inside.opened import OpenStage
 from pages.inside.pieces.sentences import quantity
 from ui.escaping import starred
@@ -62,4 +62,4 @@ def chips(look: Look, way: inside.Way) -> Picture:
         return {"id": Numbers(np.array([token.id for token in tokens]), ("token",), {"token": [token.text for token in tokens]})}
 
     title = "The tokens and their ids"
-    return Picture(recipes.chips, (look,), options, KEY, numbers, title=title, part="chips", takes=("trace",))
+    return Picture(recipes.chips, (look,), options, first_key(look), numbers, title=title, part="chips", takes=("trace",))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages.inside import beginning, detail, ending, stops
+from pages.inside import beginning, detail, ending, glimpse, stops
 from pages.inside.boards import neurons, order, pieces, tokenizers
+from pages.inside.opened import OpenStage
 from pages.inside.settings import (
     Below,
     Chips,
@@ -13,6 +14,7 @@ from pages.inside.settings import (
     Experts,
     Explained,
     Firings,
+    Glimpse,
     Hidden,
     Neurons,
     NoNeurons,
@@ -45,8 +47,10 @@ def compose(look: Look, settings: Settings, reading: Reading) -> Board:
             beginning.explain(draft, stage)
         case Hidden(sentence):
             draft.contents["inside-hidden"] = Note(plain(sentence), "info", ":material/visibility_off:")
+        case Glimpse(here):
+            ENDS.get(here.stage.name, glimpse.add)(draft, here)
         case Opened(here):
-            ENDS.get(here.stage.name, detail.add)(draft, here)
+            add_numbers(draft, here)
         case Neurons() | NoNeurons():
             neurons.add(draft, reading)
         case Firings():
@@ -64,6 +68,16 @@ def compose(look: Look, settings: Settings, reading: Reading) -> Board:
         case Orders():
             order.add(draft, reading)
     return draft.finished()
+
+
+def add_numbers(draft: Draft, here: OpenStage) -> None:
+    """Add all numbers of an open stage; beginners have already seen the main picture of the first and the last one."""
+    if not draft.look.beginner:
+        ENDS.get(here.stage.name, detail.add)(draft, here)
+    elif here.stage.name in ENDS:
+        detail.add_end_cell(draft, here)
+    else:
+        detail.add(draft, here)
 
 
 def folder_of(reading: Reading) -> Path:

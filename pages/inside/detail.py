@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from analysis import inside
-from pages.inside import code, formulas, naming, recipes, stops
+from pages.inside import code, formulas, naming, recipes
 from pages.inside.opened import OpenStage
+from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
 from viz import Card, Part
 
-KEY = "inside-open"
+KEY, GLIMPSE = "inside-open", "inside-glimpse"  # the second is that of the first look for beginners
+ALREADY_DRAWN = ("weights", "cross weights")  # their map stands in the first look of beginners
 
 
 def add(draft: Draft, here: OpenStage) -> None:
@@ -22,15 +24,11 @@ def add(draft: Draft, here: OpenStage) -> None:
     stage, pictures = here.stage, drawings(draft, here)
     facts = naming.facts(here.look, stage, here.index)
     below = "\n\n".join(filter(None, [formulas.put_in(draft, here.cell, stage, facts)]))
-    many = len(here.columns) > 1
-    about = formulas.explanation(draft, stage, facts)
-    if here.look.beginner and stops.stations(here.way)[stage.name] != stage.name:  # the open station has another name
-        about = f"**{formulas.name(draft, stage)}.** {about}"
-    parts = [
-        Part("words", None, about),
-        draft.part("The numbers", Draft.picture, pictures["matrix"]),
-    ]
-    if many:
+    parts = []
+    if not (here.look.beginner and stage.name in ALREADY_DRAWN):
+        parts.append(Part("words", None, formulas.explanation(draft, stage, facts)))
+        parts.append(draft.part("The numbers", Draft.picture, pictures["matrix"]))
+    if len(here.columns) > 1:
         parts.append(draft.part("The row", Draft.picture, pictures["row"], draft.words("row", **facts)))
     above = f"{draft.words('cell', **facts)} {straight(draft, stage)}".rstrip()
     parts.append(draft.part("The number", cell_part, here, pictures["cell"], above, below))
@@ -53,17 +51,31 @@ def straight(draft: Draft, stage: inside.Stage) -> str:
 
 def add_end(draft: Draft, here: OpenStage, main: Picture, facts: dict[str, object], above: str = "") -> None:
     """Add the first or the last stage of the model: its main picture, and below it the calculation of its number, or the number
-    that was followed back to it. That of the last stage is a token's place in the vocabulary, which says nothing to beginners."""
+    that was followed back to it. Beginners unfold that calculation (see `add_end_cell`)."""
     parts = [Part("words", None, formulas.explanation(draft, here.stage, facts)), draft.picture(main, above)]
-    if not (here.look.beginner and here.stage.name == "choice"):
-        heading = draft.heading_for(f"cell {here.stage.name}", formulas.case(here.stage))
-        cell = drawings(draft, here)["cell"]
-        parts.append(draft.part("The number", cell_part, here, cell, draft.words(heading, **facts)))
-    draft.add_cards(KEY, [Card(parts)], formulas.name(draft, here.stage))
+    if not here.look.beginner:
+        parts.append(end_cell(draft, here, facts))
+    draft.add_cards(first_key(here.look), [Card(parts)], formulas.name(draft, here.stage))
 
 
-def drawings(draft: Draft, here: OpenStage) -> dict[str, Picture]:
-    """Return the pictures of a stage by the part of the board that shows them."""
+def first_key(look: Look) -> str:
+    """Return the key of the board that a stage opens with."""
+    return GLIMPSE if look.beginner else KEY
+
+
+def add_end_cell(draft: Draft, here: OpenStage) -> None:
+    """Add the calculation of the number of the first stage, which beginners unfold."""
+    draft.add_cards(KEY, [Card([end_cell(draft, here, {})])], formulas.name(draft, here.stage))
+
+
+def end_cell(draft: Draft, here: OpenStage, facts: dict[str, object]) -> Part:
+    """Return the part with the calculation of the number of the first or the last stage."""
+    heading = draft.heading_for(f"cell {here.stage.name}", formulas.case(here.stage))
+    return draft.part("The number", cell_part, here, drawings(draft, here)["cell"], draft.words(heading, **facts))
+
+
+def drawings(draft: Draft, here: OpenStage, key: str = KEY) -> dict[str, Picture]:
+    """Return the pictures of a stage by the part of the board that shows them. key: of the board."""
     look, stage, (row, column) = here.look, here.stage, here.place
     down, across = naming.axes(look, stage)
     row_names, column_names = naming.rows(look, stage, here.rows), naming.columns(look, stage, here.columns)
@@ -113,7 +125,7 @@ def drawings(draft: Draft, here: OpenStage) -> dict[str, Picture]:
             recipe,
             (look,),
             here.base | options,
-            KEY,
+            key,
             numbers,
             words=of,
             title=title,

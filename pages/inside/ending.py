@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pages.inside import formulas, recipes
-from pages.inside.detail import KEY, add_end
+from pages.inside.detail import add_end, first_key
 from pages.inside.opened import OpenStage
 from ui.escaping import starred
 from ui.picture.board import Draft
@@ -39,7 +39,7 @@ def add(draft: Draft, here: OpenStage) -> None:
         recipes.choice,
         (look,),
         options,
-        KEY,
+        first_key(look),
         numbers,
         words="of the text" if labels else f"at token {at}",
         title="The choice",

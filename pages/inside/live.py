@@ -47,7 +47,8 @@ def pieces_of(look: Look, values: Mapping[str, Any], other: Tokenizer | None) ->
     if word is not None and not (type(word) is int and word >= 0):
         raise ValueError("“word” is a whole number from 0, or null.")
     clicked = word if word is not None and word < len(pieces.words) else None
-    return [(Settings(word=clicked), Cuts(pieces)), *([(Settings(), other)] if other else [])]
+    with_steps = not look.beginner or clicked is not None or other is not None
+    return [(Settings(word=clicked), Cuts(pieces, with_steps)), *([(Settings(), other)] if other else [])]
 
 
 def slider_of(columns: object) -> Slider:

@@ -7,15 +7,16 @@ from functools import partial
 import streamlit as st
 
 from analysis import inside
-from pages.inside import choose, parts, stops, walk
+from pages.inside import choose, folding, parts, stops, walk
 from pages.inside import state as page_state
 from pages.inside.compose import HERE, compose
-from pages.inside.detail import KEY
+from pages.inside.detail import GLIMPSE, KEY
 from pages.inside.live import BY_RUNS, compose_from
 from pages.inside.neurons import panel as neurons
+from pages.inside.opened import OpenStage
 from pages.inside.order import panel as order
 from pages.inside.pieces import panel as pieces
-from pages.inside.settings import Below, Opened, Settings, Stages, Tokenizer
+from pages.inside.settings import Below, Glimpse, Opened, Settings, Stages, Tokenizer
 from pages.inside.spots import Selection
 from ui import shell
 from ui.choices import heads, picker
@@ -79,12 +80,20 @@ def toggled(key: str) -> Callable[[], None]:
     return lambda: choose.toggle(choice(key)["key"])
 
 
+def clicks(here: OpenStage) -> dict[str, Callable[[], None]]:
+    """Return the callbacks for clicks on the boards of a stage."""
+    return {key: partial(walk.react, here, key) for key in (KEY, GLIMPSE)}
+
+
 def open_one(here: Open, look: Look, way: inside.Way, chosen: Selection) -> None:
     """Draw the open stage with all that is in it."""
-    for reading in parts.of_stage(look, way, chosen, here.slider):
+    is_unfolded = folding.is_unfolded(chosen)
+    for reading in parts.of_stage(look, way, chosen, here.slider, is_unfolded):
         board = composed(compose, look, Settings(chosen), reading)
         here.board = joined([here.board, board])
-        mount_all(board, {KEY: partial(walk.react, reading.here)} if isinstance(reading, Opened) else None)
+        mount_all(board, clicks(reading.here) if isinstance(reading, Glimpse | Opened) else None)
+        if isinstance(reading, Glimpse) and reading.folds:
+            folding.button(reading.here, is_unfolded)
         if isinstance(reading, Opened) and chosen.stage == "feed-forward":
             here.more += neurons.draw(reading.here)
     if chosen.stage == "pieces":

@@ -9,7 +9,7 @@ from analysis import inside
 from models.pieces.values import Pieces
 from pages.inside import kept, naming, recipes, stops
 from pages.inside.opened import Slider, open_stage
-from pages.inside.settings import Explained, Hidden, Opened, Reading
+from pages.inside.settings import Explained, Glimpse, Hidden, Opened, Reading
 from pages.inside.spots import Selection
 from ui.look import Look
 from ui.memory import visitors
@@ -49,13 +49,23 @@ def names(way: inside.Way) -> list[str]:
     return [*stops.BEGINNING, stops.ORDER, *(stage.name for stage in way.stages)]
 
 
-def of_stage(look: Look, way: inside.Way, chosen: Selection, slider: Slider | None = None) -> Sequence[Reading]:
-    """Return what is read of the open stage, none where none is open. slider: as of `open_stage`."""
+def of_stage(
+    look: Look, way: inside.Way, chosen: Selection, slider: Slider | None = None, is_unfolded: bool | None = None
+) -> Sequence[Reading]:
+    """Return what is read of the open stage, none where none is open. slider: as of `open_stage`. is_unfolded: whether beginners
+    see the numbers one by one; by default they do once a number is chosen."""
     if chosen.stage in ("", *stops.BEGINNING, stops.ORDER):
         return [Explained(chosen.stage)] if chosen.stage else []
     stage = recipes.stage_of(way, chosen.stage)
     hidden = [Hidden(stage.missing)] if stage.missing else []
-    return [*hidden, *([Opened(open_stage(look, way, stage, chosen, slider))] if recipes.known(stage) else [])]
+    if not recipes.known(stage):
+        return hidden
+    is_whole = not look.beginner or (chosen.index is not None if is_unfolded is None else is_unfolded)
+    here = open_stage(look, way, stage, chosen, slider if is_whole else None)
+    if not look.beginner:
+        return [*hidden, Opened(here)]
+    first = Glimpse(here)
+    return [*hidden, first, *([Opened(here)] if is_whole and first.folds else [])]
 
 
 def cuts_of(look: Look) -> Pieces:

@@ -159,6 +159,46 @@ def numbers(
     )
 
 
+def glimpse(
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    head: int,
+    stages: list[str],
+    at: int,
+    columns: list[int],
+    names: list[str],
+    column_names: list[str],
+    across: str,
+    chosen: int,
+    way: inside.Way | None = None,
+) -> View:
+    """Draw the row of a token as a strip of colours without words in it; one below the other for several stages."""
+    followed = way or way_of(model, trace, stack, layer, around)
+    values = np.concatenate([plane(stage_of(followed, name), [at], head)[:, columns] for name in stages])
+    finite = np.abs(values[np.isfinite(values)])
+    limit, signed = float(np.percentile(finite, CLEAR)) if finite.size else 1.0, bool((values < 0).any())
+    limit = limit or float(finite.max(initial=0)) or 1.0
+    is_short = len(columns) <= FEW
+    return grid_view(
+        np.where(np.isfinite(values), values, np.nan),
+        names,
+        column_names if is_short else [""] * len(columns),
+        scale=(-limit if signed else 0.0, limit),
+        ends=("below zero" if signed else "zero", "above zero" if signed else "large"),
+        signed=signed,
+        chosen=(len(stages) - 1, chosen) if chosen >= 0 else None,
+        cell=(1, 64),
+        height=26,
+        texts=[[written(value) for value in line] for line in values] if is_short else None,
+        column_names=[f"{across} {name}".strip() for name in column_names],
+        label=f"{stages[-1]}: a strip of {len(columns)} numbers",
+    )
+
+
 def products(
     model: LanguageModel,
     trace: Trace,

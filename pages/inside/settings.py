@@ -55,8 +55,20 @@ class Hidden:
 
 
 @dataclass(frozen=True)
+class Glimpse:
+    """The first look at an open stage with numbers, for beginners."""
+
+    here: OpenStage
+
+    @property
+    def folds(self) -> bool:
+        """Whether more can be unfolded: not at the choice, whose number says nothing to beginners."""
+        return self.here.stage.name != "choice"
+
+
+@dataclass(frozen=True)
 class Opened:
-    """An open stage with numbers."""
+    """An open stage with its numbers one by one."""
 
     here: OpenStage
 
@@ -96,9 +108,10 @@ class Experts:
 
 @dataclass(frozen=True)
 class Cuts:
-    """The tokenizer's cuts of the text."""
+    """The tokenizer's cuts of the text. with_steps: whether the steps of a word are shown too."""
 
     pieces: Pieces
+    with_steps: bool = True
 
 
 @dataclass(frozen=True)
@@ -141,6 +154,7 @@ Reading = (
     | Below
     | Explained
     | Hidden
+    | Glimpse
     | Opened
     | Neurons
     | NoNeurons

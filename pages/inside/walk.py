@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis import inside
-from pages.inside import choose, detail, naming, parts, recipes
+from pages.inside import choose, glimpse, naming, parts, recipes
 from pages.inside import state as page_state
 from pages.inside.opened import COLUMNS, OpenStage, last_around
 from pages.inside.spots import Spot
@@ -28,10 +28,10 @@ def last_column(count: int, at: int) -> int:
     )
 
 
-def react(here: OpenStage) -> None:
-    """Handle a click in the open stage."""
+def react(here: OpenStage, key: str) -> None:
+    """Handle a click in a board of the open stage."""
     stage = here.stage
-    match choice(detail.KEY):
+    match choice(key):
         case {"part": "chips" | "bars", "value": int(token)}:
             press(token, here.look.newest)
         case {"part": "matrix", "value": [row, column]}:
@@ -40,6 +40,8 @@ def react(here: OpenStage) -> None:
             choose.look_at(stage.name, here.at(here.rows[row], here.columns[column]))
         case {"part": "row", "value": [_, column]}:
             choose.look_at(stage.name, here.at(here.place[0], here.columns[column]))
+        case {"part": "strip", "value": [row, column]}:
+            choose.look_at(glimpse.rows_of(here)[row].name, here.at(here.place[0], here.columns[column]))
         case {"part": "cell", "value": {"term": number, "side": side}}:
             terms, _ = recipes.largest(here.cell)
             place = (terms[number].other if side else terms[number].source) if number < len(terms) else None

@@ -39,14 +39,39 @@ def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None
     """Open a lesson's step in the next run: its page, with the step's choices and no others. more: choices to add."""
     model = lesson.model_at(number)
     others = {} if model == lesson.model_at(state.LESSON_STEP.get()) else {"model": model}  # else the visitor's own one stays
+    step = lesson.steps[number - 1]
+    link = {**others, **step.link, **(more or {})}
+    link[state.LEVEL.name] = level_for(lesson, link.get(state.LEVEL.name, lesson.level))
+    state.LESSON_UNANSWERED.set("")
     state.WELCOME.set(False)  # nobody who began a lesson is asked where to begin
     state.LESSON.set(lesson.name)
     state.LESSON_STEP.set(number)
     state.LESSON_SHOWN.set(("", shown_answer()[1]))
     remember_step(lesson, number)
-    step = lesson.steps[number - 1]
-    link = {**others, **step.link, **(more or {})}
     state.LESSON_NEXT.set((link.pop("page", step.page), link))
+
+
+def level_for(lesson: Lesson, least: str) -> str:
+    """Return the level at which to open a step of a lesson, and remember it. least: the step's own, which has all that it shows.
+
+    A lesson begins at its own level. A level that the visitor chooses meanwhile stays for the steps after it, except for those
+    that need a higher one.
+    """
+    chosen = ""
+    if state.LESSON.get() == lesson.name and state.LEVEL.is_set:
+        opened, chosen = state.LESSON_LEVELS.get()
+        opened = opened or lesson.steps[state.LESSON_STEP.get() - 1].link.get(state.LEVEL.name, lesson.level)
+        if state.level() != opened:
+            chosen = state.level()
+    level = max(chosen or least, least, key=state.LEVELS.index)
+    state.LESSON_LEVELS.set((level, chosen))
+    return level
+
+
+def level_raised() -> tuple[str, str] | None:
+    """Return the level of the open step and the lower one that its visitor chose; None where the step has the chosen level."""
+    opened, chosen = state.LESSON_LEVELS.get()
+    return (opened, chosen) if chosen and opened == state.level() != chosen else None
 
 
 def show(lesson: Lesson, number: int, choices: Mapping[str, str]) -> None:
@@ -97,12 +122,24 @@ def address(parameters: Mapping[str, str]) -> str:
 
 def leave() -> None:
     """Close the lesson; the visitor's place in it is remembered."""
+    state.LESSON_LEVELS.set(("", ""))
+    state.LESSON_UNANSWERED.set("")
     state.LESSON.set("")
     state.LESSON_STEP.set(1)
 
 
+def unanswered(lesson: Lesson) -> list[int]:
+    """Return the steps (counted from 1) whose questions the visitor has not answered."""
+    answers = state.LESSON_ANSWERS.get() or {}
+    return [at for at, step in enumerate(lesson.steps, 1) if step.question and (lesson.name, at) not in answers]
+
+
 def finish(lesson: Lesson) -> None:
-    """Close the finished lesson, and go back to the list with the next one."""
+    """Close the finished lesson, and go back to the list with the next one. The first time that questions are unanswered, only
+    say so."""
+    if unanswered(lesson) and state.LESSON_UNANSWERED.get() != lesson.name:
+        state.LESSON_UNANSWERED.set(lesson.name)
+        return
     leave()
     remember_step(lesson, 0)
     state.LESSON_FINISHED.set(tuple(dict.fromkeys((*state.LESSON_FINISHED.get(), lesson.name))))

@@ -67,6 +67,8 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
     if folded:
         return
     st.markdown(f"#### {plain(step.title)}\n\n{keep_percents_together(step.words)}")
+    if page == step.page and (levels := course.level_raised()):
+        st.caption("This step is shown at the level “{}”: at “{}” not all of it is there.".format(*map(str.capitalize, levels)))
     if page != step.page:
         st.caption("This is not the page of the step. Look around as long as you like.")
         st.button(
@@ -88,6 +90,8 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
     with st.container(key="lesson-foot", gap="small"):  # on a phone it stays in sight
         if asked and step.question:
             judge(lesson, number, step.question, model, *asked, rewritten)
+        if number == len(lesson.steps):
+            remind(lesson)
         ways(lesson, number)
     document.keep_lessons(course.saved_progress())
     document.open_step(f"{lesson.name} {number}", str(asked[1]) if asked else "", **sight(lesson, number, asked))
@@ -96,6 +100,22 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
 def keep_percents_together(words: str) -> str:
     """Keep each number on one line with its per cent sign."""
     return re.sub(r"(?<=\d) (?=%)", "\u00a0", words)
+
+
+def remind(lesson: Lesson) -> None:
+    """Say how many questions are unanswered, with a button to the first of them, once the end of the lesson was asked for."""
+    steps = course.unanswered(lesson)
+    if not steps or state.LESSON_UNANSWERED.get() != lesson.name:
+        return
+    count = "One question has" if len(steps) == 1 else f"{len(steps)} questions have"
+    st.info(f"{count} no answer yet. Press “Finish” again to end the lesson all the same.", icon=":material/help:")
+    st.button(
+        f"Go to the question of step {steps[0]}",
+        key="lesson-unanswered-step",
+        icon=":material/undo:",
+        on_click=course.begin,
+        args=(lesson, steps[0]),
+    )
 
 
 def ways(lesson: Lesson, number: int) -> None:

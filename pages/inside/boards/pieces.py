@@ -28,11 +28,10 @@ def add(draft: Draft, settings: Settings, reading: Cuts) -> None:
         draft.add_cards(BOARD, [Card([Part("before", None, about)])], "The text and its words")
         return
     at = word_at(look, pieces, settings.word)
-    drawings = [words_picture(look, pieces, at), steps_picture(draft, pieces, at)]
-    cards = [
-        Card([draft.picture(drawings[0], about, draft.words("press"))]),
-        Card([draft.picture(drawings[1], draft.words(f"how {kind(pieces.words[at])}"))], f"“{named(pieces.words[at].text)}”"),
-    ]
+    cards = [Card([draft.picture(words_picture(look, pieces, at), about, draft.words("press"))])]
+    if reading.with_steps:
+        how, title = draft.words(f"how {kind(pieces.words[at])}"), f"“{named(pieces.words[at].text)}”"
+        cards.append(Card([draft.picture(steps_picture(draft, pieces, at), how)], title))
     if rule := draft.words(f"rule {pieces.kind}"):
         cards.append(Card([Part("rule", None, rule)]))
     draft.add_cards(BOARD, cards, "How the text became tokens")

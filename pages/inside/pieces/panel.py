@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from models.pieces.values import Pieces
+from pages.inside import folding
 from pages.inside import state as page_state
-from pages.inside.boards.pieces import BOARD
+from pages.inside.boards.pieces import BOARD, word_at
 from pages.inside.compose import compose
 from pages.inside.parts import cuts_of
 from pages.inside.pieces import comparison
@@ -19,9 +22,12 @@ from ui.show import choice, picture
 
 def draw(look: Look) -> tuple[Board, Tokenizer | None]:
     """Draw both parts, one below the other; return their boards as one, and the other tokenizer, None while there is none."""
-    boards, other = list[Board](), None
+    boards, other, is_unfolded = list[Board](), None, not look.beginner
     with picture("How the pieces came about"):
-        boards.append(draw_steps(look))
+        board, is_unfolded = draw_steps(look)
+        boards.append(board)
+    if not is_unfolded:
+        return joined(boards), other
     with picture("The other tokenizer"):
         if other := comparison.draw():
             boards.append(composed(compose, look, Settings(), other))
@@ -29,13 +35,28 @@ def draw(look: Look) -> tuple[Board, Tokenizer | None]:
     return joined(boards), other
 
 
-def draw_steps(look: Look) -> Board:
-    """Draw the words of the text, and the steps of the chosen word."""
+def draw_steps(look: Look) -> tuple[Board, bool]:
+    """Draw the words of the text and the steps of the chosen word. Return their board, and whether the steps are shown."""
     pieces = cuts_of(look)
-    settings = Settings(word=clicked_word(pieces) if pieces.words else None)
-    board = composed(compose, look, settings, Cuts(pieces))
+    word = clicked_word(pieces) if pieces.words else None
+    is_unfolded = not look.beginner or word is not None or state.linked_value(state.OTHER_TOKENIZER) is not None
+    board = composed(compose, look, Settings(word=word), Cuts(pieces, is_unfolded))
     mount_all(board, {BOARD: click_word} if pieces.words else {})
-    return board
+    if look.beginner and pieces.words:
+        what = f"{'Hide' if is_unfolded else 'Show'} how a word becomes tokens, and another tokenizer"
+        folding.place(what, is_unfolded, close if is_unfolded else partial(unfold, word_at(look, pieces, None)))
+    return board, is_unfolded
+
+
+def unfold(word: int) -> None:
+    """Show the steps of a word, and another tokenizer."""
+    page_state.PIECE_WORD.set(word)
+
+
+def close() -> None:
+    """Hide the steps, and the other tokenizer."""
+    page_state.PIECE_WORD.set(None)
+    state.take_linked_value(state.OTHER_TOKENIZER)
 
 
 def click_word() -> None:

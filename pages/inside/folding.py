@@ -1,0 +1,51 @@
+"""The fold of an open stage: a beginner sees its numbers one by one only after a click, or where a link names a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from pages.inside import choose
+from pages.inside import state as page_state
+from pages.inside.opened import OpenStage
+from pages.inside.spots import Selection
+from ui import state
+
+LABELS = {
+    "feed-forward": "the neurons, and every number",
+    "weights": "every share, and where it comes from",
+    "cross weights": "every share, and where it comes from",
+    "ids": "where the number comes from",
+}
+
+
+def is_unfolded(chosen: Selection) -> bool:
+    """Return whether the numbers are shown: one of them is chosen, or a neuron of the feed-forward."""
+    has_neuron = chosen.stage == "feed-forward" and bool(state.linked_value(page_state.NEURON) or page_state.NEURON.get())
+    return chosen.index is not None or has_neuron
+
+
+def button(here: OpenStage, is_unfolded: bool) -> None:
+    """Draw the button that shows or hides the numbers of a stage."""
+    what = LABELS.get(here.stage.name, "every number, and where it comes from")
+    place(f"{'Hide' if is_unfolded else 'Show'} {what}", is_unfolded, close if is_unfolded else partial(unfold, here))
+
+
+def place(label: str, is_unfolded: bool, clicked: Callable[[], None]) -> None:
+    """Draw the button of a fold."""
+    icon = ":material/expand_less:" if is_unfolded else ":material/expand_more:"
+    st.button(label, key="inside-fold", icon=icon, on_click=clicked)
+
+
+def unfold(here: OpenStage) -> None:
+    """Show the numbers, and explain the one that the stage opens with."""
+    choose.look_at(here.stage.name, here.index)
+
+
+def close() -> None:
+    """Hide the numbers of the open stage."""
+    choose.look_at(page_state.STAGE.get(), ())
+    state.take_linked_value(page_state.NEURON)
+    page_state.NEURON.set(None)

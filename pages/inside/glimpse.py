@@ -1,0 +1,166 @@
+"""The first look at an open stage for beginners: a sentence or two about the chosen token, and one small picture."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from analysis import inside
+from pages.inside import formulas, naming, recipes, stops
+from pages.inside.detail import ALREADY_DRAWN, GLIMPSE, drawings
+from pages.inside.neurons import recipes as neurons
+from pages.inside.opened import OpenStage
+from ui.picture.board import Draft
+from ui.picture.picture import Numbers, Picture
+from viz import Card
+from viz.numbers import in_hundred
+
+
+def add(draft: Draft, here: OpenStage) -> None:
+    """Add the words about the stage, with the strongest number of the token, and its small picture."""
+    stage = here.stage
+    index = strongest(here)
+    facts = naming.facts(here.look, stage, index) | computed(draft, here, index)
+    about = sentences(draft, here, facts)
+    if stops.stations(here.way)[stage.name] != stage.name:  # the open station has another name
+        about = f"**{formulas.name(draft, stage)}.** {about}"
+    if stage.name in ALREADY_DRAWN:
+        part = draft.picture(map_of(draft, here), about, draft.words("map"))
+    else:
+        part = draft.picture(strip(draft, here), about, below(draft, here, facts))
+    draft.add_cards(GLIMPSE, [Card([part])], formulas.name(draft, stage))
+
+
+def strongest(here: OpenStage) -> tuple[int, ...]:
+    """Return the index of the strongest number in the token's row; of scores of tokens or labels, of the largest."""
+    row = here.place[0]
+    values = recipes.plane(here.stage, [row], here.head)[0]
+    sizes = values if here.stage.axes[-1] in recipes.OUTCOMES else np.abs(values)
+    return here.at(row, int(np.argmax(np.where(np.isfinite(values), sizes, -np.inf))))
+
+
+def sentences(draft: Draft, here: OpenStage, facts: dict[str, str]) -> str:
+    """Return the words about a stage: its own short ones, or its explanation and a sentence about its strongest number."""
+    if heading := own_heading(draft, here.stage, facts):
+        return draft.words(heading, **facts)
+    axis = here.stage.axes[-1]
+    if axis in recipes.OUTCOMES:
+        kind = "outcome"
+    elif axis == naming.row_axis(here.stage):
+        kind = "single"
+    else:
+        kind = "pair" if axis in naming.TOKENS else "row"
+    return f"{formulas.explanation(draft, here.stage, facts)} {draft.words(f'strongest {kind}', **facts)}"
+
+
+def own_heading(draft: Draft, stage: inside.Stage, facts: dict[str, str]) -> str:
+    """Return the heading of a stage's own short words, for which every fact is known; "" without such words."""
+    plain = re.sub(r" \d+$", "", stage.name)
+    needed = {"mixed values": "most", "feed-forward": "neuron", "blocks": "before"}
+    for candidate in (plain, plain.removeprefix(formulas.CROSS)):
+        is_known = candidate not in needed or needed[candidate] in facts
+        if is_known and draft.words(heading := f"glimpse {candidate}", **facts):
+            return heading
+    return ""
+
+
+def computed(draft: Draft, here: OpenStage, index: tuple[int, ...]) -> dict[str, str]:
+    """Return the numbers of this text that only some stages have in their words."""
+    stage, way, row = here.stage, here.way, here.place[0]
+    if stage.name in ALREADY_DRAWN:
+        return {"share": in_hundred(float(stage.at(index)))}
+    if stage.name.endswith("mixed values"):
+        return attended(here, stage.name.replace("mixed values", "weights"))
+    if stage.name == "feed-forward":
+        return firing(way, row)
+    if stage.name == "blocks" and (first := first_stage(here)):
+        layers = here.look.trace.attention[way.stack].layers
+        return {"before": recipes.written(first.at(index)), "layers": str(layers)}
+    return {}
+
+
+def attended(here: OpenStage, name: str) -> dict[str, str]:
+    """Return the token that the chosen token attends to most, and its share; nothing where the weights are not known."""
+    weights = next((stage for stage in here.way.stages if stage.name == name and recipes.known(stage)), None)
+    if weights is None:
+        return {}
+    shares = recipes.plane(weights, [here.place[0]], here.head)[0]
+    best = int(np.nanargmax(shares))
+    return {"most": naming.along(here.look, weights, weights.axes[-1], best), "share": in_hundred(float(shares[best]))}
+
+
+def firing(way: inside.Way, position: int) -> dict[str, str]:
+    """Return the neuron that fires most at a position; nothing where the neurons are not known."""
+    try:
+        listed = neurons.strongest(way, position, 1, None)
+    except ValueError:
+        return {}
+    neuron = listed.neurons[0]
+    count = listed.count * max(1, len(listed.experts))
+    return {"neuron": neurons.name_of(neuron.expert, neuron.number), "count": f"{count:,}"}
+
+
+def first_stage(here: OpenStage) -> inside.Stage | None:
+    """Return the first stage with a row for each token, if it can stand beside the open one; else None."""
+    offered = next(names for names, _ in stops.STATIONS if "embeddings" in names)
+    first = next((stage for name in offered for stage in here.way.stages if stage.name == name), None)
+    same = first is not None and recipes.known(first) and naming.sizes(here.look, first) == naming.sizes(here.look, here.stage)
+    return first if same else None
+
+
+def rows_of(here: OpenStage) -> list[inside.Stage]:
+    """Return the stages whose rows of the token the small picture shows: the open one, after all layers also the first."""
+    first = first_stage(here) if here.stage.name == "blocks" else None
+    return [first, here.stage] if first else [here.stage]
+
+
+def below(draft: Draft, here: OpenStage, facts: dict[str, str]) -> str:
+    """Return the words below the small picture."""
+    has_signs = bool((recipes.plane(here.stage, [here.place[0]], here.head) < 0).any())
+    whole = len(recipes.plane(here.stage, [here.place[0]], here.head)[0])
+    parts = [draft.words("strip signed" if has_signs else "strip", **facts)]
+    if len(here.columns) < whole:
+        parts.append(draft.words("strip part", part=f"{len(here.columns):,}", whole=f"{whole:,}"))
+    return " ".join(parts)
+
+
+def map_of(draft: Draft, here: OpenStage) -> Picture:
+    """Return the whole map of a stage, as a part of this board."""
+    return drawings(draft, here, GLIMPSE)["matrix"]
+
+
+def strip(draft: Draft, here: OpenStage) -> Picture:
+    """Return the row of the token as a strip of colours; after all layers, below the row with which it began."""
+    look, stage, row = here.look, here.stage, here.place[0]
+    row_stages = rows_of(here)
+    column = strongest(here)[-1] if len(stage.axes) > 1 + recipes.stacked(stage) else 0
+    names = [formulas.name(draft, each) for each in row_stages] if len(row_stages) > 1 else naming.rows(look, stage, [row])
+    column_names = naming.columns(look, stage, here.columns)
+    options = {
+        "head": here.head,
+        "stages": [each.name for each in row_stages],
+        "at": row,
+        "columns": here.columns,
+        "names": names,
+        "column_names": column_names,
+        "across": naming.axes(look, stage)[1],
+        "chosen": here.columns.index(column) if column in here.columns else -1,
+    }
+
+    def values() -> dict[str, Numbers]:
+        arrays = [recipes.plane(each, [row], here.head)[0, here.columns] for each in row_stages]
+        return {"value": Numbers(np.array(arrays), ("row", "number"), {"row": names, "number": column_names})}
+
+    return Picture(
+        recipes.glimpse,
+        (look,),
+        {name: value for name, value in here.base.items() if name != "stage"} | options,
+        GLIMPSE,
+        values,
+        words=f"{formulas.name(draft, stage)} in {look.head_name}",
+        title="The row at a glance",
+        part="strip",
+        takes=("model", "trace"),
+        known={"way": here.way},
+    )
