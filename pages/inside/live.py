@@ -23,8 +23,8 @@ def compose_from(look: Look, values: Mapping[str, Any], other: Tokenizer | None 
 
     other: the tokenizer beside which the page shows its own. values: "stage", "cell", "trail" and "block" as a link writes them;
     "text": whether a beginner follows the text and not the answer; "word": the one that was clicked among the words of the text,
-    null for none; "columns": the count of numbers and the number for which the page has a slider, and where it stands, null for
-    none. Errors: ValueError, a sentence, for a value that is not allowed, and where the text needs another slider.
+    null for none; "steps": whether a beginner sees the steps of a word; "columns": the count of numbers and the number for which
+    the page has a slider, and where it stands, null for none. Errors: ValueError, a sentence, for a value that is not allowed, and where the text needs another slider.
     """
     stage, cell, trail, block = (written(values, name) for name in ("stage", "cell", "trail", "block"))
     if stage in BY_RUNS:
@@ -47,7 +47,7 @@ def pieces_of(look: Look, values: Mapping[str, Any], other: Tokenizer | None) ->
     if word is not None and not (type(word) is int and word >= 0):
         raise ValueError("“word” is a whole number from 0, or null.")
     clicked = word if word is not None and word < len(pieces.words) else None
-    with_steps = not look.beginner or clicked is not None or other is not None
+    with_steps = not look.beginner or clicked is not None or values.get("steps") is True
     return [(Settings(word=clicked), Cuts(pieces, with_steps)), *([(Settings(), other)] if other else [])]
 
 

@@ -112,6 +112,7 @@ def live(look: Look, chosen: Selection, here: Open, board: Board) -> Live | None
         "text": look.beginner and look.kind == "encoder",
         "columns": here.columns,
         "word": page_state.PIECE_WORD.get(),
+        "steps": page_state.PIECES_UNFOLDED.get(),
     }
     return Live(partial(compose_from, other=here.tokenizer), board, values)
 

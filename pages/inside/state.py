@@ -7,6 +7,7 @@ from typing import Any
 from ui.state import Key, link
 
 PIECE_WORD = link("word")
+PIECES_UNFOLDED = Key("inside-pieces-unfolded", False, led=True, cleared_by_step=True)  # for a beginner
 NEURON: Key[str | None] = link("neuron")
 STAGE, CELL, TRAIL, BLOCK = (link(name, default="") for name in ("stage", "cell", "trail", "block"))
 INSIDE_TEXT = link("inside-text", "The answer", "Your text")  # which of two a beginner follows

@@ -45,7 +45,7 @@ from pages.inside.neurons import recipes as neurons
 from pages.inside.opened import open_stage
 from pages.inside.order import kept as kept_orders
 from pages.inside.pieces.comparison import WHICH
-from pages.inside.settings import Chips, Cuts, Explained, Firings, Neurons, Opened, Orders, Stages, Tokenizer
+from pages.inside.settings import Chips, Cuts, Explained, Firings, Glimpse, Neurons, Opened, Orders, Stages, Tokenizer
 from pages.inside.settings import Reading as InsideReading
 from pages.inside.settings import Settings as InsideSettings
 from pages.inside.spots import Selection
@@ -166,7 +166,8 @@ def opened(seen: Look, stage: str, order: tuple[int, ...]) -> list[tuple[InsideS
     more: list[InsideReading] = [Explained(stage)]
     if stage == "pieces":
         name = WHICH.get(seen.model.info.name, "translator")
-        more += [Cuts(seen.model.pieces(seen.trace.text)), Tokenizer(name, load_tokenizer(name))]
+        more += [Cuts(seen.model.pieces(seen.trace.text), not seen.beginner)]
+        more += [] if seen.beginner else [Tokenizer(name, load_tokenizer(name))]
     elif stage == "order":
         read = newest(kept_orders.store)
         assert read.what[2:] == (seen.trace.text, seen.second, order)
@@ -187,6 +188,8 @@ def stage_readings(seen: Look, way: inside.Way, stage: str) -> list[InsideReadin
     if all(each.name != stage for each in way.stages):
         return []
     here = open_stage(seen, way, recipes.stage_of(way, stage), Selection(stage))
+    if seen.beginner:
+        return [Glimpse(here)]
     if stage != "feed-forward":
         return [Opened(here)]
     listed = neurons.strongest(way, here.place[0], NEURONS[seen.level], None)

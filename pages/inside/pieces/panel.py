@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from models.pieces.values import Pieces
 from pages.inside import folding
 from pages.inside import state as page_state
-from pages.inside.boards.pieces import BOARD, word_at
+from pages.inside.boards.pieces import BOARD
 from pages.inside.compose import compose
 from pages.inside.parts import cuts_of
 from pages.inside.pieces import comparison
@@ -39,22 +37,25 @@ def draw_steps(look: Look) -> tuple[Board, bool]:
     """Draw the words of the text and the steps of the chosen word. Return their board, and whether the steps are shown."""
     pieces = cuts_of(look)
     word = clicked_word(pieces) if pieces.words else None
-    is_unfolded = not look.beginner or word is not None or state.linked_value(state.OTHER_TOKENIZER) is not None
+    if word is not None or state.linked_value(state.OTHER_TOKENIZER) is not None:
+        page_state.PIECES_UNFOLDED.set(True)
+    is_unfolded = not look.beginner or page_state.PIECES_UNFOLDED.get()
     board = composed(compose, look, Settings(word=word), Cuts(pieces, is_unfolded))
     mount_all(board, {BOARD: click_word} if pieces.words else {})
-    if look.beginner and pieces.words:
+    if look.beginner:
         what = f"{'Hide' if is_unfolded else 'Show'} how a word becomes tokens, and another tokenizer"
-        folding.place(what, is_unfolded, close if is_unfolded else partial(unfold, word_at(look, pieces, None)))
+        folding.place(what, is_unfolded, close if is_unfolded else unfold)
     return board, is_unfolded
 
 
-def unfold(word: int) -> None:
+def unfold() -> None:
     """Show the steps of a word, and another tokenizer."""
-    page_state.PIECE_WORD.set(word)
+    page_state.PIECES_UNFOLDED.set(True)
 
 
 def close() -> None:
     """Hide the steps, and the other tokenizer."""
+    page_state.PIECES_UNFOLDED.set(False)
     page_state.PIECE_WORD.set(None)
     state.take_linked_value(state.OTHER_TOKENIZER)
 

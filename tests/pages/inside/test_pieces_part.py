@@ -51,7 +51,7 @@ def mine(drawings: dict) -> dict:
 @pytest.mark.parametrize("level", state.LEVELS)
 @pytest.mark.parametrize("model", models.names())
 def test_the_part_is_there_at_every_level_and_its_pictures_are_made_again(monkeypatch, level, model):
-    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={model}&{TEXT}"))
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&word=0&level={level}&model={model}&{TEXT}"))
     assert list(drawings) == MINE
     for drawing in drawings.values():
         assert_made_again(drawing)
@@ -62,7 +62,7 @@ def test_the_part_is_there_at_every_level_and_its_pictures_are_made_again(monkey
 @pytest.mark.parametrize("kind", FAMILIES.values())
 def test_models_of_the_hub_have_it_too(monkeypatch, anybody, hub_kinds, kind, level):
     loaded.model(hub_kinds[kind])  # so that the page need not be seen waiting for it
-    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[kind]}&text=the+cat+sat"))
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&word=0&level={level}&model={hub_kinds[kind]}&text=the+cat+sat"))
     assert list(drawings) == MINE
     for drawing in drawings.values():
         assert_made_again(drawing)
@@ -78,7 +78,8 @@ def test_a_text_is_read_by_the_tokenizer_of_a_model_whose_weights_are_not(monkey
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_a_tokenizer_that_hides_its_steps_is_said_and_still_compared(monkeypatch, anybody, hub_kinds, level):
     loaded.model(hub_kinds[IN_PYTHON])
-    app, drawings = opened(monkeypatch, "inside", f"{HERE}&level={level}&model={hub_kinds[IN_PYTHON]}&text=the+cat")
+    link = f"{HERE}&other-tokenizer=translator&level={level}&model={hub_kinds[IN_PYTHON]}&text=the+cat"
+    app, drawings = opened(monkeypatch, "inside", link)
     assert list(mine(drawings)) == MINE[2:]
     assert any(HIDDEN.encode() in component.proto.bytes for component in app.get("bidi_component"))
 
@@ -90,7 +91,7 @@ def test_a_tokenizer_that_cannot_be_read_is_said(monkeypatch, anybody, tmp_path)
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_it_counts_and_says_what_a_text_costs(level):
-    app = open_link("inside", f"{HERE}&level={level}&{TEXT}")
+    app = open_link("inside", f"{HERE}&word=0&level={level}&{TEXT}")
     assert "The weather is beautiful today" in words_on(app)
     (other,) = [selectbox for selectbox in app.selectbox if selectbox.label == "The other tokenizer"]
     assert other.value == "translator" and "writer" not in other.options
@@ -102,12 +103,12 @@ def test_a_link_opens_the_word_and_the_other_tokenizer(monkeypatch):
     drawings = mine(offered(monkeypatch, "inside", f"{HERE}&{TEXT}&word=2&other-tokenizer=filler"))
     assert drawings["inside-pieces steps"].options["word"] == 2
     assert drawings["inside-tokenizers other"].options == {"other": "filler"}
-    first = mine(offered(monkeypatch, "inside", f"{HERE}&{TEXT}"))
+    first = mine(offered(monkeypatch, "inside", f"{HERE}&level=intermediate&{TEXT}"))
     assert first["inside-pieces steps"].options["word"] == 1, "the word with the most merges"
 
 
 def test_the_word_of_the_kept_token_is_shown(monkeypatch):
-    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&{TEXT}&token=7"))
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level=intermediate&{TEXT}&token=7"))
     assert drawings["inside-pieces steps"].options["word"] == 2, (
         "token 7 is “ dog”: the start, “The” and five pieces stand before it"
     )
@@ -125,5 +126,15 @@ def test_a_model_that_may_not_be_opened_is_refused_in_a_sentence(monkeypatch):
 
 
 def test_an_empty_text_has_no_words_and_no_steps(monkeypatch):
-    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&text="))
+    drawings = mine(offered(monkeypatch, "inside", f"{HERE}&level=intermediate&text="))
     assert "inside-pieces steps" not in drawings and "inside-probes" in drawings
+
+
+def test_a_beginner_unfolds_the_steps_and_the_other_tokenizer():
+    app = open_link("inside", f"{HERE}&level=beginner&{TEXT}")
+    others = {"Model", "The other tokenizer"}
+    assert {selectbox.label for selectbox in app.selectbox} == {"Model"}
+    app.button(key="inside-fold").click().run()
+    assert {selectbox.label for selectbox in app.selectbox} == others
+    app.button(key="inside-fold").click().run()
+    assert {selectbox.label for selectbox in app.selectbox} == {"Model"} and not app.exception

@@ -173,7 +173,7 @@ def test_a_lesson_that_was_left_is_gone_on_with_from_its_page():
     assert button.label == "Continue with step 2"
     button.click().run()
     assert "Second" in words_on(app) and "# Attention" in words_on(app)
-    press(app, "lesson-next-step")  # Finish
+    press(press(app, "lesson-next-step"), "lesson-next-step")  # Finish, with questions unanswered
     assert "# Lessons" in words_on(app) and app.session_state["lesson"] == ""
     assert next(button for button in app.button if button.key == "begin-mine").label == "Again"
 
@@ -365,7 +365,7 @@ def test_a_course_marks_what_was_finished_and_says_what_comes_next_also_when_tha
     (mine / "courses" / "two.md").write_text(COURSE)
     app = open_link("type", "lesson=mine&step=2")
     app._page_hash = calc_hash("attention")
-    press(app, "lesson-next-step")  # Finish
+    press(press(app, "lesson-next-step"), "lesson-next-step")  # Finish, with questions unanswered
     assert "12 minutes · 2 lessons · 1 finished" in words_on(app)
     done, ahead = named(app, "course-two-mine"), named(app, "course-two-tokens")
     assert (done.label, done.icon) == ("1. Mine", ":material/check:") and ahead.label == "Next: 2. Words and tokens"
@@ -380,7 +380,7 @@ def test_of_two_courses_with_the_same_lessons_the_one_that_was_begun_goes_on_and
         (mine / "courses" / f"{name}.md").write_text(COURSE)
     app = open_link("lessons", "")
     named(app, "course-two-mine").click().run()
-    for _ in range(2):
+    for _ in range(3):  # the last two: Finish, with questions unanswered
         app = press(app, "lesson-next-step")
     app = on_the_list(app)
     cards = [button.key for button in app.button if (button.key or "").startswith("course-") and button.key.endswith("-tokens")]
@@ -446,3 +446,56 @@ def test_a_step_brings_its_second_text(mine):
     app.text_input(key="other-text").set_value("The dog was tired").run()
     press(press(app, "lesson-back"), "lesson-next-step")
     assert app.text_input(key="other-text").value == "The girl was tired", "not what was typed before"
+
+
+def test_finish_says_how_many_questions_are_unanswered_before_it_ends_the_lesson():
+    app = press(open_link("attention", "lesson=mine&step=2"), "lesson-next-step")
+    assert app.session_state["lesson"] == "mine" and "2 questions have no answer yet" in app.info[0].value
+    press(app, "lesson-unanswered-step")
+    assert app.session_state["step"] == 1 and not app.info
+    app.number_input(key="lesson-answer-mine-1").set_value(3).run()
+    app = press(press(app, "lesson-next-step"), "lesson-next-step")
+    assert "One question has no answer yet" in app.info[0].value, "it is said again after the lesson was gone on with"
+    app.radio(key="lesson-answer-mine-2").set_value("No").run()
+    assert not app.info, "nothing is unanswered any more"
+    assert press(app, "lesson-next-step").session_state["lesson"] == ""
+
+
+def choose_level(app, level):
+    return app.segmented_control(key="level").set_value(level).run()
+
+
+EASY = MINE.replace("level: expert\n", "")
+RAISED = "This step is shown at the level “Expert”"
+
+
+def test_a_level_that_is_chosen_during_a_lesson_stays_for_the_steps_after_it(mine):
+    (mine / "mine.md").write_text(EASY)
+    app = press(choose_level(open_link("type", "lesson=mine"), "intermediate"), "lesson-next-step")
+    assert app.session_state["level"] == "intermediate" and "shown at the level" not in words_on(app)
+    press(app, "lesson-back")
+    assert app.session_state["level"] == "intermediate"
+    press(choose_level(app, "beginner"), "lesson-next-step")
+    assert app.session_state["level"] == "beginner" and "shown at the level" not in words_on(app)
+
+
+def test_a_step_that_needs_a_higher_level_than_the_chosen_one_says_so_and_the_chosen_one_comes_back(mine):
+    app = press(choose_level(open_link("type", "lesson=mine"), "intermediate"), "lesson-next-step")
+    assert app.session_state["level"] == "expert" and RAISED in words_on(app) and "“Intermediate”" in words_on(app)
+    press(app, "lesson-back")
+    assert app.session_state["level"] == "intermediate" and "shown at the level" not in words_on(app)
+
+
+def test_a_lesson_begins_at_its_own_level_whatever_was_chosen_before(mine):
+    (mine / "mine.md").write_text(EASY)
+    app = choose_level(open_link("lessons", ""), "expert")
+    named(app, "begin-mine").click().run()
+    assert app.session_state["level"] == "beginner"
+    press(app, "lesson-next-step")
+    assert app.session_state["level"] == "beginner", "nobody has chosen another one since"
+
+
+def test_the_level_of_a_step_is_not_taken_for_a_choice(mine):
+    app = press(open_link("type", "lesson=mine"), "lesson-next-step")
+    assert app.session_state["level"] == "expert" and RAISED not in words_on(app)
+    assert press(app, "lesson-back").session_state["level"] == "beginner"

@@ -1,0 +1,105 @@
+"""The first look at a stage for beginners: a computed sentence and one small picture, and the rest behind a button."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from analysis import inside
+from pages.inside import glimpse, recipes
+from pages.inside.compose import HERE, compose
+from pages.inside.opened import open_stage
+from pages.inside.parts import of_stage
+from pages.inside.settings import Glimpse, Opened, Settings
+from pages.inside.spots import Selection
+from tests.pages.mounting import mounted
+from tests.pages.opening import open_link, words_on
+from ui.look import Look
+from ui.picture.board import Draft
+
+STATIONS = ("embeddings", "queries", "weights", "mixed values", "feed-forward", "blocks")
+LINK = "level=beginner&text=The+cat+sat+on+the"
+
+
+def look_and_way(name: str = "writer") -> tuple[Look, inside.Way]:
+    model = models.load(name)
+    texts = ("The cat sleeps.", "Le chat") if name == "translator" else ("The cat sat on the",)
+    look = Look(model, model.trace(*texts), "cross" if name == "translator" else "self", "beginner", picked=(1, 2))
+    stack = "decoder" if name == "translator" else "self"
+    return look, inside.follow(model, look.trace, 1, stack=stack, around=look.token)
+
+
+def sentences_of(stage: str, name: str = "writer") -> str:
+    """The words above the small picture of a stage."""
+    look, way = look_and_way(name)
+    here = open_stage(look, way, recipes.stage_of(way, stage), Selection(stage))
+    draft = Draft(HERE, look)
+    facts = glimpse.naming.facts(look, here.stage, glimpse.strongest(here))
+    return glimpse.sentences(draft, here, facts | glimpse.computed(draft, here, glimpse.strongest(here)))
+
+
+@pytest.mark.parametrize("stage", STATIONS)
+def test_a_station_opens_with_a_sentence_about_this_token_and_its_strongest_number_and_one_picture(stage):
+    look, way = look_and_way()
+    words = sentences_of(stage)
+    assert "“the”" in words and "**" in words and "{" not in words and words.count(". ") <= 2
+    row = np.abs(recipes.plane(recipes.stage_of(way, stage), [look.token], 2)[0])
+    if stage != "weights":
+        assert f"number {int(row.argmax())}" in words
+    (reading,) = of_stage(look, way, Selection(stage))
+    board = compose(look, Settings(Selection(stage)), reading)
+    assert isinstance(reading, Glimpse) and len(board.pictures) == 1
+
+
+@pytest.mark.parametrize("name", ["filler", "translator", "sorter"])
+def test_every_stage_of_every_kind_of_model_has_a_first_look(name):
+    if name == "translator":
+        look, way = look_and_way(name)
+    else:
+        model = models.load(name)
+        look = Look(model, model.trace("The cat sat on the mat."), "self", "beginner", picked=(1, 2))
+        way = inside.follow(model, look.trace, 1, around=look.token)
+    for stage in way.stages:
+        if not recipes.known(stage):
+            continue
+        first, *more = of_stage(look, way, Selection(stage.name, (0,) * len(stage.axes)))
+        assert isinstance(first, Glimpse) and len(compose(look, Settings(), first).pictures) == 1, stage.name
+        assert [type(reading) for reading in more] == [Opened] * first.folds
+
+
+def test_what_was_mixed_names_the_token_that_was_looked_at_most():
+    look, way = look_and_way()
+    shares = recipes.plane(recipes.stage_of(way, "weights"), [look.token], 2)[0]
+    token = look.spell_tokens(look.trace.tokens)[int(shares.argmax())].text.strip()
+    assert f"“{token}”" in sentences_of("mixed values") and f"“{token}”" in sentences_of("weights")
+
+
+def test_the_numbers_stand_behind_a_button_and_a_link_to_a_number_shows_them():
+    app = open_link("inside", f"{LINK}&stage=queries")
+    closed = len(mounted(app))
+    assert app.button(key="inside-fold").label.startswith("Show every number") and "cell" not in app.session_state
+    app.button(key="inside-fold").click().run()
+    assert len(mounted(app)) == closed + 1 and app.session_state["cell"]
+    assert app.button(key="inside-fold").label.startswith("Hide")
+    app.button(key="inside-fold").click().run()
+    assert len(mounted(app)) == closed and not app.session_state["cell"]
+    assert len(mounted(open_link("inside", f"{LINK}&stage=queries&cell=1.2.3"))) == closed + 1
+
+
+def test_the_neurons_stand_behind_the_button_too_and_a_link_to_one_shows_it():
+    link = f"{LINK}&stage=feed-forward"
+    assert "The neurons that fire most" not in words_on(open_link("inside", link))
+    app = open_link("inside", f"{link}&neuron=7")
+    assert "The neurons that fire most" in words_on(app)
+    app.button(key="inside-fold").click().run()
+    assert "The neurons that fire most" not in words_on(app) and not app.exception
+
+
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_higher_levels_show_all_at_once(level):
+    look, way = look_and_way()
+    look = Look(look.model, look.trace, "self", level, picked=(1, 2))
+    (reading,) = of_stage(look, way, Selection("queries"))
+    assert isinstance(reading, Opened)
+    assert [picture.part for picture in compose(look, Settings(), reading).pictures] == ["matrix", "row", "cell"]
