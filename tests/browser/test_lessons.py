@@ -207,6 +207,9 @@ def test_by_keys_alone_the_focus_is_seen_at_each_step_and_the_browser_keeps_what
     page.goto(re.sub("/?[?].*", "/?lesson=prediction&step=5", page.url))
     tab_to(panel.get_by_role("button", name="Finish", exact=True))
     page.keyboard.press("Enter")
+    expect(panel.get_by_text("no answer yet")).to_be_in_viewport(timeout=WAIT)
+    expect(panel.get_by_role("button", name="Finish", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
     expect(name).to_have_text("Lessons", timeout=WAIT)
     expect(name).to_be_focused(timeout=WAIT)
     page.reload()
@@ -247,3 +250,22 @@ def test_the_teacher_finds_the_handout_of_a_course_below_it(open_page):
     with page.expect_popup() as opened:
         card.get_by_role("link", name="Handout to print").click()
     expect(opened.value.get_by_role("heading", level=1)).to_have_text(files.courses()[0].title, timeout=WAIT)
+
+
+def test_a_level_that_is_chosen_during_a_lesson_stays_with_the_next_step_or_the_panel_says_why_not(open_page):
+    page = open_page("/?lesson=prediction&step=1")
+    panel, levels = page.locator(".st-key-lesson"), page.get_by_role("radiogroup", name="Level")
+    title = panel.get_by_role("heading", level=4)
+    expect(title).to_be_visible(timeout=WAIT)
+    levels.get_by_role("radio", name="Expert").click()
+    expect(page).to_have_url(re.compile("level=expert"), timeout=WAIT)
+    panel.get_by_role("button", name="Next", exact=True).click()
+    expect(title).to_have_text(files.find("prediction").steps[1].title, timeout=WAIT)
+    expect(levels.get_by_role("radio", name="Expert")).to_be_checked()
+    page.goto(re.sub("/?[?].*", "/?lesson=attention&step=1", page.url))
+    expect(title).to_have_text(files.find("attention").steps[0].title, timeout=WAIT)
+    levels.get_by_role("radio", name="Beginner").click()
+    expect(page).not_to_have_url(re.compile("level="), timeout=WAIT)
+    panel.get_by_role("button", name="Next", exact=True).click()
+    expect(panel.get_by_text("This step is shown at the level “Intermediate”")).to_be_visible(timeout=WAIT)
+    expect(levels.get_by_role("radio", name="Intermediate")).to_be_checked()

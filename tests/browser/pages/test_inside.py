@@ -119,3 +119,19 @@ def test_a_word_is_chosen_and_its_merges_are_played_step_by_step_to_the_pieces_o
         card = page.locator(".st-key-inside-tokenizers section").nth(at)
         expect(card.locator(".chip .text")).to_have_text(tokens, timeout=WAIT)
         expect(card).to_contain_text(f"{len(tokens)} tokens for {len(text)} characters")
+
+
+def test_a_beginner_meets_one_small_picture_and_a_press_on_it_shows_the_sum_of_that_number(open_page):
+    page = open_page("/inside?text=The+cat+sat&stage=queries")
+    stage_part = page.locator(".st-key-inside-stage")
+    strip = stage_part.locator("[data-part=strip] .box")
+    expect(strip).to_be_visible(timeout=WAIT)
+    expect(stage_part.locator(".box")).to_have_count(1)
+    stage_part.get_by_role("button", name="Show every number").click()
+    expect(total(page)).to_be_visible(timeout=WAIT)
+    stage_part.get_by_role("button", name="Hide every number").click()
+    expect(total(page)).to_have_count(0, timeout=WAIT)
+    box = strip.bounding_box()
+    strip.click(position={"x": box["width"] - 10, "y": box["height"] / 2})
+    expect(page).to_have_url(re.compile(r"cell=\d+\.\d+\.31"))
+    expect(total(page)).to_be_visible(timeout=WAIT)
