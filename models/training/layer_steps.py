@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from models.scratch.transformer import Decoder
 from models.training.baselines import Baseline
+from models.training.precision import LOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +22,7 @@ class LayerStep:
     step: its number, from 1. gradient: the norm of the loss's gradient for the weights, before it is clipped. update: the norm of
     the change of the weights, over the norm of the weights before. mean, spread: the mean and the standard deviation of the
     residual stream's numbers after the embedding and after each block, over all examples, positions and dimensions of the step.
+    lost: the share of the gradient's numbers that are not 0 and would be in float16 (below `precision.LOST`).
     """
 
     step: int
@@ -28,6 +30,7 @@ class LayerStep:
     update: np.ndarray
     mean: np.ndarray
     spread: np.ndarray
+    lost: np.ndarray
 
 
 class LayerMeter:
@@ -39,7 +42,7 @@ class LayerMeter:
         inside = {id(parameter) for parameters in blocks for parameter in parameters}
         self._groups = [[parameter for parameter in network.parameters() if id(parameter) not in inside], *blocks]
         self._moments = np.zeros((len(self._groups), 3))  # count, sum and sum of squares of the stream's numbers
-        self._gradient = [0.0] * len(self._groups)
+        self._gradient, self._lost = [0.0] * len(self._groups), [0.0] * len(self._groups)
 
     def __enter__(self) -> LayerMeter:
         self._before = [[parameter.detach().clone() for parameter in group] for group in self._groups]
@@ -57,9 +60,12 @@ class LayerMeter:
         numbers = stream.detach().double()
         self._moments[place] += numbers.numel(), numbers.sum().item(), numbers.square().sum().item()
 
-    def note_gradient(self) -> None:
-        """Note the norms of the gradient, which clipping changes."""
-        self._gradient = [norm([weight.grad for weight in group if weight.grad is not None]) for group in self._groups]
+    def note_gradient(self, prepare: Callable[[], None] = lambda: None) -> None:
+        """Note the norms of the gradient, which clipping changes, and the share of its numbers that are small. prepare: called
+        before."""
+        prepare()
+        gradients = [[weight.grad for weight in group if weight.grad is not None] for group in self._groups]
+        self._gradient, self._lost = [norm(group) for group in gradients], [lost_share(group) for group in gradients]
 
     def measured(self, step: int) -> LayerStep:
         """Return what was measured, once the weights have changed. step: the number of the step."""
@@ -70,7 +76,16 @@ class LayerMeter:
         count, total, squares = self._moments.T
         mean = total / count
         spread = np.sqrt(np.maximum(squares / count - mean**2, 0))
-        return LayerStep(step, *(np.array(values, dtype=np.float32) for values in (self._gradient, update, mean, spread)))
+        measures = self._gradient, update, mean, spread, self._lost
+        return LayerStep(step, *(np.array(values, dtype=np.float32) for values in measures))
+
+
+def lost_share(gradients: Sequence[Tensor]) -> float:
+    """Return the share of the numbers other than 0 that float16 cannot hold, 0 where there are none."""
+    sizes = [gradient.abs() for gradient in gradients]
+    present = sum(int((size > 0).sum()) for size in sizes)
+    small = sum(int(((size > 0) & (size < LOST)).sum()) for size in sizes)
+    return small / present if present else 0.0
 
 
 def norm(tensors: Sequence[Tensor]) -> float:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from models.training.corpus import byte_tokenizer
 from models.training.layer_steps import LayerMeter, LayerStep
 from models.training.optimisation import IGNORED, DivergedError, decaying, muon_and_adamw, smoothed_loss, update
 from models.training.optimizers import Adam, AdamW, GradientDescent, Optimizer
+from models.training.precision import LossScale, autocast
 from models.training.schedules import SCHEDULES, rate_share
 from models.training.tasks import Task
 from models.training.turns import Turns, stand_back
@@ -56,7 +58,8 @@ class Budget:
 
     rate: with optimizer "muon" (Jordan et al. 2024) that of AdamW, and the matrices inside the blocks get 20/3 of it from Muon.
     schedule: of `schedules`. decay: of the weights, None for the optimizer's usual one (DECAYS). clip: the largest norm of a
-    gradient, 0 for any. smoothing: of the targets, as in `smoothed_loss`. Errors: ValueError for impossible numbers.
+    gradient, 0 for any. smoothing: of the targets, as in `smoothed_loss`. precision: one of `precision.PRECISIONS`.
+    Errors: ValueError for impossible numbers.
     """
 
     steps: int = 400
@@ -71,6 +74,7 @@ class Budget:
     decay: float | None = None
     clip: float = 1.0
     smoothing: float = 0.0
+    precision: str = "float32"
 
     def __post_init__(self) -> None:
         for name in ("steps", "rows", "warmup", "every"):
@@ -82,6 +86,7 @@ class Budget:
             raise ValueError(f"The optimizer must be one of {', '.join(OPTIMIZERS)}; it is {self.optimizer!r}.")
         if self.schedule not in SCHEDULES:
             raise ValueError(f"The schedule must be one of {', '.join(SCHEDULES)}; it is {self.schedule!r}.")
+        autocast(self.precision)
         if not (0 <= self.weight_decay < 1 and 0 <= self.clip < math.inf and 0 <= self.smoothing < 1):
             raise ValueError("Weight decay and label smoothing are from 0 to below 1, and clipping is at a norm from 0 on.")
 
@@ -155,6 +160,7 @@ class Training:
         self.network = network_of(config)
         self.parameters = size
         self._optimizers = optimizers(self.network, budget)
+        self.scale = LossScale(budget.precision)
         self.curves = Curves()
         self.layer_steps: list[LayerStep] = []  # the first step, and the one after each snapshot
         self._snapshots: list[Snapshot] = []
@@ -300,10 +306,13 @@ class Training:
         with self._still:
             self.network.train()
             rates = [(optimizer, factor * rate_now) for optimizer, factor in self._optimizers]
-            if self.step % self.budget.every == 0:
-                norm = self._measure(rates, self._losses(ids, known, losses))
-            else:
-                norm = update(self.network, rates, self._losses(ids, known, losses), self.clip)
+            try:
+                norm = self._update(rates, self._losses(ids, known, losses))
+                self.scale.grow()
+            except DivergedError:
+                if not math.isfinite(sum(losses)) or not self.scale.shrink():
+                    raise
+                norm = math.nan  # a step that is left out
         for name, value in (("loss", sum(losses)), ("rate", rate_now), ("norm", norm)):
             getattr(self.curves, name).append(value)
         self.step += 1
@@ -318,10 +327,13 @@ class Training:
         """The norm above which a gradient is shortened."""
         return self.budget.clip or math.inf
 
-    def _measure(self, rates: list[tuple[Optimizer, float]], losses: Iterator[Tensor]) -> float:
-        """Update the weights, and note what the step does in each layer; return the norm of the gradient."""
+    def _update(self, rates: list[tuple[Optimizer, float]], losses: Iterator[Tensor]) -> float:
+        """Update the weights, and note in some steps what they do in each layer; return the norm of the gradient."""
+        undo = partial(self.scale.undo, self.network)
+        if self.step % self.budget.every:
+            return update(self.network, rates, losses, self.clip, undo)
         with LayerMeter(self.network) as meter:
-            norm = update(self.network, rates, losses, self.clip, meter.note_gradient)
+            norm = update(self.network, rates, losses, self.clip, partial(meter.note_gradient, undo))
         self.layer_steps.append(meter.measured(self.step + 1))
         return norm
 
@@ -331,9 +343,11 @@ class Training:
         for first in range(0, len(ids), self._rows):
             part = slice(first, first + self._rows)
             share = float(known[part].sum() / known.sum())
-            loss = smoothed_loss(self.network(inputs(ids[part])), targets[part], self.budget.smoothing) * share
+            with autocast(self.budget.precision):
+                logits = self.network(inputs(ids[part]))
+            loss = smoothed_loss(logits, targets[part], self.budget.smoothing) * share
             values.append(loss.item())
-            yield loss
+            yield self.scale.apply(loss)
 
     def _restore(self) -> bool:
         with self._still:

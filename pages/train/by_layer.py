@@ -18,7 +18,7 @@ from ui.words import say
 if TYPE_CHECKING:
     from models.training.live import Training
 
-MEASURES = dict(zip(page_state.MEASURED.values, ("gradient", "update", "spread", "mean", "entropy"), strict=True))
+MEASURES = dict(zip(page_state.MEASURED.values, ("gradient", "update", "lost", "spread", "mean", "entropy"), strict=True))
 
 
 def choose(here: Path) -> str:

@@ -76,6 +76,10 @@ NETWORK_HELP = "The others have no attention. Each is made as wide as gives it a
 USUAL = "usual"  # weight decay of the optimizer
 DECAYS = (USUAL, "0", "0.01", "0.05", "0.1", "0.3")
 MOST_SNAPSHOTS = 100
+PRECISION_HELP = (
+    "The products of a step, as torch’s autocast computes them; weights stay in float32. Scaled: the loss is multiplied by a "
+    "factor that follows the range of float16. On most processors fewer bits take longer."
+)
 OPTIMIZER_HELP = (  # the steps are those of docs/training.md
     "AdamW is what most models are trained with. Muon moves every matrix in all its directions alike, and needs fewer steps "
     "here: 120 to 530 until the task Repeat is learned, where AdamW needs 780 to 2,350. Sgd is gradient descent with momentum."
@@ -114,8 +118,9 @@ def _network(disabled: bool) -> dict[str, str]:
 
 
 def _recipe(disabled: bool) -> dict[str, Any]:
-    """Place the menus of the optimizer, its schedule, and for experts its weight decay."""
+    """Place the menus of the optimizer and its schedule, and for experts of its weight decay and of the precision."""
     from models.training.live import OPTIMIZERS
+    from models.training.precision import PRECISIONS
     from models.training.schedules import SCHEDULES
 
     chosen: dict[str, Any] = {
@@ -125,8 +130,9 @@ def _recipe(disabled: bool) -> dict[str, Any]:
     if state.level() == "expert":
         decay = _one_of("decay", "Weight decay", DECAYS, disabled)
         chosen["decay"] = None if decay == USUAL else float(decay)
+        chosen["precision"] = _one_of("precision", "Precision", PRECISIONS, disabled, PRECISION_HELP)
     else:
-        state.later("expert", page_state.train_key("decay"))
+        state.later("expert", page_state.train_key("decay"), page_state.train_key("precision"))
     return chosen
 
 

@@ -43,7 +43,9 @@ def by_layer(*, rows: list[str], steps: list[int], measure: str, values: np.ndar
     """Draw numbers, [row, step], in colours: their logarithm for gradients and updates, which differ by powers of ten."""
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     options: dict[str, Any] = {"scale": (0.0, most or 1.0)}
-    if measure == "mean":
+    if measure == "lost":
+        options = {"scale": (0.0, 1.0)}
+    elif measure == "mean":
         largest = max(abs(least), abs(most)) or 1.0
         options = {"scale": (-largest, largest), "signed": True}
     elif measure in ("gradient", "update") and (values > 0).any():
@@ -55,7 +57,7 @@ def by_layer(*, rows: list[str], steps: list[int], measure: str, values: np.ndar
         [str(step) for step in steps],
         down="head" if measure == "entropy" else "layer",
         across="step",
-        unit="nats" if measure == "entropy" else "",
+        unit={"entropy": "nats", "lost": "%"}.get(measure, ""),
         column_names=[f"step {step}" for step in steps],
         cell=(8, 34),
         height=24,

@@ -10,7 +10,13 @@ TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "A
 TRAIN_LOG = link("train-log", default=False)
 CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient", "By layer")
 MEASURED = link(
-    "by-layer", "Size of the gradient", "Size of the update", "Spread of the stream", "Mean of the stream", "Entropy of the heads"
+    "by-layer",
+    "Size of the gradient",
+    "Size of the update",
+    "Lost in float16",
+    "Spread of the stream",
+    "Mean of the stream",
+    "Entropy of the heads",
 )
 COMPARED = link("compared", "Answers", "Loss", "Induction", "Entropy", "Gradient", "Rate")  # of several runs
 EXPERIMENTS = ("layers", "heads", "attention", "recurrence", "positions", "window", "optimizer", "warm-up", "norm", "tied")
