@@ -1,6 +1,7 @@
 # make app      open Headlight in the browser      (PORT=8501, HOST=0.0.0.0 to let the room in, PROCESSES=4 for many)
 # make test     run the tests that a change waits for    (ARGS="tests/viz -k heatmap" for some)
 # make test-all run every test: those of `make test`, then all others
+# make claims   train what the ready experiments compare, and see whether each comes out as it is written down   (a quarter of an hour)
 # make lint     ruff, mypy, import-linter, and oxlint, oxfmt and TypeScript for JavaScript
 # make docs     build the documentation site into build/site, with the docstrings, searchable without a server
 # make audit    compare what is installed with known advisories   (DATABASE=all.zip, a copy of the database: see bin/audit.py)
@@ -15,7 +16,7 @@ PROCESSES ?= 1
 DATA ?= data
 DATABASE ?= all.zip
 # Each worker and each server would compile all of the project again where a shell says to keep nothing that is compiled.
-test thorough: export PYTHONDONTWRITEBYTECODE =
+test thorough claims: export PYTHONDONTWRITEBYTECODE =
 
 # One worker for each of two cores; tests/conftest.py says which tests stay together.
 WORKERS ?= 2
@@ -28,7 +29,7 @@ _ := $(shell $(python) -c "" 2>/dev/null || rm -f .venv/.runtime .venv/.processe
 
 pytest = $(python) -m pytest -n $(WORKERS) --no-loadscope-reorder
 
-.PHONY: app test test-all thorough lint docs audit train setup clean
+.PHONY: app test test-all thorough claims lint docs audit train setup clean
 
 app: .venv/.runtime $(if $(filter-out 1,$(PROCESSES)),.venv/.processes)
 	@exec $(python) -m ui.command --port "$(PORT)" --host "$(HOST)" --processes "$(PROCESSES)"
@@ -40,7 +41,10 @@ test: .venv/.developer
 test-all: test thorough
 
 thorough: .venv/.developer
-	@$(pytest) -m thorough --durations=20 $(ARGS)
+	@$(pytest) -m "thorough and not claims" --durations=20 $(ARGS)
+
+claims: .venv/.developer
+	@$(pytest) -m claims --durations=0 $(ARGS)
 
 lint: .venv/.developer
 	$(python) -m ruff check .

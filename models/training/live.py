@@ -267,6 +267,11 @@ class Training:
             write_weights(self.network, self.config, folder, torch.float32)
         byte_tokenizer().save(str(folder / "tokenizer.json"))
 
+    def predict(self, ids: Tensor) -> Tensor:
+        """Return the present logits [row, position, token] for ids [row, position], the start among them."""
+        with self._still, torch.inference_mode():
+            return self.network.eval()(ids)
+
     def weights(self) -> bytes:
         """Return the present weights as a safetensors file: float32, by the names of the network's parameters."""
         with self._still:

@@ -52,22 +52,24 @@ def sort(length: int = 8) -> Task:
     return _letters_task("sort", "Say the letters in the order of the alphabet.", length, sorted)
 
 
-def repeat(length: int = 40, alphabet: str = LETTERS) -> Task:
+def repeat(length: int = 40, alphabet: str = LETTERS, rounds_of: int | None = None) -> Task:
     """Predict random letters that repeat: from the second round on each is known by looking back to what followed last time.
 
     The rounds have another length in every example, so counting does not help: the task needs induction heads (Olsson et al.
-    2022, "In-context Learning and Induction Heads").
+    2022, "In-context Learning and Induction Heads"). rounds_of: the length of examples whose rounds these have, to ask what was
+    learned from them in longer ones; None for rounds of a quarter to a half of `length`.
     """
+    usual = length if rounds_of is None else rounds_of
 
     def make(generator: np.random.Generator) -> tuple[str, str]:
-        period = int(generator.integers(length // 4, length // 2 + 1))
+        period = int(generator.integers(usual // 4, usual // 2 + 1))
         # No letter twice in a round, so that its successor is certain.
         piece = "".join(generator.permutation(list(alphabet))[:period])
         text = (piece * (length // period + 1))[:length]
         return text[: period + 1], text[period + 1 :]
 
-    if not 8 <= length <= 2 * len(alphabet):
-        raise ValueError(f"Repeated letters take from 8 to {2 * len(alphabet)} characters; {length} were asked for.")
+    if not 8 <= usual <= min(2 * len(alphabet), length):
+        raise ValueError(f"Repeated letters take from 8 to {2 * len(alphabet)} characters; {usual} were asked for.")
     return Task("repeat", "The letters come again. Find what followed last time.", length, make)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.train import control, display, recipes, use
+from pages.train import beyond, control, display, recipes, use
 from pages.train import state as page_state
+from pages.train.verdicts import LEARNED, learned_at, say_verdict
 from ui import shell, state
 from ui.choices.networks import NETWORKS
 from ui.choices.widgets import one_of, tabs
@@ -35,7 +35,6 @@ Points = tuple[Sequence[float], Sequence[float]]  # steps and values
 
 OF_HEADS = ("Induction", "Entropy")  # curves that only a network with heads has
 OWN = ("seed", "every", "seconds")  # of a budget: what does not change what is learned, or only by chance
-LEARNED = 0.99  # share of right answers from which a task counts as learned
 SIMPLE = page_state.COMPARED.values[:2]
 SIMPLE_UP = {"Answers": {"up": "answers that are right", "shares": True}, "Loss": {"up": "how wrong its guesses are (loss)"}}
 UP = {
@@ -249,6 +248,7 @@ def draw(here: Path, runs: list[tuple[str, Training]]) -> None:
                 st.markdown(f"**{plain(title)}**")
                 say(here, "no heads")
     st.table(end_table(each), border="horizontal")
+    beyond.place(here, each)
     with above:
         take_away("runs", lambda: pictures)
 
@@ -368,44 +368,6 @@ def end_table(each: dict[str, list[Training]]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(cells, orient="index", columns=list(columns))
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The verdict on groups of runs with several seeds. best: the group whose mean is best; apart: whether each of its runs is
-    better than all runs of the others; luck: how often a group would be apart if the groups did not differ; by: what is compared.
-    """
-
-    best: str
-    apart: bool
-    luck: float
-    by: str
-
-
-def verdict(each: dict[str, list[Training]]) -> Verdict | None:
-    """Return the verdict on groups of equal size, by the steps until all have learned their task, else by the answers that are
-    right in the end; None where a group has a single run, or a run goes on."""
-    sizes = {len(runs) for runs in each.values()}
-    everything = [training for runs in each.values() for training in runs]
-    if len(each) < 2 or len(sizes) != 1 or min(sizes) < 2 or any(run.state in ("running", "paused") for run in everything):
-        return None
-    steps = {title: [learned_at(run) for run in runs] for title, runs in each.items()}
-    learned = all(step is not None for values in steps.values() for step in values)
-    scores = {
-        title: [-step for step in steps[title] if step is not None] if learned else [run.snapshots[-1].accuracy for run in runs]
-        for title, runs in each.items()
-    }
-    best = max(scores, key=lambda title: sum(scores[title]))
-    others = [value for title, values in scores.items() if title != best for value in values]
-    luck = len(each) / math.comb(len(everything), len(scores[best]))  # of all ways to share the ranks among the groups
-    return Verdict(best, min(scores[best]) > max(others), luck, "steps" if learned else "answers")
-
-
-def say_verdict(here: Path, each: dict[str, list[Training]]) -> None:
-    """Say whether one group of runs is better than the others, beside what chance gives."""
-    if result := verdict(each):
-        facts = {"best": plain(result.best), "luck": percent(result.luck), "runs": sum(map(len, each.values()))}
-        say(here, f"verdict {result.by}" if result.apart else "verdict none", **facts)
-
-
 def common_snapshots(runs: Sequence[Training]) -> list[Snapshot]:
     """Return the snapshots of the last step that all of these runs have reached: those of their ends, once they have ended."""
     if all(training.state not in ("running", "paused") for training in runs):
@@ -420,16 +382,6 @@ def steps_to_learn(runs: Sequence[Training]) -> str:
     if not steps:
         return "not yet"
     return spread(steps, lambda value: f"{value:.0f}") + (f", in {len(steps)} of {len(runs)} runs" if len(runs) > 1 else "")
-
-
-def learned_at(training: Training) -> int | None:
-    """Return the first step from which a run has learned its task: right answers stay above LEARNED; None where it has not."""
-    step = None
-    for snapshot in reversed(list(training.snapshots)):
-        if snapshot.accuracy < LEARNED:
-            break
-        step = snapshot.step
-    return step
 
 
 def spread(values: Sequence[float], written: Any) -> str:

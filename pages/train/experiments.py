@@ -75,6 +75,12 @@ EXPERIMENTS = {
         ({"positions": "none"}, {"positions": "rotary"}),
         {"steps": 300},
     ),
+    "length": Experiment(
+        "Which positions last beyond the trained length?",
+        "repeat",
+        ({"positions": "rotary"}, {"positions": "alibi"}, {"positions": "learned"}, {"positions": "none"}),
+        {"context": 128},
+    ),
     "window": Experiment(
         "What if it sees only 8 back?",
         "repeat",

@@ -19,7 +19,19 @@ MEASURED = link(
     "Entropy of the heads",
 )
 COMPARED = link("compared", "Answers", "Loss", "Induction", "Entropy", "Gradient", "Rate")  # of several runs
-EXPERIMENTS = ("layers", "heads", "attention", "recurrence", "positions", "window", "optimizer", "warm-up", "norm", "tied")
+EXPERIMENTS = (
+    "layers",
+    "heads",
+    "attention",
+    "recurrence",
+    "positions",
+    "length",
+    "window",
+    "optimizer",
+    "warm-up",
+    "norm",
+    "tied",
+)
 READY = Key("train-ready", EXPERIMENTS[0], EXPERIMENTS)
 TRYING = Key("train-trying", "")  # the experiment that was asked for, until its runs have begun
 ADDING = Key("train-adding", False)  # whether another run is being planned

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from models.scratch.config import TransformerConfig
+from models.training.beyond import right_by_stretch
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
-from pages.train import compare
+from pages.train import beyond, compare, verdicts
 from pages.train import state as page_state
 from pages.train.experiments import EXPERIMENTS, SEEDS, Experiment
 from tests.pages.opening import open_link, words_on
@@ -63,7 +64,7 @@ def test_their_line_is_the_mean_over_the_steps_that_all_have_and_the_band_has_al
 )
 def test_a_task_is_learned_from_the_step_after_which_it_is_not_forgotten(accuracies, step):
     snapshots = [SimpleNamespace(step=10 * i, accuracy=accuracy) for i, accuracy in enumerate(accuracies)]
-    assert compare.learned_at(SimpleNamespace(snapshots=snapshots)) == step
+    assert verdicts.learned_at(SimpleNamespace(snapshots=snapshots)) == step
 
 
 def test_of_each_run_the_heads_are_those_of_its_last_snapshot_up_to_a_step():
@@ -109,19 +110,19 @@ def ended(*accuracies: float, steps: tuple[int, ...] = (0, 10)) -> list[SimpleNa
 
 
 def test_a_group_is_better_where_each_of_its_runs_is_better_than_all_others():
-    best = compare.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.4)})
-    assert best == compare.Verdict("a", True, 0.1, "answers")
-    assert not compare.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.5)}).apart
-    assert not compare.verdict({"a": ended(1.0, 1.0), "b": ended(1.0, 1.0)}).apart, "two that are alike are not apart"
-    sooner = compare.verdict({"a": ended(1.0, 1.0), "b": ended(1.0, 1.0, steps=(0, 20))})
-    assert sooner == compare.Verdict("a", True, pytest.approx(1 / 3), "steps")
+    best = verdicts.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.4)})
+    assert best == verdicts.Verdict("a", True, 0.1, "answers")
+    assert not verdicts.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.5)}).apart
+    assert not verdicts.verdict({"a": ended(1.0, 1.0), "b": ended(1.0, 1.0)}).apart, "two that are alike are not apart"
+    sooner = verdicts.verdict({"a": ended(1.0, 1.0), "b": ended(1.0, 1.0, steps=(0, 20))})
+    assert sooner == verdicts.Verdict("a", True, pytest.approx(1 / 3), "steps")
 
 
 def test_the_share_of_luck_is_that_of_all_ways_to_deal_the_ranks():
     """Of all orders of six runs, in those the first or the second three are ahead of all others."""
     orders = list(permutations(range(6)))
     apart = sum(min(order[:3]) > max(order[3:]) or min(order[3:]) > max(order[:3]) for order in orders)
-    assert compare.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.4)}).luck == pytest.approx(apart / len(orders))
+    assert verdicts.verdict({"a": ended(0.5, 0.6, 0.7), "b": ended(0.1, 0.2, 0.4)}).luck == pytest.approx(apart / len(orders))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_the_share_of_luck_is_that_of_all_ways_to_deal_the_ranks():
     ],
 )
 def test_there_is_no_verdict_on_single_runs_nor_while_one_goes_on(groups):
-    assert compare.verdict(groups) is None
+    assert verdicts.verdict(groups) is None
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -221,3 +222,20 @@ def test_a_name_stays_with_its_run_and_only_its_visitor_gives_it(monkeypatch):
 def test_a_warm_up_that_never_ends_is_said_before_the_start(warmup, is_said):
     opened = open_link("train", f"level=expert&train-steps=60&train-warmup={warmup}")
     assert ("The warm-up is as long as the training" in words_on(opened)) == is_said
+
+
+def test_runs_that_have_ended_are_asked_beyond_the_length_that_they_were_trained_on(monkeypatch):
+    long = {"context": 64}
+    runs = [(name, training("repeat", long, steps=4, seed=seed)) for seed, name in enumerate(("first", "second"))]
+    for _, each in runs:
+        each.advance(4)
+    monkeypatch.setattr(trainings, "runs", lambda: runs)
+    monkeypatch.setattr(trainings, "mine", lambda: runs[1])
+    assert len(open_link("train", "level=expert").table) == 1, "they have not ended"
+    for _, each in runs:
+        each.stop()
+    app = open_link("train", "level=expert")
+    shares = beyond.row([right_by_stretch(each) for _, each in runs])
+    assert list(app.table[1].value.columns) == ["21 to 40 (trained)", "41 to 64"]
+    assert app.table[1].value.iloc[0].tolist() == shares and "3.85" in words_on(app)
+    assert len(open_link("train", "level=beginner").table) == 1
