@@ -24,8 +24,8 @@ BETTER = {  # a part of the name of those that are better than all others; of wh
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_comes_out_as_it_is_written_down(name):
-    """It trains 6 to 12 networks, which takes a minute or two. On another processor a run without a verdict may have one by chance,
-    so of those only the ones with a verdict are held to it."""
+    """It trains 6 to 12 networks, which takes a minute or two. Those without a verdict are not held to that: on another processor
+    one may come out by chance."""
     runs = EXPERIMENTS[name].trainings()
     for run in runs:
         run.advance(run.budget.steps + 1)
