@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from models.scratch.config import TransformerConfig
 from models.scratch.initialisation import Unfilled
-from models.scratch.transformer import build
+from models.scratch.transformer import Decoder, build
 
 BASELINES = ("lstm", "gru", "convolution")
 WIDEST = 4096  # the width up to which `matching` looks
@@ -90,6 +90,18 @@ class Baseline(nn.Module):
         for block in self.blocks:
             stream = self.dropout(block(stream))
         return self.unembedding(stream)
+
+
+Config = TransformerConfig | BaselineConfig
+
+
+def network_of(config: Config) -> Decoder | Baseline:
+    """Return a new network of a config: a baseline, or a transformer that is a decoder."""
+    if isinstance(config, BaselineConfig):
+        return Baseline(config)
+    network = build(config)
+    assert isinstance(network, Decoder), "its config is that of a decoder"
+    return network
 
 
 def count_parameters(network: Callable[[], nn.Module]) -> int:

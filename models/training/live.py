@@ -22,8 +22,7 @@ from models.numbers import sizes
 from models.reading.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
 from models.scratch.model_folder import write_weights
-from models.scratch.transformer import Decoder, build
-from models.training.baselines import Baseline, BaselineConfig, count_parameters
+from models.training.baselines import BaselineConfig, Config, count_parameters, network_of
 from models.training.corpus import byte_tokenizer
 from models.training.layer_steps import LayerMeter, LayerStep
 from models.training.optimisation import IGNORED, DivergedError, decaying, muon_and_adamw, smoothed_loss, update
@@ -47,9 +46,6 @@ REST = 0.15  # share of each step's time to sleep after it, for others
 SIZES = {"vocabulary": VOCABULARY, "context": 64, "d_model": 64, "layers": 2, "heads": 4, "d_ff": 256}  # the defaults
 
 _turns = Turns(max(1, (os.cpu_count() or 2) - 1), stand_back)  # of all trainings, so that a core is left for the pages
-
-
-Config = TransformerConfig | BaselineConfig
 
 
 @dataclass(frozen=True)
@@ -201,6 +197,13 @@ class Training:
         """The question and the answer of the example whose attention is in the snapshots."""
         question, answer = (part.decode("utf-8", "replace") for part in self.example)
         return question, answer
+
+    @property
+    def copied(self) -> float:
+        """The share of right answers on the snapshots' examples by saying the character before again, as a network may that has
+        learned nothing."""
+        ids, known = self._probe
+        return float((ids[:, :-1] == ids[:, 1:])[known[:, 1:]].mean())
 
     @property
     def example(self) -> tuple[bytes, bytes]:
@@ -402,15 +405,6 @@ class Training:
 
     def _weights(self) -> dict[str, Tensor]:
         return {name: weight.detach().clone() for name, weight in self.network.state_dict().items()}
-
-
-def network_of(config: Config) -> Decoder | Baseline:
-    """Return a new network of a config."""
-    if isinstance(config, BaselineConfig):
-        return Baseline(config)
-    network = build(config)
-    assert isinstance(network, Decoder), "its config is that of a decoder"
-    return network
 
 
 def optimizers(network: torch.nn.Module, budget: Budget) -> list[tuple[Optimizer, float]]:

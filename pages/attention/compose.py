@@ -27,7 +27,7 @@ def compose(look: Look, settings: Settings) -> Board:
             draft.contents[MAP] = map_of(draft, seen)
         draft.add(PICTURES[view](draft, seen, settings), PICTURE)
     with draft.attempt("The summary", wording.WORDS):
-        wording.say(draft, seen, view)
+        wording.say(draft, seen, view, settings.shade)
     return draft.finished()
 
 

@@ -15,9 +15,9 @@ from viz.tokens import label
 WORDS = "attention-words"  # their key on the board
 
 
-def say(draft: Draft, look: Look, view: str) -> None:
-    """Add sentences on the picture, and on this head's part in it. look: the picture's."""
-    texts = [draft.words(f"view {view}")]
+def say(draft: Draft, look: Look, view: str, shade: str) -> None:
+    """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text."""
+    texts = [draft.words(f"view {view} {shade}") or draft.words(f"view {view}")]
     if look.kind == "cross":
         texts.append(draft.words(draft.heading_for("rows cross")))
     texts.append(summary(draft, look))

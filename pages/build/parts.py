@@ -163,7 +163,7 @@ def beside_row(network_cost: NetworkCost) -> dict[str, str]:
         "operations": count(network_cost.flops),
         "memory to go on": size(network_cost.memory),
         "one after the other": f"{network_cost.waits:,}",
-        "milliseconds": "" if network_cost.seconds is None else f"{1000 * network_cost.seconds:.3g}",
+        "milliseconds": "" if network_cost.seconds is None else f"{1000 * network_cost.seconds:.2g}",
     }
 
 

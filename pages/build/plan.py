@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from models.scratch.config import TransformerConfig
 from viz.views.architecture import Box
@@ -49,7 +50,7 @@ def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | Non
         words = "each token of the answer looks at the text that the encoder has read"
         parts.append(Box("Attention to the text", stream, words, added=True, beside="what the encoder made of the text"))
     parts.append(Box("Feed-forward", stream, "each token by itself works on what it has gathered", added=True))
-    inside = [box for part in parts for box in ((norm, part) if c.norm_place == "before" else (part, norm))]
+    inside = [box for part in parts for box in ((replace(norm, past=True), part) if c.norm_place == "before" else (part, norm))]
     boxes = [Box("Embedding", stream, f"each token becomes {c.d_model:,} numbers")]
     if c.positions in POSITIONS:
         boxes.append(Box("Positions", stream, "tell where in the text each token stands"))
@@ -93,7 +94,7 @@ def _stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, en
 
 def _sublayer(c: TransformerConfig, norm: str, stream: str, part: Box) -> list[Box]:
     """Return the part with its norm before or after it."""
-    return [Box(norm, stream), part] if c.norm_place == "before" else [part, Box(norm, stream)]
+    return [Box(norm, stream, past=True), part] if c.norm_place == "before" else [part, Box(norm, stream)]
 
 
 def _attention(c: TransformerConfig, n: int, m: int, name: str, both_ways: bool, beside: str = "") -> Box:

@@ -18,7 +18,8 @@ from ui.words import say
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from models.training.live import Budget, Config
+    from models.training.baselines import Config
+    from models.training.live import Budget
     from models.training.tasks import Task
 
     Plan = tuple[Task, Config, Budget]
@@ -198,8 +199,7 @@ def say_matched(here: Path, plan: Plan | None, choices: dict[str, Any]) -> None:
     """Say how wide a network without attention is, and how many parameters it and the transformer have that was chosen."""
     if plan is None or plan[1].heads:
         return
-    from models.training.baselines import count_parameters
-    from models.training.live import network_of
+    from models.training.baselines import count_parameters, network_of
 
     other = config_of(choices | {"network": "transformer"})
     sizes = [f"{count_parameters(partial(network_of, config)):,}" for config in (plan[1], other)]

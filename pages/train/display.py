@@ -86,7 +86,7 @@ def example(task: str, question: str, answer: str, guess: bytes = b"") -> str:
 def picture(here: Path, training: Training) -> None:
     above = shell.above()
     with above:
-        look = tabs(page_state.CURVES, "the curves", SIMPLE if state.level() == "beginner" else None)
+        look = tabs(page_state.CURVES, "the curves", offered_curves(training))
     slot = st.container()
     snapshot = at_step(training)
     with slot:
@@ -100,12 +100,13 @@ def picture(here: Path, training: Training) -> None:
     best = {name: place(getattr(snapshot, name)) for name in ("previous", "induction")}
     from models.training.live import PROBES
 
-    examples = f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} passages of the text that it learns"
+    facts = {"examples": f"{PROBES} fresh examples" if training.task.fresh else f"{PROBES} passages of the text that it learns"}
+    facts |= facts_of(snapshot, best) | {"copied": percent(training.copied)}
     if training.config.heads:
-        say(here, "at", examples=examples, **facts_of(snapshot, best))
-        say(here, "induction" if best["induction"] else "no induction", **facts_of(snapshot, best))
+        say(here, "at", **facts)
+        say(here, "induction" if best["induction"] else "no induction", **facts)
     else:
-        say(here, "at without heads", examples=examples, **facts_of(snapshot, best))
+        say(here, "at without heads", **facts)
     question, answer = (part.decode("latin-1") for part in training.example)
     st.code(example(training.task.name, question, answer, snapshot.answer), language=None)
     if training.config.heads:
@@ -114,6 +115,12 @@ def picture(here: Path, training: Training) -> None:
         say(here, "no heads")
     with above:
         take_away("training", lambda: pictures)
+
+
+def offered_curves(training: Training) -> tuple[str, ...]:
+    """Return the curves that this level has, and this network: without heads there is no entropy."""
+    every = SIMPLE if state.level() == "beginner" else page_state.CURVES.values
+    return tuple(name for name in every if training.config.heads or name != "Entropy")
 
 
 def at_step(training: Training) -> Snapshot:
@@ -166,8 +173,7 @@ def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
             }
             return series, {"up": "how wrong its guesses are (loss)" if simple else "loss, nats"}
         case "Entropy":
-            heads = bool(training.config.heads)  # without any, no line
-            series = {f"layer {i}": (seen, [snapshot.entropy[i].mean() for snapshot in snapshots]) for i in range(layers * heads)}
+            series = {f"layer {i}": (seen, [snapshot.entropy[i].mean() for snapshot in snapshots]) for i in range(layers)}
             return series, {"up": "entropy of attention, nats"}
         case "Rate and gradient":
             gradient, rate = training.curves.norm[:done], training.curves.rate[:done]

@@ -157,4 +157,5 @@ def sentence(draft: Draft, comparison: Comparison, effects: np.ndarray, patched:
         facts_of_cell |= {f"{name}_{when}": write(chance) for when, chance in chances.items()}
     if not comparison.look.beginner:
         return draft.words(f"texts patched {comparison.direction}", **facts_of_cell)
-    return draft.words(f"texts {'back' if share >= ALL else 'some' if share >= SOME else 'none'}", **facts_of_cell)
+    back = "back" if now == comparison.answers[0] else "near"
+    return draft.words(f"texts {back if share >= ALL else 'some' if share >= SOME else 'none'}", **facts_of_cell)

@@ -11,7 +11,8 @@ from viz.view import View, pack
 @dataclass(frozen=True)
 class Box:
     """A part of the model. shape: of its output; note: its work in a few words, or its formula. parts: boxes inside it, in order,
-    which are repeated `times`. added: whether its output is added to the stream. beside: the name of the box in the previous
+    which are repeated `times`. added: whether its output is added to the stream; past: whether the stream
+    of the part below leaves above this box. beside: the name of the box in the previous
     column that it looks at."""
 
     name: str
@@ -20,6 +21,7 @@ class Box:
     parts: tuple[Box, ...] = field(default_factory=tuple)
     times: int = 1
     added: bool = False
+    past: bool = False
     beside: str = ""
 
 

@@ -12,5 +12,6 @@ export interface Box {
   times: number;
   beside: string;
   added: boolean;
+  past: boolean; // the stream of a part below leaves above this box
   parts: Box[];
 }

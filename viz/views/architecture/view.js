@@ -32,6 +32,7 @@ function listOf(boxes) {
   for (const box of boxes) {
     const item = element("li", box.parts.length ? "block" : "box");
     if (box.added) item.classList.add("added");
+    if (box.past) item.classList.add("past");
     const line = element("div", "line");
     line.append(element("b", "", box.name));
     if (box.times > 1) line.append(element("span", "times", "× " + box.times));
