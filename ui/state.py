@@ -166,8 +166,6 @@ LESSON_SHOWN = Key[Any]("lesson-shown", None)  # of which step the answer is sho
 LESSON_MODEL = Key("lesson-model", "")  # that a step asks for, until it reads the step's text
 LESSON_LANGUAGE = link("language", default="en")
 LESSON_PLACES, LESSON_FOLDED = Key[Any]("lesson-places", None), Key("lesson-folded", False)  # how far each lesson is
-LESSON_LEVELS: Key[tuple[str, str]] = Key("lesson-levels", ("", ""))  # of the open step, and the one that its reader chose
-LESSON_UNANSWERED = Key("lesson-unanswered", "")  # the lesson whose end was asked for while it has questions without an answer
 LESSON_FINISHED: Key[tuple[str, ...]] = Key("lesson-finished", ())  # also those that are begun again
 
 # Words of the field: where on the page each stands first; and the part of page "Lessons" that lists them all

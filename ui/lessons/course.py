@@ -12,6 +12,8 @@ from ui import state
 from ui.lessons import files
 from ui.lessons.files import Lesson, Step
 
+LEVELS: state.Key[tuple[str, str]] = state.Key("lesson-levels", ("", ""))  # of the open step, and the one that its reader chose
+UNANSWERED = state.Key("lesson-unanswered", "")  # the lesson whose end was asked for while it has questions without an answer
 ALONE = {state.LESSON.name, state.LESSON_STEP.name}  # in an address: it says no more than which step
 
 
@@ -42,7 +44,7 @@ def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None
     step = lesson.steps[number - 1]
     link = {**others, **step.link, **(more or {})}
     link[state.LEVEL.name] = level_for(lesson, link.get(state.LEVEL.name, lesson.level))
-    state.LESSON_UNANSWERED.set("")
+    UNANSWERED.set("")
     state.WELCOME.set(False)  # nobody who began a lesson is asked where to begin
     state.LESSON.set(lesson.name)
     state.LESSON_STEP.set(number)
@@ -59,18 +61,18 @@ def level_for(lesson: Lesson, least: str) -> str:
     """
     chosen = ""
     if state.LESSON.get() == lesson.name and state.LEVEL.is_set:
-        opened, chosen = state.LESSON_LEVELS.get()
+        opened, chosen = LEVELS.get()
         opened = opened or lesson.steps[state.LESSON_STEP.get() - 1].link.get(state.LEVEL.name, lesson.level)
         if state.level() != opened:
             chosen = state.level()
     level = max(chosen or least, least, key=state.LEVELS.index)
-    state.LESSON_LEVELS.set((level, chosen))
+    LEVELS.set((level, chosen))
     return level
 
 
 def level_raised() -> tuple[str, str] | None:
     """Return the level of the open step and the lower one that its visitor chose; None where the step has the chosen level."""
-    opened, chosen = state.LESSON_LEVELS.get()
+    opened, chosen = LEVELS.get()
     return (opened, chosen) if chosen and opened == state.level() != chosen else None
 
 
@@ -122,8 +124,8 @@ def address(parameters: Mapping[str, str]) -> str:
 
 def leave() -> None:
     """Close the lesson; the visitor's place in it is remembered."""
-    state.LESSON_LEVELS.set(("", ""))
-    state.LESSON_UNANSWERED.set("")
+    LEVELS.set(("", ""))
+    UNANSWERED.set("")
     state.LESSON.set("")
     state.LESSON_STEP.set(1)
 
@@ -137,8 +139,8 @@ def unanswered(lesson: Lesson) -> list[int]:
 def finish(lesson: Lesson) -> None:
     """Close the finished lesson, and go back to the list with the next one. The first time that questions are unanswered, only
     say so."""
-    if unanswered(lesson) and state.LESSON_UNANSWERED.get() != lesson.name:
-        state.LESSON_UNANSWERED.set(lesson.name)
+    if unanswered(lesson) and UNANSWERED.get() != lesson.name:
+        UNANSWERED.set(lesson.name)
         return
     leave()
     remember_step(lesson, 0)

@@ -105,7 +105,7 @@ def keep_percents_together(words: str) -> str:
 def remind(lesson: Lesson) -> None:
     """Say how many questions are unanswered, with a button to the first of them, once the end of the lesson was asked for."""
     steps = course.unanswered(lesson)
-    if not steps or state.LESSON_UNANSWERED.get() != lesson.name:
+    if not steps or course.UNANSWERED.get() != lesson.name:
         return
     count = "One question has" if len(steps) == 1 else f"{len(steps)} questions have"
     st.info(f"{count} no answer yet. Press “Finish” again to end the lesson all the same.", icon=":material/help:")
