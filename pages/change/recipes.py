@@ -81,6 +81,8 @@ def states(changes: str, kind: str, layers: int, heads: int) -> tuple[np.ndarray
             continue
         (layer, column), (strength, word) = cell, state_of(edit)
         strengths[cell] = strengths[cell] if strength is None else strength
+        if column == heads + 1 and strength == 0:
+            strengths[layer] = 0  # nothing of a skipped layer is left
         old_words = filter(None, words_of[layer][column].split(" and "))
         words_of[layer][column] = " and ".join(dict.fromkeys([*old_words, word]))
     return strengths, words_of

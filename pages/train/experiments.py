@@ -27,13 +27,14 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class Experiment:
-    """A question. task: that all runs learn; shared: what all have and is not as usual; variants: what each has alone. Both by
-    the names of fields of `TransformerConfig` and `Budget`."""
+    """A question. task: that all runs learn; watch: what to look for, in a sentence; shared: what all have and is not as usual;
+    variants: what each has alone. Both by the names of fields of `TransformerConfig` and `Budget`, and "network"."""
 
     question: str
     task: str
     variants: tuple[Mapping[str, Any], ...]
     shared: Mapping[str, Any] = field(default_factory=dict)
+    watch: str = ""
 
     @property
     def description(self) -> str:
@@ -61,50 +62,78 @@ def list_choices(choices: Mapping[str, Any]) -> str:
 
 
 EXPERIMENTS = {
-    "layers": Experiment("Induction: one layer or two?", "repeat", ({"layers": 1}, {"layers": 2})),
-    "heads": Experiment("One wide head or four narrow?", "repeat", ({"heads": 1}, {"heads": 4})),
+    "layers": Experiment(
+        "Induction: one layer or two?",
+        "repeat",
+        ({"layers": 1}, {"layers": 2}),
+        watch="When does a head jump to what followed the same letter last time? It needs a head below that looks one back.",
+    ),
+    "heads": Experiment(
+        "One wide head or four narrow?",
+        "repeat",
+        ({"heads": 1}, {"heads": 4}),
+        watch="A wide head has as many numbers as four narrow ones. Which maps show the jump back?",
+    ),
     "attention": Experiment(
         "Is attention needed to repeat?",
         "repeat",
         ({"network": "lstm"}, {"network": "gru"}, {"network": "transformer"}),
+        watch="An LSTM and a GRU carry all that they have read in a state of fixed size. Can they find what came next last time?",
     ),
-    "recurrence": Experiment("When does an LSTM win?", "brackets", ({"network": "lstm"}, {"network": "transformer"})),
+    "recurrence": Experiment(
+        "When does an LSTM win?",
+        "brackets",
+        ({"network": "lstm"}, {"network": "transformer"}),
+        watch="Closing brackets takes a stack and no look back. Which network is right after fewer steps?",
+    ),
     "positions": Experiment(
         "Is it lost without positions?",
         "reverse",
         ({"positions": "none"}, {"positions": "rotary"}),
         {"steps": 300},
+        watch="A decoder without positions still sees fewer letters early in a text than late. How far does that take it?",
     ),
     "length": Experiment(
         "Which positions last beyond the trained length?",
         "repeat",
         ({"positions": "rotary"}, {"positions": "alibi"}, {"positions": "learned"}, {"positions": "none"}),
         {"context": 128},
+        watch="Trained on 40 letters, and asked for 128: below the table of ends stands how much is right there.",
     ),
     "window": Experiment(
         "What if it sees only 8 back?",
         "repeat",
         ({"pattern": "window", "window": 8}, {"pattern": "full"}),
+        watch="What followed the same letter last time stands 10 to 20 letters back, farther than 8.",
     ),
     "optimizer": Experiment(
         "Which optimizer is quickest?",
         "copy",
         ({"optimizer": "muon"}, {"optimizer": "adamw"}, {"optimizer": "sgd", "rate": 0.1}),
         {"steps": 200},
+        watch="Muon moves a matrix in all directions alike, AdamW each number at its own scale, sgd straight down the slope.",
     ),
     "warm-up": Experiment(
         "Why warm-up?",
         "copy",
         ({"warmup": 1}, {"warmup": 100}),
         {"steps": 200, "layers": 3, "norm_place": "after", "optimizer": "adamw"},
+        watch="With the norm after each part, the first large steps can ruin what follows. Compare the starts of the curves.",
     ),
     "norm": Experiment(
         "Norm before or after each part?",
         "copy",
         ({"norm_place": "before"}, {"norm_place": "after"}),
         {"steps": 200, "layers": 6, "optimizer": "adamw"},
+        watch="Six layers: with the norm after each part, the gradient passes through every one of them. Open “Gradient”.",
     ),
-    "tied": Experiment("Tied or not?", "sort", ({"tied": True}, {"tied": False}), {"steps": 300}),
+    "tied": Experiment(
+        "Tied or not?",
+        "sort",
+        ({"tied": True}, {"tied": False}),
+        {"steps": 300},
+        watch="Tied, the embedding is the unembedding too: a matrix less to learn. Does that cost right answers?",
+    ),
 }
 
 
@@ -122,6 +151,7 @@ def place(folder: Path) -> None:
             format_option=lambda name: EXPERIMENTS[name].question,
         )
         experiment = EXPERIMENTS[name]
+        st.caption(plain(experiment.watch))
         facts = {"runs": len(experiment.variants) * len(SEEDS), "seeds": len(SEEDS), "what": plain(experiment.description)}
         st.caption(words(folder, "ready", **facts))
         st.button("Try it", icon=":material/experiment:", key="train-try", on_click=page_state.TRYING.set, args=(name,))
