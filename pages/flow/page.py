@@ -66,8 +66,12 @@ def draw(look: Look) -> None:
     left, right = (st.container(), st.container()) if look.beginner else st.columns([6, 3], vertical_alignment="bottom")
     with left:
         above = shell.above()
-    with above:
-        view = tabs(page_state.SHOW, "the view", page_state.SIMPLE if look.beginner else None)
+    view = page_state.SHOW.values[0]
+    if look.beginner:
+        state.later("intermediate", page_state.SHOW)
+    else:
+        with above:
+            view = tabs(page_state.SHOW, "the view")
     with right:
         chosen = replace(settings, token=follow(look))
     pictures: Sequence[Picture] = ()

@@ -7,7 +7,6 @@ from typing import Any
 from ui.state import Key, link
 
 SHOW = link("show", "Sources", "Layer by layer", "Streams", "Which to believe")
-SIMPLE = (SHOW.values[0], SHOW.values[-1])  # the views that beginners have
 FUSION, DISCARD, RESIDUAL = link("fusion", "mean", "max", "min"), link("discard", default=0.0), link("residual", default=0.5)
 FLOW_WINDOW = Key[Any]("flow-window", None)
 STREAMS_OF, STREAMS_FROM, FOLLOW = Key("streams-of", "rollout"), Key("streams-from", 1.0), Key[Any]("follow", None)

@@ -31,7 +31,6 @@ from pages.flow.compose import compose as compose_flow
 from pages.flow.request import position_of
 from pages.flow.settings import Followed, Tokens, Unfollowed
 from pages.flow.settings import Settings as FlowSettings
-from pages.flow.state import SIMPLE
 from pages.inside.compose import compose as compose_inside
 from pages.inside.live import BY_RUNS
 from pages.layers.compose import compose as compose_layers
@@ -305,7 +304,7 @@ FOLLOWED = {
 }
 
 
-FLOW_CELLS = [cell for cell in pairs_of(FLOWS, FOLLOWED) if cell.values[1] != "beginner" or cell.values[2] in SIMPLE]
+FLOW_CELLS = [cell for cell in pairs_of(FLOWS, FOLLOWED) if cell.values[1] != "beginner" or cell.values[2] == "Sources"]
 
 
 @pytest.mark.parametrize(("kind", "level", "view"), FLOW_CELLS)

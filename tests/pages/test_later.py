@@ -55,7 +55,7 @@ def test_what_waited_is_chosen_at_the_level_that_has_it():
 @pytest.mark.parametrize(
     ("page", "key", "value", "written"),
     [
-        ("flow", "show", "Which to believe", "Which to believe"),
+        ("space", "space", "Vocabulary", "Vocabulary"),
         ("build", "build-layers", 3, "3"),
         ("train", "train-layers", 3, "3"),
     ],
@@ -64,7 +64,7 @@ def test_the_address_says_what_is_chosen_at_every_level(page, key, value, writte
     app = open_link(page, TEXT)
     for level in ("beginner", "expert", "beginner"):
         app.segmented_control(key="level").set_value(level).run()
-        kind = "segmented_control" if key == "show" else "number_input"
+        kind = "segmented_control" if key == "space" else "number_input"
         first = getattr(app, kind)(key=key).value
         getattr(app, kind)(key=key).set_value(value).run()
         assert app.session_state["address"][key] == written
