@@ -62,7 +62,8 @@ class Corpus:
             return None
 
     def fit_sentence(self) -> str:
-        """Return a sentence on how many of the tokens the model knows, and on its loss; "" while that is measured."""
+        """Return a sentence on how many of the tokens the model knows, and on its loss; "" while that is measured, and for
+        beginners where it knows all."""
         model, texts = self.look.model, self.texts
         if texts is None and model.info.name == "translator" and self.look.kind == "decoder":
             texts = tuple(held_out(model))  # of which it is known what it should say
@@ -70,6 +71,8 @@ class Corpus:
         measured: Fit | None = jobs.result(key, lambda report: fit(model, texts), "Reading the texts")
         if measured is None:
             return ""
+        if measured.unknown == 0 and state.level() == "beginner":
+            return ""  # that it knows all of them would only be a riddle
         facts = {"texts": self.description, "known": percent(1 - measured.unknown), "tokens": f"{measured.tokens:,}"}
         if np.isnan(measured.loss):
             return words(HERE, "read so well no loss", **facts)
