@@ -134,7 +134,7 @@ def strip(draft: Draft, here: OpenStage) -> Picture:
     """Return the row of the token as a strip of colours; after all layers, below the row with which it began."""
     look, stage, row = here.look, here.stage, here.place[0]
     row_stages = rows_of(here)
-    column = strongest(here)[-1] if len(stage.axes) > 1 + recipes.stacked(stage) else 0
+    column = here.place[1]  # the one that is explained: the strongest, where none was pressed
     names = [formulas.name(draft, each) for each in row_stages] if len(row_stages) > 1 else naming.rows(look, stage, [row])
     column_names = naming.columns(look, stage, here.columns)
     options = {
