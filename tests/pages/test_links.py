@@ -73,14 +73,14 @@ LINKS = [
         {"part": "Lens", "lens": "logit lens", "lens-colour": "rank of the answer"},
     ),
     ("layers", f"{FRENCH}&level=expert&attention=Encoder&part=Statistics", {"attention": "Encoder", "part": "Statistics"}),
-    ("flow", f"{TEXT}", {"show": "Sources"}),
+    ("flow", f"{TEXT}&level=intermediate", {"show": "Sources"}),
     (
         "flow",
         f"{EXPERT}&show=Streams&fusion=max&discard=0.5&residual=0.25",
         {"show": "Streams", "fusion": "max", "discard": 0.5, "residual": 0.25},
     ),
     ("flow", f"{TEXT}&level=intermediate&fusion=min&show=Layer+by+layer", {"show": "Layer by layer", "fusion": "min"}),
-    ("flow", f"{TEXT}&show=Which+to+believe", {"show": "Which to believe"}),
+    ("flow", f"{TEXT}&level=intermediate&show=Which+to+believe", {"show": "Which to believe"}),
     ("explain", f"{TEXT}", {}),
     (
         "explain",

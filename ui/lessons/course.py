@@ -11,9 +11,8 @@ from models.errors import FileError
 from ui import state
 from ui.lessons import files
 from ui.lessons.files import Lesson, Step
+from ui.lessons.state import LEVELS, UNANSWERED
 
-LEVELS: state.Key[tuple[str, str]] = state.Key("lesson-levels", ("", ""))  # of the open step, and the one that its reader chose
-UNANSWERED = state.Key("lesson-unanswered", "")  # the lesson whose end was asked for while it has questions without an answer
 ALONE = {state.LESSON.name, state.LESSON_STEP.name}  # in an address: it says no more than which step
 
 

@@ -15,6 +15,7 @@ from ui import document, state
 from ui.escaping import display_name, plain
 from ui.lessons import beside_papers, course
 from ui.lessons.files import Lesson, Question, Step
+from ui.lessons.state import UNANSWERED
 from ui.memory import loaded
 from ui.parts import complaint
 from viz.tokens import plain_name
@@ -105,7 +106,7 @@ def keep_percents_together(words: str) -> str:
 def remind(lesson: Lesson) -> None:
     """Say how many questions are unanswered, with a button to the first of them, once the end of the lesson was asked for."""
     steps = course.unanswered(lesson)
-    if not steps or course.UNANSWERED.get() != lesson.name:
+    if not steps or UNANSWERED.get() != lesson.name:
         return
     count = "One question has" if len(steps) == 1 else f"{len(steps)} questions have"
     st.info(f"{count} no answer yet. Press “Finish” again to end the lesson all the same.", icon=":material/help:")
