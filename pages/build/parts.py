@@ -94,7 +94,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     if not simple:
         cache_bytes = cost.cache_bytes(config, m, n) if config.kind == "encoder-decoder" else cost.cache_bytes(config, n)
         right.metric("Keys and values kept", "none" if config.kind == "encoder" else size(cache_bytes))
-    measured = None
+    measured, each = None, list["NetworkCost"]()
     if n > config.context or m > config.context:
         st.info(
             f"This text has {max(n, m)} tokens, more than the context of {config.context}, "
@@ -106,7 +106,8 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
             f"because at most {count(LARGEST)} are built here."
         )
     else:
-        measured = jobs.result(("cost", config, n, m), lambda report: cost.measure(config, n, m), "Building and measuring it")
+        key, title = ("cost", config, n, m, simple), "Building and measuring it"
+        measured, each = jobs.result(key, lambda report: measure(config, n, m, simple), title) or (None, [])
     offered = tuple(OF)[:2] if simple else tuple(OF)
     quantity = one_of(page_state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
     st.table(_table(parts, measured, OF[quantity]), border="horizontal")
@@ -125,8 +126,10 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
         crossing=_from(cost.crossing(config)),
         feedforward=_from(cost.crossing(config, "feed-forward")),
     )
-    if not simple and config.kind == "decoder" and measured is not None:
-        beside_baselines(here, config, n)
+    if each:
+        say(here, "beside", length=_length(n))
+        rows = {NETWORKS[network_cost.network]: beside_row(network_cost) for network_cost in each}
+        st.table(pd.DataFrame.from_dict(rows, orient="index"), border="horizontal")
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_pair_counts(config, n, m))
     options: dict[str, Any] = {"config": asdict(config), "simple": simple}
@@ -142,17 +145,11 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     return [drawing]
 
 
-def beside_baselines(here: Path, config: TransformerConfig, n: int) -> None:
-    """Place a table of this transformer and of networks without attention that have as many parameters."""
+def measure(config: TransformerConfig, n: int, m: int, simple: bool) -> tuple[cost.Measured, list[NetworkCost]]:
+    """Return what is measured of a transformer, and, but for beginners, the cost of networks beside it if it is a decoder."""
     from analysis.baseline_cost import side_by_side  # with torch, for which the page does not wait
 
-    each = jobs.result(
-        ("beside", config, n), lambda report: list(side_by_side(config, n)), "Timing it beside networks without attention"
-    )
-    say(here, "beside", length=_length(n))
-    if each is not None:
-        rows = {NETWORKS[network_cost.network]: beside_row(network_cost) for network_cost in each}
-        st.table(pd.DataFrame.from_dict(rows, orient="index"), border="horizontal")
+    return cost.measure(config, n, m), [] if simple or config.kind != "decoder" else list(side_by_side(config, n))
 
 
 def beside_row(network_cost: NetworkCost) -> dict[str, str]:
