@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -110,6 +111,7 @@ def count_parameters(network: Callable[[], nn.Module]) -> int:
         return sum(parameter.numel() for parameter in network().parameters())
 
 
+@lru_cache(maxsize=64)  # a page asks for the same one at each of its runs
 def matching(network: str, config: TransformerConfig) -> BaselineConfig:
     """Return the baseline of as many layers as a transformer, and of the width that brings it nearest to its parameters.
 

@@ -99,10 +99,8 @@ def matrix(
 ) -> View:
     """Draw a stage's numbers as colours. rows: positions in the text; columns: which of the numbers of each are shown."""
     values = plane(stage_of(way or way_of(model, trace, stack, layer, around), stage), rows, head)[:, columns]
-    finite = np.abs(values[np.isfinite(values)])
-    limit, signed = float(np.percentile(finite, CLEAR)) if finite.size else 1.0, bool((values < 0).any())
-    limit = limit or float(finite.max(initial=0)) or 1.0
-    beyond = bool(finite.size and finite.max() > limit)
+    limit, signed = clear_limit(values)
+    beyond = bool((np.abs(values[np.isfinite(values)]) > limit).any())
     low, high = (
         f"{'≤ ' if beyond and signed else ''}{written(-limit if signed else 0.0)}",
         f"{'≥ ' if beyond else ''}{written(limit)}",
@@ -159,6 +157,13 @@ def numbers(
     )
 
 
+def clear_limit(values: np.ndarray) -> tuple[float, bool]:
+    """Return the size of a number that has the strongest colour, which few numbers exceed, and whether any is below zero."""
+    finite = np.abs(values[np.isfinite(values)])
+    limit = float(np.percentile(finite, CLEAR)) if finite.size else 1.0
+    return limit or float(finite.max(initial=0)) or 1.0, bool((values < 0).any())
+
+
 def glimpse(
     model: LanguageModel,
     trace: Trace,
@@ -179,9 +184,7 @@ def glimpse(
     """Draw the row of a token as a strip of colours without words in it; one below the other for several stages."""
     followed = way or way_of(model, trace, stack, layer, around)
     values = np.concatenate([plane(stage_of(followed, name), [at], head)[:, columns] for name in stages])
-    finite = np.abs(values[np.isfinite(values)])
-    limit, signed = float(np.percentile(finite, CLEAR)) if finite.size else 1.0, bool((values < 0).any())
-    limit = limit or float(finite.max(initial=0)) or 1.0
+    limit, signed = clear_limit(values)
     is_short = len(columns) <= FEW
     return grid_view(
         np.where(np.isfinite(values), values, np.nan),
