@@ -221,7 +221,7 @@ def test_a_phone_shows_level_and_model_and_what_is_chosen_stands_above_what_it_m
 
 
 def test_the_address_follows_a_choice_that_has_another_place_at_another_level(open_page):
-    page = open_page("/flow?text=The+cat+sat")
+    page = open_page("/flow?level=intermediate&text=The+cat+sat")
     page.get_by_role("radio", name="Which to believe").wait_for(timeout=START)
     page.get_by_role("radio", name="Expert").click()
     expect(page.get_by_label("Follow the prediction")).to_be_visible(timeout=START)
