@@ -6,7 +6,7 @@ A server is started for each row of each turn, with HEADLIGHT_PLAIN_STREAMLIT as
 rows backwards, so that a machine that slows down meanwhile is no replacement's fault. A row shows the median of its turns, and
 the change in per cent of the row in which all are replaced; positive: it costs more without. The least and the greatest change
 stand beside it: where their signs differ, the turns show no change. A first row twice ("again") is the null: what chance gives.
-Rows of what is not about time (order, loops, typing_pause) show whether they cost any.
+Rows of what is not about time (order, timers, loops, typing_pause) show whether they cost any.
 """
 
 from __future__ import annotations

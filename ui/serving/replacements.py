@@ -12,7 +12,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 
-from ui.serving import batched_writes, bundles, lookups, loops, order, small_messages, theme, typing_pause
+from ui.serving import batched_writes, bundles, lookups, loops, order, small_messages, theme, timers, typing_pause
 
 SWITCH = "HEADLIGHT_PLAIN_STREAMLIT"
 ALL = "1"
@@ -25,6 +25,7 @@ REPLACEMENTS: dict[str, Callable[[asyncio.AbstractEventLoop], None]] = {
     "component_values": lambda loop: lookups.present_for_reading(),
     "settings": lambda loop: lookups.read_settings_without_lock(),
     "order": lambda loop: order.keep(),
+    "timers": lambda loop: timers.take_no_choices(),
     "bundles": bundles.hand_on,
     "small_messages": lambda loop: small_messages.leave_as_they_are(),
     "batched_writes": lambda loop: batched_writes.gather(),
