@@ -130,7 +130,7 @@ def of_visit(visit: AppSession, key: Key[T]) -> T:
 
 
 LEVELS = ("beginner", "intermediate", "expert")
-DEFAULT_TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
+DEFAULT_TEXT = "Tom had a ball, and his dog ran after the"
 LINKED = 6000  # characters of text that a link can carry, each up to nine bytes in an address
 
 

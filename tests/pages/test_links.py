@@ -16,11 +16,7 @@ TWO_TEXTS = f"{EXPERT}&experiment=Two+texts&other-text=The+dog+sat+on+the+mat"
 
 # page, link, what is then chosen by its name in the link
 LINKS = [
-    (
-        "type",
-        "",
-        {"level": "beginner", "model": "writer", "text": "The farmer gave the hungry dog a bone, and the dog ran into the"},
-    ),
+    ("type", "", {"level": "beginner", "model": "writer", "text": "Tom had a ball, and his dog ran after the"}),
     ("type", "text=Two%20lines%E2%86%B5here&level=intermediate", {"text": "Two lines↵here", "level": "intermediate"}),
     ("type", f"{EXPERT}&layer=L2&head=H7", {"layer": 2, "head": 7}),
     ("type", f"{EXPERT}&temperature=1.5&bars=20", {"temperature": 1.5, "bars": 20}),

@@ -30,6 +30,7 @@ EXAMPLES = {  # by the name of a model that ships, or else by kind
     "decoder": (
         state.DEFAULT_TEXT,
         "The capital of France is",
+        "The farmer gave the hungry dog a bone, and the dog ran into the",
         "Once upon a time there was a little girl who lived in the",
         "The cat sat on the",
         "Tom gave Anna a red ball. Anna thanked Tom and threw the red",

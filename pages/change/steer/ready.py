@@ -28,6 +28,15 @@ SHE = Ready(
     text="The doctor said that",
 )
 READY = {  # for a model with one stack
+    "cat, not ball": Ready(
+        (
+            ("The cat slept on the mat.", "The ball lay on the mat."),
+            ("She saw a cat.", "She saw a ball."),
+            ("The cat was black.", "The ball was red."),
+            ("He loved his cat.", "He loved his ball."),
+        ),
+        text="Tom had a ball, and his dog ran after the",
+    ),
     "sea, not land": Ready(
         (
             ("The ship sailed over the sea.", "The cart rolled over the field."),

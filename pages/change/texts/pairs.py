@@ -33,7 +33,7 @@ def change_words(clean: str, before: str, after: str, target: str = "") -> Pair:
 
 PAIRS = {  # by the name of a model that ships, or else by kind
     "writer": (
-        change_words(state.DEFAULT_TEXT, "ran into", "ran up"),
+        change_words(state.DEFAULT_TEXT, "a ball", "a cat"),
         change_words("Tom gave Anna a red ball. Anna thanked Tom and threw the red", "ball", "apple"),
         change_words("The girl was tired, so", "girl", "boy"),
         change_words("Mary went to the window. Then Mary went to the", "window", "garden"),
