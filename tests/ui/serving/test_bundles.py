@@ -96,6 +96,20 @@ def test_a_session_of_another_loop_goes_streamlits_way(session):
     run(session, work)
 
 
+def test_a_run_that_has_ended_is_heard_of_before_the_next_begins(session, monkeypatch):
+    """Streamlit ignores what comes from a thread once there is another: the end of a run would never reach the browser."""
+    heard, session.runner = [], "first"
+    monkeypatch.setattr(bundles, "begin_run", lambda session, request: setattr(session, "runner", request))
+
+    async def work(handed) -> None:
+        handed.call(session, lambda: heard.append(session.runner))
+        handed.begin_run(session, "second")
+        await asyncio.sleep(0)
+
+    run(session, work)
+    assert heard == ["first"] and session.runner == "second"
+
+
 @pytest.fixture
 def visit(monkeypatch):
     """A session with messages that wait, and what was sent to its browser. room: how many that takes."""

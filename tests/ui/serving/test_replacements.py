@@ -28,7 +28,8 @@ def functions():
     return [
         config.get_option, components.make_bidi_component_presenter, selectbox.get_session_state, slider.get_session_state,
         text_widgets.get_session_state, text_widgets.time_to_seconds, app_session._populate_theme_msg,
-        app_session.RerunData, app_session.AppSession._clear_queue, app_session.AppSession._call_soon_on_event_loop,
+        app_session.RerunData, app_session.AppSession._create_scriptrunner,
+        app_session.AppSession._clear_queue, app_session.AppSession._call_soon_on_event_loop,
         app_session.AppSession.flush_browser_queue, app_session.AppSession.__init__, Runtime._enqueued_some_message,
         WebSocketsSansIOProtocol.connection_made, PerMessageDeflate.encode,
     ]
@@ -47,7 +48,7 @@ def replaced_functions(switch: str) -> str:
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-@pytest.mark.parametrize(("switch", "answer"), [("1", "True 0"), ("", "False 15"), ("order,session", "True 14")])
+@pytest.mark.parametrize(("switch", "answer"), [("1", "True 0"), ("", "False 16"), ("order,session", "True 15")])
 def test_with_the_switch_no_function_is_replaced_and_with_names_none_of_these(switch, answer):
     assert replaced_functions(switch) == answer
 
