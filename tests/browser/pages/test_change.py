@@ -102,7 +102,7 @@ def test_what_takes_long_is_cancelled_and_the_page_goes_on(open_page):
 
 
 def test_the_model_is_steered_by_a_slider(open_page):
-    page = open_page("/change?level=intermediate&experiment=Steer&text=They+went+to+the")
+    page = open_page("/change?level=intermediate&experiment=Steer&steer=sea,+not+land&text=They+went+to+the")
     slider = page.get_by_role("slider", name="Strength")
     expect(slider).to_have_count(1, timeout=WAIT)
     expect(page.get_by_text("Writing without and with the direction")).to_have_count(0, timeout=WAIT)

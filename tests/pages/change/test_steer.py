@@ -20,7 +20,7 @@ from ui import state
 from ui.lexicon.marks import sections
 from viz import percent
 
-STEER = "experiment=Steer&text=They+went+to+the"
+STEER = "experiment=Steer&steer=sea,+not+land&text=They+went+to+the"
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
