@@ -27,5 +27,10 @@ def draw(look: Look) -> None:
         take_away(part, lambda: pictures, further.draw)
 
 
+def uses_no_text() -> bool:
+    """Return whether the part shows words of the vocabulary alone."""
+    return page_state.SPACE.get_or(page_state.SPACE.in_address) == page_state.SPACE.values[2]
+
+
 scope.special_side_bar()
-shell.live(HERE, draw)
+shell.live(HERE, draw, hides_boxes=uses_no_text)

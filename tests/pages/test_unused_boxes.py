@@ -31,6 +31,8 @@ def hides_its_boxes(app: AppTest) -> bool:
         ("heads", "", True),
         ("heads", "level=intermediate", True),
         ("heads", "level=intermediate&heads-text=your+text", False),
+        ("space", "", False),
+        ("space", "space=Vocabulary", True),
         ("attention", "", False),
     ],
 )
