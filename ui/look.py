@@ -11,6 +11,7 @@ from analysis import Scope, scope
 from analysis.merging import unspaced, whole_characters
 from analysis.scopes import typed
 from ui.memory.favourites import Favourite, favourite
+from viz.numbers import percent, whole_percent
 from viz.tokens import plain_sign, plain_signs
 
 if TYPE_CHECKING:
@@ -92,6 +93,10 @@ class Look:
     @property
     def beginner(self) -> bool:
         return self.level == "beginner"
+
+    def percent(self, probability: float) -> str:
+        """Format a probability for this level: beginners read whole per cent."""
+        return (whole_percent if self.beginner else percent)(probability)
 
     @property
     def attention(self) -> Attention:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-IN_HUNDRED = " in 100"
 UP = 1e-9  # of a digit
 
 
@@ -73,8 +72,9 @@ def under(value: float, places: int = 3) -> str:
     return "0" if value == 0 else f"less than {least:.{places}f}" if value < least / 2 else f"{value:.{places}f}"
 
 
-def in_hundred(probability: float) -> str:
-    """Format a probability for beginners: "8 in 100". Only certainty is "100 in 100", and nothing above 0 is "0 in 100"."""
+def whole_percent(probability: float) -> str:
+    """Format a probability for beginners, in whole per cent. Only certainty is "100 %", and nothing above 0 is "0 %"."""
     hundred = round(100 * probability)
-    number = "under 1" if hundred < 1 else str(min(hundred, 99)) if probability < 1 else "100"
-    return number + IN_HUNDRED
+    if probability > 0 and hundred < 1:
+        return "under 1\u00a0%"
+    return "over 99\u00a0%" if hundred > 99 and probability < 1 else f"{hundred}\u00a0%"

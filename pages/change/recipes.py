@@ -191,7 +191,7 @@ def bars(
     chances = [model.chances(logits)[ids].tolist() for logits in (before, after)]
     texts = [model.outcome(id) for id in ids]
     labels = [plain_sign(text) for text in texts] if simple else texts
-    return prediction_bars(labels, chances[1], ids=ids, percent=not simple, before=chances[0] if changes else None)
+    return prediction_bars(labels, chances[1], ids=ids, whole=simple, before=chances[0] if changes else None)
 
 
 def lines(

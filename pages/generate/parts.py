@@ -158,7 +158,7 @@ def bars(draft: Draft, strategy: Strategy, grown: Grown) -> Part:
     chosen, dart = scores.choose(strategy, step.position)
     best = recipes.likeliest_ids(scores, chosen, BARS[look.level])
     options: dict[str, Any] = {"answer": replay(grown, grown.steps[: step.position]), "strategy": asdict(strategy)}
-    options |= {"count": BARS[look.level], "percent": not look.beginner}
+    options |= {"count": BARS[look.level], "simple": look.beginner}
 
     def numbers() -> dict[str, Numbers]:
         columns = {"token": [look.model.token_text(id) for id in best], "id": best, "logit": step.logits[best]}

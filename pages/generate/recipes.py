@@ -190,7 +190,7 @@ def bars(
     answer: dict[str, Any],
     strategy: dict[str, Any],
     count: int,
-    percent: bool,
+    simple: bool,
     step: Step | None = None,
 ) -> View:
     """Return bars of the likeliest next tokens, before and after the controls, with the one that is chosen."""
@@ -201,10 +201,10 @@ def bars(
     best = likeliest_ids(scores, chosen, count)
     tokens = [Token(id, model.token_text(id), 0, 0, model.is_special(id)) for id in best]
     return prediction_bars(
-        [token.text if percent else plain_sign(token.text) for token in (tokens if percent else plain_signs(tokens, False))],
+        [plain_sign(token.text) for token in plain_signs(tokens, False)] if simple else [token.text for token in tokens],
         [float(scores.after[id]) for id in best],
         ids=best,
-        percent=percent,
+        whole=simple,
         before=[float(scores.before[id]) for id in best] if scores.stages else None,
         struck=[bool(np.isneginf(scores.final[id])) for id in best],
         marked=best.index(chosen),

@@ -11,7 +11,6 @@ from ui.escaping import starred
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import percent
-from viz.numbers import in_hundred
 from viz.tokens import named
 
 TOP = {"beginner": 5, "intermediate": 10, "expert": 20}
@@ -52,7 +51,7 @@ def add(draft: Draft, here: OpenStage) -> None:
     facts = {
         "token": starred(f"“{named(look.spell_tokens(look.trace.read)[at].text)}”"),
         "best": starred(named(look.outcome(best[0].id))),
-        "share": (in_hundred if look.beginner else percent)(best[0].probability),
+        "share": look.percent(best[0].probability),
         "vocabulary": f"{model.info.vocabulary:,}",
         "labels": f"{len(logits):,}",
         "place": draft.words("place here" if kind == "encoder" else "place next"),

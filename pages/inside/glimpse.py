@@ -14,7 +14,7 @@ from pages.inside.opened import OpenStage
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card
-from viz.numbers import in_hundred
+from viz.numbers import whole_percent
 
 
 def add(draft: Draft, here: OpenStage) -> None:
@@ -69,7 +69,7 @@ def computed(draft: Draft, here: OpenStage, index: tuple[int, ...]) -> dict[str,
     """Return the numbers of this text that only some stages have in their words."""
     stage, way, row = here.stage, here.way, here.place[0]
     if stage.name in ALREADY_DRAWN:
-        return {"share": in_hundred(float(stage.at(index)))}
+        return {"share": whole_percent(float(stage.at(index)))}
     if stage.name.endswith("mixed values"):
         return attended(here, stage.name.replace("mixed values", "weights"))
     if stage.name == "feed-forward":
@@ -87,7 +87,7 @@ def attended(here: OpenStage, name: str) -> dict[str, str]:
         return {}
     shares = recipes.plane(weights, [here.place[0]], here.head)[0]
     best = int(np.nanargmax(shares))
-    return {"most": naming.along(here.look, weights, weights.axes[-1], best), "share": in_hundred(float(shares[best]))}
+    return {"most": naming.along(here.look, weights, weights.axes[-1], best), "share": whole_percent(float(shares[best]))}
 
 
 def firing(way: inside.Way, position: int) -> dict[str, str]:

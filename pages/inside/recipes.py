@@ -263,7 +263,7 @@ def choice(model: LanguageModel, trace: Trace, *, token: int, top: int, plainly:
         [prediction.probability for prediction in best],
         ids=ids,
         logits=None if plainly else [float(logits[id]) for id in ids],
-        percent=not plainly,
+        whole=plainly,
         marked=0,
     )
 

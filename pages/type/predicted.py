@@ -41,7 +41,7 @@ def what_it_predicts(draft: Draft, position: int, number: int | None, temperatur
         "choices": f"{2**bits:,.0f}" if bits > 4 else f"{2**bits:.1f}",
         "most": f"{np.log2(len(logits)):.2f}",
         **worked_out(float(logits.max()), temperature, best[0].probability),
-        "together": percent(sum(prediction.probability for prediction in best)),
+        "together": look.percent(sum(prediction.probability for prediction in best)),
         "token": label(best[0].text).replace("*", r"\*"),
     }
     where = {"decoder": "next", "encoder": "masked", "encoder-decoder": "said next"}[model.info.kind]

@@ -64,6 +64,7 @@ def bars(
         ids=[prediction.id for prediction in best],
         logits=[float(logits[prediction.id]) for prediction in best] if scores else None,
         what="Label" if model.info.labels else "Next token",
+        whole=not scores,
     )
 
 

@@ -23,7 +23,7 @@ def test_bars_name_a_byte_in_plain_words_to_beginners_alone(simple):
     words = {"ids": [], "target": BEGUN, "chat": False}
     drawn = [
         typed.bars(model, trace, position=place, count=10, temperature=1.0, scores=not simple),
-        generated.bars(model, trace, answer=words, strategy={}, count=10, percent=not simple),
+        generated.bars(model, trace, answer=words, strategy={}, count=10, simple=simple),
         inside.choice(model, trace, token=place, top=10, plainly=simple),
     ]
     for view in drawn:

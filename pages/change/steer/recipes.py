@@ -58,9 +58,7 @@ def bars(
     ids = candidates(logits, count)
     before, after = (softmax(scores)[ids].tolist() for scores in logits[:2])
     texts = [model.token_text(id) for id in ids]
-    return prediction_bars(
-        [plain_sign(text) for text in texts] if simple else texts, after, ids=ids, percent=not simple, before=before
-    )
+    return prediction_bars([plain_sign(text) for text in texts] if simple else texts, after, ids=ids, whole=simple, before=before)
 
 
 def candidates(logits: np.ndarray, count: int) -> list[int]:

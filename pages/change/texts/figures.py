@@ -11,7 +11,7 @@ from pages.change.texts.comparison import Comparison
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Part, percent
-from viz.numbers import in_hundred
+from viz.numbers import whole_percent
 from viz.tokens import named
 
 BARS = {"beginner": 5, "intermediate": 6, "expert": 6}
@@ -141,7 +141,7 @@ def sentence(draft: Draft, comparison: Comparison, effects: np.ndarray, patched:
     if comparison.cell is None or patched is None:
         return draft.words("texts press", **facts(draft, comparison))
     base, source = ("corrupt", "clean") if comparison.patches.denoises else ("clean", "corrupt")
-    write = in_hundred if comparison.look.beginner else percent
+    write = whole_percent if comparison.look.beginner else percent
     share, now = float(effects[comparison.cell]), int(patched.argmax())
     facts_of_cell: dict[str, str] = facts(draft, comparison) | {
         "where": square_name(comparison, comparison.cell),

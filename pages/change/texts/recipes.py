@@ -125,7 +125,7 @@ def bars(
     token_texts = [model.token_text(id) for id in ids]
     labels = [plain_sign(text) for text in token_texts] if simple else token_texts
     if which == "source":
-        return prediction_bars(labels, source[ids].tolist(), ids, percent=not simple)
+        return prediction_bars(labels, source[ids].tolist(), ids, whole=simple)
     if patched is None:
-        return prediction_bars(labels, base[ids].tolist(), ids, percent=not simple)
-    return prediction_bars(labels, np.exp(patched[ids]).tolist(), ids, percent=not simple, before=base[ids].tolist())
+        return prediction_bars(labels, base[ids].tolist(), ids, whole=simple)
+    return prediction_bars(labels, np.exp(patched[ids]).tolist(), ids, whole=simple, before=base[ids].tolist())

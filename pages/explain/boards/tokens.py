@@ -6,7 +6,7 @@ from pages.explain.asked import Request, chance_of, position
 from ui.escaping import plain
 from ui.parts import APART as APART_SENTENCE
 from ui.picture.board import Draft, Note
-from viz import Card, Part, percent, token_chips
+from viz import Card, Part, token_chips
 
 APART, CHIPS, HEADLESS, UNCOVERED, QUESTION = "apart", "explain-chips", "headless", "not covered", "question"
 
@@ -34,5 +34,5 @@ def add_question(draft: Draft, request: Request) -> None:
         draft.note(QUESTION, "nothing typed")
     elif look.beginner:
         why = "follows" if not look.model.info.labels else "labels" if request.chance else "number"
-        share = percent(chance_of(look, request.position, request.token)) if request.chance else ""
+        share = look.percent(chance_of(look, request.position, request.token)) if request.chance else ""
         draft.note(QUESTION, why, prediction=plain(request.description), share=share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -60,5 +61,6 @@ def add_prediction(draft: Draft, position: int, reading: Followed) -> None:
         draft.note("flow-not-covered", "not covered", mask=plain(model.info.mask))
     if look.beginner:
         best = reading.candidates[0]
-        share = percent_or_score(best.probability, best.score)
+        has_chance = not math.isnan(best.probability)
+        share = look.percent(best.probability) if has_chance else percent_or_score(best.probability, best.score)
         draft.note("flow-follows", "follows", prediction=f"“{plain(named(plain_sign(best.text)))}”", share=share)

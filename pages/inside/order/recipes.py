@@ -42,7 +42,7 @@ def prediction(
     before, after = (reading or read(model, trace, order, second, positions)).probabilities(*at)
     best = likeliest(before, after, top)
     names = [plain_sign(text) if plainly else text for text in map(model.token_text, best)]
-    return prediction_bars(names, after[best].tolist(), ids=best, percent=not plainly, before=before[best].tolist())
+    return prediction_bars(names, after[best].tolist(), ids=best, whole=plainly, before=before[best].tolist())
 
 
 def likeliest(before: np.ndarray, after: np.ndarray, top: int) -> list[int]:

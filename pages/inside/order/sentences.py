@@ -9,7 +9,6 @@ from pages.inside.order import drawings, recipes
 from ui.picture.board import Draft
 from ui.picture.picture import Picture
 from viz import percent
-from viz.numbers import in_hundred
 from viz.tokens import named
 
 SAME = 1e-4  # up to here a difference is rounding
@@ -51,7 +50,7 @@ def say_difference(draft: Draft, reading: BothOrders, drawing: Picture) -> str:
     token = named(look.spell_tokens(reading.before.read)[drawing.options["at"][0]].text)
     names = {
         "token": token.replace("*", "\\*"),
-        "share": (in_hundred if look.beginner else percent)(share),
+        "share": look.percent(share),
         "exact": recipes.power(share) or "0",
     }
     return draft.words(f"{spot} {'same' if share < SAME else 'changed'}", **names)

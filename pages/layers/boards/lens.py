@@ -13,7 +13,6 @@ from pages.layers.settings import Predictions, Settings
 from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
-from viz.numbers import percent
 from viz.tokens import named, plain_name
 from viz.views.board import Card, Part
 
@@ -137,13 +136,13 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
     facts = {
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
         "answer": token_name(seen.answer[column]),
-        "share": percent(seen.probability[-1, column]),
+        "share": look.percent(seen.probability[-1, column]),
         "settled": since,
         "layer": _layer_name(trace, layer),
         "best": token_name(seen.ids[layer, column, 0]),
-        "best_share": percent(seen.probabilities[layer, column, 0]),
+        "best_share": look.percent(seen.probabilities[layer, column, 0]),
         "rank": f"{seen.rank[layer, column]:,}",
-        "answer_share": percent(seen.probability[layer, column]),
+        "answer_share": look.percent(seen.probability[layer, column]),
         "kl": f"{seen.kl[layer, column]:.3f}",
         "vocabulary": f"{model.info.vocabulary:,}",
         "d_model": model.info.d_model,

@@ -12,7 +12,7 @@ from analysis.patches import Patches
 from pages.change.texts import pairs
 from tests.browser.pages.test_layers import part
 from viz import percent
-from viz.numbers import in_hundred
+from viz.numbers import whole_percent
 
 WAIT = 60_000
 
@@ -40,7 +40,7 @@ def test_a_patch_brings_the_answer_back_and_its_link_shows_it_again(open_page):
     expect(part(page, "map").get_by_role("gridcell")).to_contain_text("not tried yet")
     grid.press("Enter")
     expect(bars).to_contain_text("Yes!", timeout=WAIT)
-    expect(bars).to_contain_text(f"{in_hundred(float(before))} before, {in_hundred(float(after))} now")
+    expect(bars).to_contain_text(f"{whole_percent(float(before))} before, {whole_percent(float(after))} now")
     expect(page).to_have_url(re.compile(rf"texts-cell=0\.{at}"))
     again = open_page(re.sub(r"^https?://[^/]+", "", page.url).replace("level=beginner&", "") + "&level=expert")
     expect(part(again, "base")).to_contain_text(f"{percent(float(before))} → {percent(float(after))}", timeout=WAIT)

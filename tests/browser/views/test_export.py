@@ -156,7 +156,7 @@ ALL_KINDS: dict[str, tuple[Callable[[], View], list[str]]] = {
     "query-key": (VIEWS["query-key"], ["by weight", "dimensions by size", "in order", "keys in order"]),
     "space": (VIEWS["space"], ["Play", "Follow", "Trails", "Labels", "−", "+", "Reset", "PNG"]),
     "bars": (lambda: viz.prediction_bars([" forest", " field", NASTY[:12]], [0.4, 0.1, 0.05], [7, 8, 9], [2.0, 0.6, -0.1]), []),
-    "bars-beginner": (lambda: viz.prediction_bars([" a", " b"], [0.4, 0.001], percent=False), []),
+    "bars-beginner": (lambda: viz.prediction_bars([" a", " b"], [0.4, 0.001], whole=True), []),
     "bars-before": (lambda: viz.prediction_bars("ab", [0.9, 0.1], before=[0.5, 0.5], struck=[False, True], marked=0), []),
     "bars-values": (lambda: value_bars(["up", "down"], [1.5, -2.0], ("part", "adds"), still=True), []),
     "chips": (lambda: viz.token_chips([SimpleNamespace(**vars(token), id=i) for i, token in enumerate(tokens()[:6])]), []),

@@ -171,9 +171,9 @@ def test_a_board_draws_its_parts_tells_which_was_pressed_and_redraws_what_change
     assert values[0]["value"]["id"] == 8 and values[1]["value"] == 2
 
 
-def test_beginners_read_shares_of_a_hundred(draw):
-    page = draw(viz.prediction_bars([" a", " b"], [0.4, 0.001], percent=False))
-    expect(page.locator(".number")).to_have_text(["40 in 100", "under 1 in 100"])
+def test_beginners_read_whole_per_cent(draw):
+    page = draw(viz.prediction_bars([" a", " b"], [0.4, 0.001], whole=True))
+    expect(page.locator(".number")).to_have_text(["40\u00a0%", "under 1\u00a0%"])
 
 
 def shades(page: Page) -> list[str]:

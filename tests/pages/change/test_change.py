@@ -31,7 +31,7 @@ from ui.lexicon.marks import capitalize_heads, sections
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.board import Draft
-from viz.numbers import in_hundred, percent, under
+from viz.numbers import percent, under, whole_percent
 
 WORDS = "The dog saw the dog"
 TEXT = "text=The+dog+saw+the+dog"
@@ -409,7 +409,7 @@ def test_a_phone_has_the_result_in_a_line_above_the_board(look, level):
         draft = Draft(HERE, replace(seen, narrow=narrow))
         parts[narrow] = figures.result(draft, changes.ChangedText(["h3.1"], {}, trace), figures.predicted_position(seen))
     before, after = look.model.chances(look.trace.logits_at(-1)), look.model.chances(trace.logits_at(-1))
-    spoken = in_hundred if level == "beginner" else percent
+    spoken = whole_percent if level == "beginner" else percent
     best = int(before.argmax())
     (result,) = parts[True]
     assert not parts[False] and result.name == "result"

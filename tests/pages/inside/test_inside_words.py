@@ -22,7 +22,7 @@ from ui import state
 from ui.look import Look
 from ui.memory import allowed, loaded
 from ui.picture.board import Draft
-from viz.numbers import in_hundred
+from viz.numbers import whole_percent
 from viz.views.board import Part
 
 TEXTS = {"writer": ("Here are 3 $ signs_ *.", ""), "filler": ("Once upon a [MASK].", ""), "translator": ("The cat sleeps.", "Le")}
@@ -56,7 +56,7 @@ def test_the_guess_has_no_marks_left_over_and_says_where_it_is_made(monkeypatch,
 
 def test_the_sentence_of_the_guess_says_its_chance_as_the_bar_does(monkeypatch):
     best = models.load("filler").predict(TEXTS["filler"][0], top=1)[0]
-    assert f"**{in_hundred(best.probability)}**" in guess(monkeypatch, "filler", "beginner")
+    assert f"**{whole_percent(best.probability)}**" in guess(monkeypatch, "filler", "beginner")
 
 
 @pytest.mark.parametrize("level", state.LEVELS)

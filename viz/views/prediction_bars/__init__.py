@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from viz.numbers import IN_HUNDRED, in_hundred
-from viz.numbers import percent as in_percent
+from viz.numbers import percent, whole_percent
 from viz.tokens import is_fragment, pieces
 from viz.view import View, pack
 
@@ -16,7 +15,7 @@ def prediction_bars(
     probabilities: Sequence[float],
     ids: Sequence[int] | None = None,
     logits: Sequence[float] | None = None,
-    percent: bool = True,
+    whole: bool = False,
     before: Sequence[float] | None = None,
     struck: Sequence[bool] | None = None,
     marked: int | None = None,
@@ -27,7 +26,7 @@ def prediction_bars(
     larger: by default a model in doubt has short bars.
 
     `labels` are the tokens' texts (`" forest"`, drawn as "·forest"); `probabilities` are of the full softmax, in [0, 1]; `logits`
-    adds a column with the number that the softmax starts from; `percent=False` says "8 in 100" for beginners. A click sends
+    adds a column with the number that the softmax starts from; `whole` rounds to whole per cent for beginners. A click sends
     `chosen`: `{"index", "id", "n"}`, where `id` is None without `ids` and `n` grows, so that no two clicks are alike.
 
     `before`: probabilities before the controls, drawn as an outline and as a column; `struck`: which tokens the controls struck
@@ -38,15 +37,14 @@ def prediction_bars(
     for name, values in columns:
         if values is not None and len(values) != count:
             raise ValueError(f"{len(values)} {name} for {count} labels: give one a label.")
-    shares = [float(p) for p in probabilities]
+    shares, write = [float(p) for p in probabilities], whole_percent if whole else percent
     header: dict[str, Any] = {
-        "label": f"{what}: {_name(labels[0])}, {in_percent(shares[0])}" if count else "No prediction",
+        "label": f"{what}: {_name(labels[0])}, {write(shares[0])}" if count else "No prediction",
         "tokens": [pieces(text) for text in labels],
         "names": [_name(text) for text in labels],
         "fragments": [is_fragment(text) for text in labels],
         "probabilities": [float(f"{p:.4g}") for p in shares],  # as exact as a bar is drawn
-        "numbers": [in_percent(p) if percent else in_hundred(p) for p in shares],
-        "unit": "",
+        "numbers": [write(share) for share in shares],
         "full": float(full),
     }
     if what == "Label":
@@ -57,14 +55,9 @@ def prediction_bars(
         header["logits"] = [f"{float(value):.2f}".replace("-", "−") for value in logits]
     if before is not None:
         header["before"] = [float(share) for share in before]
-        header["befores"] = [in_percent(share) if percent else in_hundred(share) for share in header["before"]]
+        header["befores"] = [write(share) for share in header["before"]]
         for name in ("numbers", "befores"):  # two columns of numbers have no room for words
-            words = header[name]
-            header[name] = [
-                number.replace("under ", "< ").replace("over ", "> ") if percent else number.removesuffix(IN_HUNDRED)
-                for number in words
-            ]
-        header["unit"] = "" if percent else IN_HUNDRED  # stands above them
+            header[name] = [number.replace("under ", "< ").replace("over ", "> ") for number in header[name]]
     if struck is not None:
         header["struck"] = [bool(flag) for flag in struck]
     if marked is not None:
@@ -95,7 +88,6 @@ def value_bars(
         "probabilities": [abs(float(f"{value:.4g}")) for value in values],
         "below": [value < 0 for value in values],
         "numbers": [f"{value:.2f}".replace("-", "−") for value in values],
-        "unit": "",
         "heads": list(heads),
         "still": still,
     }

@@ -8,7 +8,6 @@ export interface Header {
   fragments: boolean[];
   probabilities: number[]; // or lengths of bars
   numbers: string[];
-  unit: string;
   of?: string; // what stands above the names
   heads?: [string, string]; // what stands above names and numbers
   ids?: number[];

@@ -61,13 +61,12 @@ function listen(state) {
 
 /** @type {(state: State) => void} */
 function update({ root, list, first, second, last, rows, header }) {
-  const { tokens, names, fragments, probabilities, numbers, unit, before, befores, struck, marked, label, heads, below } = header;
+  const { tokens, names, fragments, probabilities, numbers, before, befores, struck, marked, label, heads, below } = header;
   const logits = befores ?? header.logits;
-  second.textContent = before ? "before" + unit : "logit";
+  second.textContent = before ? "before" : "logit";
   first.textContent = heads?.[0] ?? header.of ?? "token";
-  last.textContent = heads?.[1] ?? (before ? "after" + unit : "probability");
+  last.textContent = heads?.[1] ?? (before ? "after" : "probability");
   root.classList.toggle("with-heads", Boolean(heads));
-  root.classList.toggle("in-words", !before && numbers.some((number) => number.length > 9)); // "under 1 in 100"
   root.classList.toggle("with-before", Boolean(before));
   list.setAttribute("aria-label", label);
   root.classList.toggle("with-logits", Boolean(logits));
@@ -95,8 +94,8 @@ function update({ root, list, first, second, last, rows, header }) {
     write(row.number, numbers[i]);
     const logit = logits ? logits[i] : "";
     write(row.logit, logit);
-    const now = struck?.[i] ? "struck out" : numbers[i] + unit;
-    const more = before ? `, before ${logit}${unit}` : logits ? `, logit ${logit}` : "";
+    const now = struck?.[i] ? "struck out" : numbers[i];
+    const more = before ? `, before ${logit}` : logits ? `, logit ${logit}` : "";
     const spoken = `${names[i]}, ${now}${more}${marked === i ? ", chosen" : ""}`;
     if (row.spoken !== spoken) row.node.setAttribute("aria-label", (row.spoken = spoken));
   });
