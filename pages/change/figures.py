@@ -153,9 +153,9 @@ def outcome(look: Look, changed: ChangedText, before: np.ndarray, after: np.ndar
 
 
 def result(draft: Draft, changed: ChangedText, position: int | None) -> list[Part]:
-    """Return the outcome in one line, for a phone, whose screen ends above the bars; else no part."""
+    """Return the outcome in one line, for beginners, and for a phone, whose screen ends above the bars; else no part."""
     look = draft.look
-    if not look.narrow or position is None or case(look) == "number":
+    if not (look.narrow or look.beginner) or position is None or case(look) == "number":
         return []
     before, after = look.trace.scores_at(position), changed.trace.scores_at(position)
     assert before is not None and after is not None, "asked where the model predicts"

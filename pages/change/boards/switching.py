@@ -40,7 +40,7 @@ def add(draft: Draft, settings: Settings, reading: Switched) -> None:
     ]
     if not look.beginner:  # what the board means in full, below all that one looks at
         cards.append(Card([Part("more", None, draft.words(f"board more{figures.of_model(look)}"))]))
-    draft.add_cards(KEY, cards, "The model and its changes", answers="" if result else "bars")
+    draft.add_cards(KEY, cards, "The model and its changes", answers="" if result and look.narrow else "bars")
 
 
 def longest(look: Look) -> int:

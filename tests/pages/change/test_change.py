@@ -400,8 +400,8 @@ def test_a_place_among_all_heads_stands_only_where_one_head_is_changed_and_waits
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
-def test_a_phone_has_the_result_in_a_line_above_the_board(look, level):
-    """Its screen ends above the bars."""
+def test_beginners_and_phones_have_the_result_in_a_line_above_the_board(look, level):
+    """The screen of a phone ends above the bars."""
     seen = replace(look, level=level)
     trace = look.model.trace(WORDS, edits=[Head(3, 1)])
     parts = {}
@@ -412,5 +412,5 @@ def test_a_phone_has_the_result_in_a_line_above_the_board(look, level):
     spoken = whole_percent if level == "beginner" else percent
     best = int(before.argmax())
     (result,) = parts[True]
-    assert not parts[False] and result.name == "result"
+    assert bool(parts[False]) == (level == "beginner") and result.name == "result"
     assert f"{spoken(float(before[best]))} → **{spoken(float(after[best]))}**" in unmarked(result.above)
