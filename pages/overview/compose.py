@@ -53,6 +53,7 @@ def picture(draft: Draft) -> Picture:
         "simple": look.beginner,
         "words": stations.words(draft, predicts, named(look.spell_tokens(trace.read)[at].text)),
         "leads": not look.beginner,
+        "begins": look.level != "expert" and look.chosen_token is None,
         "links": stations.links(look),
     }
     return Picture(

@@ -38,11 +38,13 @@ def whole_way(
     simple: bool,
     words: dict[str, dict[str, str]] | None = None,
     leads: bool = False,
+    begins: bool = False,
     links: dict[str, str] | None = None,
 ) -> View:
     """Draw the path of a text. layers, heads: the chosen ones, by the kind of attention; position: of the token in `trace.read`
     whose path is shown; rows: how many tokens of a lane are shown; count: how many predictions; predicts: whether the model
-    predicts something at that position; simple: with tokens as beginners read them."""
+    predicts something at that position; simple: with tokens as beginners read them; begins: at the first station, until the text
+    changes."""
     model = trace.model
     assert isinstance(model, LanguageModel), "a trace from a file has no model to ask for predictions"
     stacks = ("encoder", "decoder") if trace.target else ("self",)
@@ -78,6 +80,9 @@ def whole_way(
         others=others,
         links=links,
         leads=leads,
+        simple=simple,
+        begins=begins,
+        text="\n".join([trace.text, *(token.text for token in trace.target)]),
         label=f"The way of a text through {model.info.name}",
     )
 

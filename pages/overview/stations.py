@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from ui.escaping import loadable_name, plain
 from ui.lexicon.marks import Marked, Words
 from ui.look import Look
-from ui.memory.favourites import CLEAR, favourite
 from ui.picture.board import Draft, Note
 from viz.numbers import decimal
 from viz.tokens import named
@@ -121,20 +120,17 @@ def choices(look: Look, station: str) -> dict[str, str]:
     return values
 
 
-def asides(draft: Draft) -> dict[str, Marked]:
-    """Return what beginners are told of the model's own first token, and of the head that the picture opens with."""
-    look, first = draft.look, draft.look.spell_tokens(draft.look.trace.tokens)[0]
-    best = favourite(look.model, look.kind)
-    sign = draft.words("sign", sign=plain(named(first.text))) if first.special else ""
-    clear = best.score > CLEAR and best.does in ("previous", "induction")
-    opens = draft.words(f"opens {best.does}", head=look.named(best.layer, best.head)) if clear else ""
-    return {name: Marked(f" {text}" if text else "") for name, text in (("sign", sign), ("opens", opens))}
+def sign_of(draft: Draft) -> Marked:
+    """Return what beginners are told of the model's own first token; nothing where it has none."""
+    first = draft.look.spell_tokens(draft.look.trace.tokens)[0]
+    text = draft.words("sign", sign=plain(named(first.text))) if first.special else ""
+    return Marked(f" {text}" if text else "")
 
 
 def say(draft: Draft) -> None:
     """Say, below the picture, what it leaves out, and how a program gets its numbers."""
     look = draft.look
-    facts: Mapping[str, object] = facts_of(look) | {"first": f"L{look.trace.numbers[0]}", **asides(draft)}
+    facts: Mapping[str, object] = facts_of(look) | {"first": f"L{look.trace.numbers[0]}", "sign": sign_of(draft)}
     draft.say("below narrow" if look.narrow and look.beginner else "below", **facts)
     if code := draft.words("code", **facts):
         draft.beside.append(Note(code, "code"))

@@ -60,3 +60,39 @@ def test_a_key_press_and_a_guess_go_on_with_the_text(open_page):
     box(page).press("End")
     page.keyboard.type(" and")
     expect(page.locator(".hl-stations-view .token").last).to_have_text("and")
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+def test_a_newcomer_begins_at_the_first_station(open_page, level):
+    page = ready(open_page(f"/overview?level={level}"))
+    now, said = page.locator(".hl-stations-view .head.now strong"), page.locator(".hl-stations-view .said")
+    expect(now).to_have_text("Tokens")
+    expect(page.locator(".hl-stations-view .head.wait")).to_have_count(6)
+    first = said.inner_text()
+    assert "tokens" in first
+    page.get_by_role("button", name="Play").click()
+    expect(now).not_to_have_text("Tokens")
+    expect(said).not_to_have_text(first)
+
+
+def test_typing_shows_the_whole_again(open_page):
+    page = ready(open_page("/overview"))
+    expect(page.locator(".hl-stations-view .head.wait")).to_have_count(6)
+    box(page).press("End")
+    page.keyboard.type(" old")
+    expect(page.locator(".hl-stations-view .token").last).to_have_text("old")
+    expect(page.locator(".hl-stations-view .wait")).to_have_count(0)
+
+
+@pytest.mark.parametrize("choice", ["level=expert", "token=3"])
+def test_who_knows_what_to_look_at_sees_the_whole_at_once(open_page, choice):
+    page = ready(open_page(f"/overview?{choice}"))
+    expect(page.locator(".hl-stations-view .wait")).to_have_count(0)
+
+
+def test_another_level_leaves_the_station(open_page):
+    page = ready(open_page("/overview?level=beginner"))
+    page.get_by_role("button", name="One step on").click()
+    expect(page.locator(".hl-stations-view .head.now strong")).to_have_text("Numbers")
+    page.get_by_text("Intermediate", exact=True).click()
+    expect(page.locator(".hl-stations-view .head.now strong")).to_have_text("Vectors", timeout=WAIT)

@@ -20,7 +20,15 @@ WORDS = Words(
 )
 
 
-def drawn(tokens: list[str] = TOKENS, leads: bool = False, two: bool = False, layers: int = 4, words: Words = WORDS) -> View:
+def drawn(
+    tokens: list[str] = TOKENS,
+    leads: bool = False,
+    two: bool = False,
+    layers: int = 4,
+    words: Words = WORDS,
+    begins: bool = False,
+    simple: bool = False,
+) -> View:
     guesses = [Outcome(f" guess{i}", 0.1 * (i + 1), id=i) for i in range(layers + 1)]
     outcomes = [Outcome(f" word{i}", 0.4 / (i + 1), id=10 + i) for i in range(5)]
     count = len(tokens)
@@ -37,7 +45,8 @@ def drawn(tokens: list[str] = TOKENS, leads: bool = False, two: bool = False, la
             first.tokens, first.places, first.vectors, Gaze(first.gaze.weights, first.gaze.mixed, 1, 0, False), range(layers)
         )
     bridge = gaze(layers, 8, count, 4, seed=5) if two else None
-    return stations_view(lanes, count - 1, guesses, outcomes, bridge=bridge, words=words, leads=leads, others="all others: 8 %")
+    options = {"leads": leads, "begins": begins, "simple": simple, "others": "all others: 8 %"}
+    return stations_view(lanes, count - 1, guesses, outcomes, bridge=bridge, words=words, **options)
 
 
 def sentence_of(page: Page):
@@ -79,7 +88,7 @@ def test_keys_walk_through_tokens_and_layers_and_choose(draw):
     expect(sentence_of(page)).to_have_text("The gives 100 % to gave by L1 H2")
     page.keyboard.press("Enter")
     page.locator(".card[aria-pressed=true]").focus()
-    page.keyboard.press("ArrowUp")  # layers stand upwards
+    page.keyboard.press("ArrowDown")  # the first layer is on top
     page.keyboard.press("Enter")
     expect(page.locator(".panel")).to_have_text("Layer L2, one of 4 (after L0 and L1)")
     page.locator(".thumb").nth(2).focus()
@@ -125,6 +134,49 @@ def test_play_goes_from_station_to_station_and_a_new_text_has_its_numbers_at_onc
     expect(page.locator(".wait")).to_have_count(0)
     expect(sentence_of(page)).to_have_text("Ran: word0")
     expect(page.locator(".token")).to_have_count(8)
+
+
+def test_it_opens_at_its_first_station_until_somebody_plays(draw):
+    page = draw(drawn(begins=True, words=Words(steps={"tokens": "Pieces.", "vectors": "Numbers."})))
+    expect(page.locator(".head.now strong")).to_have_text("Tokens")
+    expect(sentence_of(page)).to_have_text("Pieces.")
+    expect(page.locator(".token.dim")).to_have_count(0)
+    expect(page.locator(".head.wait")).to_have_count(6)
+    page.get_by_role("button", name="Play").click()
+    expect(sentence_of(page)).to_have_text("Numbers.", timeout=1000)
+    expect(page.locator(".fresh")).to_have_count(0)
+
+
+@pytest.mark.parametrize("part", ["text", "head"])
+def test_a_new_text_or_head_ends_the_opening(draw, redraw, part):
+    page = draw(drawn(begins=True))
+    expect(page.locator(".head.wait")).to_have_count(6)
+    if part == "text":
+        redraw(page, drawn([*TOKENS, " ran"], begins=True))
+    else:
+        page.locator(".thumb").first.click()
+    expect(page.locator(".wait")).to_have_count(0)
+    expect(page.locator(".fresh")).to_have_count(0)
+
+
+def test_a_step_back_and_on_goes_to_the_stations_beside(draw):
+    page = draw(drawn(begins=True))
+    page.get_by_role("button", name="One step on").click()
+    expect(page.locator(".head.now strong")).to_have_text("Vectors")
+    page.get_by_role("button", name="One step back").click()
+    expect(page.locator(".head.now strong")).to_have_text("Tokens")
+
+
+def test_beginners_have_no_guess_from_before_the_first_layer(draw):
+    page = draw(drawn(simple=True))
+    assert page.locator(".card .number").all_inner_texts() == ["L0", "L1", "L2", "L3"]
+    tops = [box["y"] for node in page.locator(".card").all() if (box := node.bounding_box())]
+    assert tops == sorted(tops)
+
+
+def test_a_chance_is_written_alike_in_the_stack_and_among_the_outcomes(draw):
+    page = draw(drawn())
+    assert page.locator(".card .chance").all_inner_texts()[-1] == "50.0\u00a0%"
 
 
 def test_play_leaves_time_to_read_and_ends_with_the_sentence_of_the_last_station(draw):
@@ -182,7 +234,7 @@ def test_nothing_is_cut_or_covered(draw, width, dark, two):
     expect(page.locator(".token").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     boxes = page.evaluate(
-        """() => [...document.querySelectorAll('.head strong, .note, .token, .card, .outcome, .thumb, .panel, .key, .none')]
+        """() => [...document.querySelectorAll('.head strong, .note, .token, .card, .outcome, .thumb, .panel, .key, .ends, .none')]
             .filter((node) => !node.hidden)
             .filter((node) => node.textContent || node.matches('.thumb'))
             .map((node) => { const { left, top, right, bottom } = node.getBoundingClientRect();

@@ -90,6 +90,9 @@ def stations_view(
     others: str = "",
     links: Mapping[str, str] | None = None,
     leads: bool = False,
+    simple: bool = False,
+    begins: bool = False,
+    text: str = "",
     label: str = "",
 ) -> View:
     """Draw a text's path through a model. lanes: one, or those of an encoder and a decoder, which `bridge` joins.
@@ -97,7 +100,9 @@ def stations_view(
     row: the row of the last lane whose path is shown while none is pointed at. guesses: the predictions at that row if the model
     stopped after the embedding and after each layer; () where it predicts nothing. outcomes: the model's predictions; others: a
     few words on all others. links: by station, the page of the app that shows it, with the entries that its address adds to this
-    page's. leads: whether a click on a layer or head is sent to the app; else only the picture turns to it.
+    page's. leads: whether a click on a layer or head is sent to the app; else only the picture turns to it. simple: without the
+    guess before the first layer. begins: whether the picture opens at its first station, until it is played or `text` changes;
+    text: all that the model read, "" to tell by the rows.
 
     Vectors and mixtures are sent as uint8, 128 for 0, each layer with its own scale; weights as uint8, exact to 1/510. A click
     sends `chosen`: `{"open": station}`, `{"token": [lane, position]}`, `{"layer", "head"}` or `{"outcome": id}`, each with `n`,
@@ -120,6 +125,9 @@ def stations_view(
         "label": label or "The way of a text through the model",
         "row": row,
         "leads": leads,
+        "simple": simple,
+        "begins": begins,
+        "text": text,
         "lanes": [_lane(lane) for lane in lanes],
         "gazes": {name: _gaze(gaze) for name, gaze in gazes.items()},
         "stations": [

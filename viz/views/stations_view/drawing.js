@@ -16,7 +16,8 @@ import { gazeOf } from "./words.js";
 /** @typedef {import("./types").State} State */
 /** @typedef {import("../../shared/types").Brush} Brush */
 
-const FAINT = 0.2; // what is not on the way of the token that is followed
+const FAINT = 0.3; // what is not on the way of the token that is followed
+export const ABOUT_ALL = 1; // the last station whose sentence is about all tokens
 const LEAST = 8; // of 255: weaker lines are left out
 
 /** @type {(state: State) => void} */
@@ -32,10 +33,11 @@ export function draw(state) {
   const focus = focusOf(state);
   const order = Object.fromEntries(header.stations.map(({ key }, i) => [key, i]));
   /** @type {(key: string) => number} */
-  const lit = (key) => Math.max(0, Math.min(1, state.progress - (order[key] ?? 0) + 1));
+  const lit = (key) => (state.pointed ? 1 : Math.max(0, Math.min(1, state.progress - (order[key] ?? 0) + 1)));
   const alone = Boolean(state.pointed) || state.progress < header.stations.length - 1;
   const view = { state, pen, theme, focus, lit, alone, near: nearOf(state, focus, alone) };
   frame(view);
+  light(view);
   lines(view);
   strips(view);
   if (focus[0] === last && !state.pointed) joins(view);
@@ -74,6 +76,23 @@ function frame({ state, pen, theme }) {
   pen.stroke();
 }
 
+// What is behind the station that is played.
+/** @type {(view: Drawing) => void} */
+function light({ state, pen, theme, lit }) {
+  const { header, player, progress, pointed, g } = state;
+  const { key } = header.stations[player.at] ?? {};
+  if (pointed || progress === Infinity || !g.lights[key]) return;
+  const { x, y, w, h } = g.lights[key];
+  pen.globalAlpha = lit(key);
+  pen.fillStyle = css(mix(theme.paper, theme.accent, 0.13));
+  pen.beginPath();
+  pen.roundRect(x, y, w, h, 8);
+  pen.fill();
+  pen.fillStyle = css(theme.accent);
+  pen.fillRect(Math.max(0, x) + 5, y, w - 10 + Math.min(0, x), 3);
+  pen.globalAlpha = 1;
+}
+
 // ---------------------------------------------------------------- lines
 
 /** @type {(view: Drawing) => void} */
@@ -92,18 +111,28 @@ function gaze(view, name, from, to, [start, end], station) {
   const { state, pen, theme, focus, lit, alone } = view;
   const { g, header } = state;
   pen.strokeStyle = css(theme.accent);
+  pen.fillStyle = css(theme.accent);
+  const waits = alone ? 0.7 * (1 - lit(station)) : 1; // how much is there of the lines of other rows
   const own = gazeOf(state, focus) === name || (name !== "bridge" && focus[0] === to);
   header.lanes[to].tokens.forEach((token, row) => {
     if (token === null) return;
     const mine = to === focus[0] && row === focus[1] && own;
     const weights = weightsOf(state, name, row);
+    pen.globalAlpha = mine ? lit(station) : 0.45;
+    if (mine || !alone) arrow(pen, g, [end, g.across[to][row]], mine ? 6 : 4);
     weights.forEach((weight, key) => {
       const looked = name === "bridge" && focus[0] === from && key === focus[1]; // at the token that is pointed at
-      if (weight < LEAST || (alone && !mine && !looked)) return;
+      if (weight < LEAST) return;
       const share = weight / 255;
-      pen.globalAlpha = mine || looked ? 0.25 + 0.75 * shade(share) : 0.05 + 0.3 * share;
-      pen.lineWidth = mine || looked ? 1 + 3.4 * share : 0.8 + 1.6 * share;
       const [a, b] = [g.across[from][key], g.across[to][row]];
+      if (!alone || waits > 0) {
+        pen.globalAlpha = (0.05 + 0.3 * share) * waits;
+        pen.lineWidth = 0.8 + 1.6 * share;
+        if (!mine && !looked) line(pen, g, [start, a], [end, b], 1);
+      }
+      if (!mine && !looked) return;
+      pen.globalAlpha = 0.25 + 0.75 * shade(share);
+      pen.lineWidth = 1 + 3.4 * share;
       line(pen, g, [start, a], [end, b], mine && alone ? lit(station) : 1);
     });
   });
@@ -123,12 +152,23 @@ function line(pen, g, [start, a], [end, b], part) {
   if (part < 1) pen.setLineDash([]);
 }
 
+// The head of an arrow, whose tip is where the lines of a row end.
+/** @type {(pen: Brush, g: Geometry, tip: Spot, size: number) => void} */
+function arrow(pen, g, [end, across], size) {
+  pen.beginPath();
+  pen.moveTo(...place(g, end + 2, across));
+  pen.lineTo(...place(g, end + 2 - 1.6 * size, across - size));
+  pen.lineTo(...place(g, end + 2 - 1.6 * size, across + size));
+  pen.fill();
+}
+
 // ---------------------------------------------------------------- strips
 
 /** @type {(view: Drawing) => void} */
 function strips(view) {
   const { state, lit, near, alone, focus } = view;
   const { g, header, at, last } = state;
+  const all = !state.pointed && state.progress <= ABOUT_ALL;
   header.lanes.forEach(({ tokens }, lane) => {
     const { layer } = at[`lane${lane}`];
     tokens.forEach((token, row) => {
@@ -137,8 +177,9 @@ function strips(view) {
       const mine = lane === focus[0] && row === focus[1];
       /** @type {(station: string) => number} */
       const seen = (station) =>
-        alone ? (mine ? FAINT + (1 - FAINT) * lit(station) : Math.min(near[lane][row], mine ? 1 : 0.9)) : 1;
-      strip(view, g.bands.vectors, across, vectorOf(state, lane, layer, row), seen("vectors"), mine);
+        alone ? FAINT + (Math.min(near[lane][row], mine ? 1 : 0.9) - FAINT) * lit(station) : 1;
+      const first = alone && all ? FAINT + (1 - FAINT) * lit("vectors") : seen("vectors");
+      strip(view, g.bands.vectors, across, vectorOf(state, lane, layer, row), first, mine);
       if (g.two) {
         const cells =
           lane === last ? mixedOf(state, `lane${lane}`, row) : vectorOf(state, lane, header.lanes[0].numbers.length, row);

@@ -2,21 +2,23 @@
 
 import { element, makeButton, write } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
-import { roughly } from "../../shared/number.js";
 import { fillTable } from "../../shared/table.js";
 import { fill } from "../../shared/token.js";
 import { focusOf, weightsOf } from "./data.js";
+import { ABOUT_ALL } from "./drawing.js";
 import { gazeOf, strongest } from "./words.js";
 
 /** @typedef {import("./types").Answer} Answer */
 /** @typedef {import("./types").Box} Box */
 /** @typedef {import("./types").Card} Card */
-/** @typedef {import("./types").Outcome} Outcome */
 /** @typedef {import("./types").Row} Row */
 /** @typedef {import("./types").State} State */
 /** @typedef {import("./types").Token} Token */
 
-/** @type {(stage: HTMLElement) => Pick<State, "groups" | "panelNode" | "besideNode" | "noneNode" | "keyNode" | "nodes">} */
+const ENDS = ["is looked at", "→", "looks"]; // of a line
+const PLACED_ENDS = ["above: is looked at", "↓", "below: looks"];
+
+/** @type {(stage: HTMLElement) => Pick<State, "groups" | "panelNode" | "besideNode" | "noneNode" | "keyNode" | "endsNode" | "nodes">} */
 export function build(stage) {
   /** @type {(name: string) => HTMLElement} */
   const group = (name) => {
@@ -31,12 +33,13 @@ export function build(stage) {
   groups.thumbs.setAttribute("aria-label", "Heads");
   groups.cards.setAttribute("aria-label", "Layers");
   groups.outcomes.setAttribute("aria-label", "Chances");
-  const [panel, beside, none, key] = ["panel", "beside", "none", "key"].map((name) => element("p", name));
+  const [panel, beside, none, key, ends] = ["panel", "beside", "none", "key", "ends"].map((name) => element("p", name));
   key.append(element("i"), "below 0", element("i", "plus"), "above 0");
-  stage.append(panel, beside, none, key);
+  ends.append(...ENDS.map(() => element("span")));
+  stage.append(panel, beside, none, key, ends);
   for (const node of [tokens, thumbs, cards, outcomes]) node.addEventListener("keydown", (event) => walk(node, event));
   const nodes = { heads: [], tokens: [], thumbs: [], cards: [], outcomes: [] };
-  return { groups, panelNode: panel, besideNode: beside, noneNode: none, keyNode: key, nodes };
+  return { groups, panelNode: panel, besideNode: beside, noneNode: none, keyNode: key, endsNode: ends, nodes };
 }
 
 /** @type {(group: HTMLElement, event: KeyboardEvent) => void} */
@@ -45,8 +48,7 @@ function walk(group, event) {
   const nodes = /** @type {HTMLElement[]} */ ([...group.children]);
   const at = nodes.findIndex((node) => node === event.target);
   if (!move || at < 0) return;
-  const way = group.classList.contains("cards") && group.dataset.up ? -move : move;
-  nodes[Math.max(0, Math.min(nodes.length - 1, at + way))].focus();
+  nodes[Math.max(0, Math.min(nodes.length - 1, at + move))].focus();
   event.preventDefault();
 }
 
@@ -142,8 +144,8 @@ function addressOf(link) {
 function tokens(state) {
   const { header, g } = state;
   const focus = focusOf(state);
-  const played = state.progress < header.stations.length - 1 ? (state.player.at ?? 0) : 0; // the first station is about all tokens
-  const alone = Boolean(state.pointed) || played > 0;
+  const played = state.progress < header.stations.length - 1 ? (state.player.at ?? 0) : 0;
+  const alone = Boolean(state.pointed) || played > ABOUT_ALL;
   const name = gazeOf(state, focus);
   const weights = weightsOf(state, name, focus[1]);
   const from = name === "bridge" ? 0 : focus[0];
@@ -229,7 +231,6 @@ function cards(state) {
     const card = { node, number, guess, chance, bar, layer: -1, key: null };
     return card;
   });
-  groups.cards.dataset.up = g.wide ? "1" : "";
   const sent = header.gazes[main === "lane0" && last ? "bridge" : main].layers;
   g.cards.forEach((stage, i) => {
     const card = nodes[i];
@@ -243,7 +244,7 @@ function cards(state) {
       card.key = key;
       fill(text, guess?.text ?? []);
     }
-    write(chance, guess ? shortly(guess) : "");
+    write(chance, guess?.number ?? "");
     bar.style.width = `calc(${guess ? guess.share.toFixed(3) : 0} * (100% - 16px))`; // between the corners
     const chosen = stage - 1 === at[`lane${last}`].layer;
     node.classList.toggle("final", guess !== undefined && guess.name === header.outcomes[0]?.name);
@@ -290,15 +291,12 @@ function outcomes(state) {
   const none = header.outcomes.length ? header.others : (header.rest["no guess"] ?? "");
   write(state.noneNode, none);
   state.noneNode.hidden = !none;
+  state.noneNode.classList.toggle("wait", waits(state, "chances"));
   if (none) put(state.noneNode, g.none);
   put(state.keyNode, g.key);
-}
-
-// A chance in few letters.
-/** @type {(outcome: Outcome) => string} */
-function shortly({ share, number }) {
-  if (!number.endsWith("%")) return number;
-  return share >= 0.995 ? ">99\u00a0%" : roughly(share);
+  put(state.endsNode, g.ends);
+  const words = g.wide ? ENDS : PLACED_ENDS;
+  [...state.endsNode.getElementsByTagName("span")].forEach((node, i) => write(node, words[i]));
 }
 
 // The numbers of the picture as tables, for who cannot see it.
@@ -314,7 +312,9 @@ export function tabulate(state) {
     }),
   );
   const { numbers } = header.lanes[last];
-  const guesses = header.guesses.map(({ name, number }, i) => [i ? `L${numbers[i - 1]}` : "input", name, number]);
+  const guesses = header.guesses
+    .map(({ name, number }, i) => [i ? `L${numbers[i - 1]}` : "input", name, number])
+    .slice(header.simple ? 1 : 0);
   const answers = header.outcomes.map(({ name, number }) => [name, number]);
   const wanted = [
     { caption: header.label, heads: ["token", "looks most at", "share"], rows: looks },

@@ -15,6 +15,8 @@ const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 export function begin(state, at) {
   stop(state);
   state.led = true;
+  state.fresh = false;
+  state.root.classList.remove("fresh");
   const ends = at >= state.header.stations.length - 1;
   const finish = () => {
     state.progress = ends ? Infinity : at;
@@ -37,7 +39,16 @@ export function settle(state) {
   stop(state);
   state.progress = Infinity;
   state.led = false;
+  state.fresh = false;
   state.comet = null;
+}
+
+// The first station alone, until somebody plays or types.
+/** @type {(state: State) => void} */
+export function wait(state) {
+  settle(state);
+  state.progress = 0;
+  state.fresh = true;
 }
 
 // The newest token runs through all stations, above numbers that are there at once.

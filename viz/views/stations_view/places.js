@@ -10,6 +10,7 @@
 export const WIDE = 800; // CSS pixels from which on stations stand side by side
 const AREA = 344; // CSS pixels for the rows of a wide picture
 const MOST_CARDS = 13; // layers that have a card
+const HEAD = 42; // CSS pixels of a heading on a narrow page
 const GAP = 0.9; // between two texts, in rows
 
 /** @type {() => Geometry} */
@@ -25,6 +26,7 @@ export function blankGeometry() {
     ratio: 1,
     bands: {},
     heads: {},
+    lights: {},
     across: [],
     cards: [],
     cardPlaces: [],
@@ -33,6 +35,7 @@ export function blankGeometry() {
     panel: box,
     none: box,
     key: box,
+    ends: box,
   };
 }
 
@@ -72,10 +75,11 @@ export function arrange(state) {
 /** @type {(state: State) => number[]} */
 function cardsOf({ header, at, last }) {
   const count = header.lanes[last].numbers.length + 1;
-  const all = Array.from({ length: count }, (_, i) => i);
-  if (count <= MOST_CARDS) return all;
+  const first = header.simple ? 1 : 0;
+  const all = Array.from({ length: count }, (_, i) => i).slice(first);
+  if (all.length <= MOST_CARDS) return all;
   const here = at[`lane${last}`].layer + 1;
-  const some = new Set([0, here, count - 1]);
+  const some = new Set([first, here, count - 1]);
   for (let i = 1; some.size < MOST_CARDS && i < MOST_CARDS; i++) some.add(Math.round((i * (count - 1)) / (MOST_CARDS - 1)));
   return all.filter((layer) => some.has(layer));
 }
@@ -98,7 +102,7 @@ function besideEachOther(state, g, rows) {
   const { header } = state;
   const [token, strip, glyph, card] = [Math.min(112, 0.112 * width), two ? 60 : 78, two ? 24 : 28, two ? 140 : 152];
   const answers = header.outcomes.length || header.rest["no guess"] ? (two ? 170 : 196) : 0;
-  g.top = 68;
+  g.top = 96;
   const area = Math.max(g.pitch * rows, Math.min(AREA, 36 * Math.max(g.cards.length, header.outcomes.length + 1)));
   const ends = width - answers - (answers ? 20 : 0) - card; // where the stack begins
   bands.tokens = [0, token];
@@ -132,14 +136,19 @@ function besideEachOther(state, g, rows) {
     const x = from + (first[key] ?? 0);
     heads[key] = { x, y: 21, w: (ends_of[key] ?? to + (key === "vectors" ? 6 : 0)) - x };
   }
+  for (const { key } of header.stations) {
+    const [from, to] = [heads[key].x, places[key][1]];
+    g.lights[key] = { x: from - 5, y: 17, w: Math.min(to, from + (heads[key].w ?? 0)) - from + 10, h: g.top + area - 15 };
+  }
   const stack = Math.min(50, area / g.cards.length);
   g.cardPlaces = g.cards.map((_, i) => ({
-    x: bands.layers[0], y: g.top + area - (i + 1) * stack + 2, w: card, h: stack - Math.min(6, 0.16 * stack),
+    x: bands.layers[0], y: g.top + i * stack, w: card, h: stack - Math.min(6, 0.16 * stack),
   })); // prettier-ignore
   const each = Math.min(36, area / Math.max(header.outcomes.length, 5));
   g.outcomePlaces = header.outcomes.map((_, i) => ({ x: bands.chances[0], y: g.top + i * each, w: answers, h: each }));
   g.none = { x: bands.chances[0], y: g.top + each * header.outcomes.length + 4, w: answers };
-  g.key = { x: bands.layers[0], y: g.thumbs.y + g.thumbs.side / 2 - 9 };
+  g.key = { x: bands.vectors[1] - 132, y: g.top + g.pitch * rows + 4, w: 134 };
+  g.ends = { x: bands.look[0] + 14, y: g.top - 19, w: bands.mix[0] - bands.look[0] - 20 };
 }
 
 /** @type {(state: State, g: Geometry) => void} */
@@ -151,12 +160,14 @@ function belowEachOther(state, g) {
   /** @type {(key: string, room: number, gap?: number, inside?: number) => void} */
   const open = (key, room, gap = 10, inside = 0) => {
     heads[key] = { x: inside, y, w: width - 2 * inside };
-    bands[key] = [y + 26, y + 26 + room];
-    y += 26 + room + gap;
+    bands[key] = [y + HEAD, y + HEAD + room];
+    g.lights[key] = { x: 0, y: y - 3, w: width, h: HEAD + room + 6 };
+    y += HEAD + room + gap;
   };
   const small = () => {
-    g.thumbs = { ...thumbsOf(state, width - 112, 30), x: 100, y: y + 26 };
-    return g.thumbs.height + 4;
+    g.thumbs = { ...thumbsOf(state, width - 112, 30), x: 100, y: y + HEAD };
+    g.ends = { x: 10, y: y + HEAD + g.thumbs.height + 4, w: width - 20 };
+    return g.thumbs.height + 26;
   };
   /** @type {(key: string, long: number) => void} */
   const look = (key, long) => {
@@ -165,7 +176,8 @@ function belowEachOther(state, g) {
     bands[key][0] += maps;
   };
   open("tokens", g.pitch < 44 ? 74 : 28, 8);
-  open("vectors", 14, 6);
+  open("vectors", 14, 26);
+  g.key = { x: 0, y: y - 23 };
   g.panel = { x: 0, y, w: width, h: 0 };
   y += 22;
   look("look", 92);
@@ -193,8 +205,7 @@ function belowEachOther(state, g) {
     g.none = { x: 0, y, w: width };
     y += header.rest["no guess"] ? 64 : 0;
   }
-  g.key = { x: 0, y };
-  g.height = y + 24;
+  g.height = y + 4;
 }
 
 // A place of a station and a row as [x, y].

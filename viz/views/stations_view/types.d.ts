@@ -5,6 +5,9 @@ export interface Header {
   label: string;
   row: number; // of the last lane: whose way is shown while none is pointed at
   leads: boolean; // a click on a layer or a head tells of it
+  simple: boolean; // without the guess before the first layer
+  begins: boolean; // it opens at the first station
+  text: string; // all that the model read; "": the rows tell
   lanes: Lane[]; // one, or those of an encoder and a decoder
   gazes: Record<string, Gaze>; // "lane0", "lane1", and "bridge" between the two
   stations: Station[];
@@ -90,6 +93,7 @@ export interface Geometry {
   ratio: number;
   bands: Record<string, Band>; // of the stations
   heads: Record<string, Box>; // of their names
+  lights: Record<string, FullBox>; // what is behind a station while it is played
   across: number[][]; // the middle of each row of each lane
   cards: number[]; // the layers that have a card; 0: before the first
   cardPlaces: FullBox[];
@@ -98,6 +102,7 @@ export interface Geometry {
   panel: FullBox;
   none: Box;
   key: Box;
+  ends: Box; // the words at the ends of the lines
 }
 
 /** The elements of a kind, each with its parts and what was last put into them. */
@@ -164,6 +169,7 @@ export interface State {
   pointed: Row | null;
   progress: number; // the stations that were played; Infinity: all
   led: boolean; // whether Play or the slider led to the station
+  fresh: boolean; // nothing was played or typed yet: it waits at its first station
   comet: number | null; // where the newest token runs
   n: number; // of the last choice; grows
   g: Geometry;
@@ -179,6 +185,7 @@ export interface State {
   besideNode: HTMLElement;
   noneNode: HTMLElement;
   keyNode: HTMLElement;
+  endsNode: HTMLElement;
   nodes: Pools;
   frame: number;
   quiet: number; // a timer

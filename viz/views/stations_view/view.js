@@ -4,11 +4,11 @@
 import { unpack } from "../../shared/bytes.js";
 import { closest, element } from "../../shared/element.js";
 import { onHover } from "../../shared/hover.js";
-import { makePlayer } from "../../shared/player.js";
+import { makePlayer, withSteps } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
 import { draw } from "./drawing.js";
 import { build, dress, tabulate } from "./elements.js";
-import { begin, settle, wave } from "./motion.js";
+import { begin, settle, wait, wave } from "./motion.js";
 import { arrange, blankGeometry } from "./places.js";
 import { say } from "./words.js";
 
@@ -20,7 +20,10 @@ import { say } from "./words.js";
 
 const PACE = 1700; // milliseconds a station, at least
 const READ = 45; // milliseconds a character of its sentence
+const SOON = 60; // milliseconds from Play to the second station, where the first was there to read already
 const QUIET = 400; // milliseconds without a change, until the tables for screen readers are written again
+
+let met = false; // whether somebody has played or typed: the picture is then there as a whole when one comes back
 
 /** @type {Mount} */
 export function mount({ parentElement, data, setTriggerValue }) {
@@ -35,7 +38,9 @@ export function mount({ parentElement, data, setTriggerValue }) {
 }
 
 /** @type {(header: Header) => string} */
-const textOf = ({ lanes }) => JSON.stringify(lanes.map(({ tokens }) => tokens));
+const textOf = ({ text, lanes }) => text || JSON.stringify(lanes.map(({ tokens }) => tokens));
+/** @type {(header: Header) => string} */
+const keysOf = ({ stations }) => String(stations.map(({ key }) => key));
 
 // What is turned to here stays until the app says something else.
 /** @type {(state: State, before: Header | null) => void} */
@@ -52,12 +57,17 @@ function adopt(state, before) {
   state.last = header.lanes.length - 1;
   const { pointed } = state;
   if (pointed && !header.lanes[pointed[0]]?.tokens[pointed[1]]) state.pointed = null;
+  const { player } = state;
   const names = header.stations.map(({ title }) => title);
-  if (!before || textOf(before) !== textOf(header) || String(names) !== String(state.player.names)) {
-    state.player.stop();
-    state.player.set({ names, at: names.length - 1 });
+  if (!before && header.begins && !met) {
+    player.set({ names, at: 0 });
+    wait(state);
+  } else if (!before || textOf(before) !== textOf(header) || keysOf(before) !== keysOf(header)) {
+    player.stop();
+    player.set({ names, at: names.length - 1 });
     settle(state);
-  }
+    met ||= Boolean(before);
+  } else if (String(names) !== String(player.names)) player.set({ names });
 }
 
 /** @type {(root: HTMLElement, header: Header, tellApp: Tell) => State} */
@@ -68,10 +78,15 @@ function make(root, header, tellApp) {
   stage.append(canvas);
   const said = element("p", "said");
   said.setAttribute("aria-live", "polite");
-  const player = makePlayer(
-    "Station",
-    (at) => paceAt(state, at),
-    (at) => begin(state, at),
+  const player = withSteps(
+    makePlayer(
+      "Station",
+      (at) => paceAt(state, at),
+      (at) => {
+        met = true;
+        begin(state, at);
+      },
+    ),
   );
   const top = element("div", "top");
   top.append(player.node, said);
@@ -89,6 +104,7 @@ function make(root, header, tellApp) {
     pointed: null,
     progress: Infinity,
     led: false,
+    fresh: false,
     comet: null,
     n: 0,
     g: blankGeometry(),
@@ -121,12 +137,13 @@ function make(root, header, tellApp) {
 
 // How long a station stays: as long as its sentence takes to read.
 /** @type {(state: State, at: number) => number} */
-const paceAt = ({ header }, at) => Math.max(PACE, READ * (header.stations[at]?.step.length ?? 0));
+const paceAt = ({ header, fresh }, at) => (fresh ? SOON : Math.max(PACE, READ * (header.stations[at]?.step.length ?? 0)));
 
 /** @type {(state: State) => void} */
 function render(state) {
   arrange(state);
   dress(state);
+  state.root.classList.toggle("fresh", state.fresh);
   refresh(state);
   clearTimeout(state.quiet);
   state.quiet = setTimeout(() => state.root.isConnected && tabulate(state), QUIET);
@@ -149,6 +166,10 @@ function turn(state, layer, head) {
     if (!layers.includes(layer)) continue;
     const most = counts[layers.indexOf(layer)] - 1;
     at[name] = { layer, head: Math.min(most, name === main ? head : at[name].head) };
+  }
+  if (state.fresh) {
+    state.player.set({ names: state.player.names, at: header.stations.length - 1 });
+    settle(state);
   }
   state.led = false;
   render(state);
