@@ -122,7 +122,8 @@ def one_head(trace: Trace, seen: Scope, *, layer: int, head: int, causal: bool, 
 
 def plain_axes(figure: go.Figure) -> go.Figure:
     """Name the axes of heatmaps in plain words, for beginners."""
-    return figure.update_xaxes(title_text="to", selector={"title.text": TO}).update_yaxes(title_text="from", selector=is_from)
+    figure.update_xaxes(title_text="to: is looked at", selector={"title.text": TO})
+    return figure.update_yaxes(title_text="from: looks", selector=is_from)
 
 
 def is_from(axis: go.layout.YAxis) -> bool:

@@ -10,14 +10,15 @@ from ui.escaping import loadable_name, starred
 from ui.look import Look
 from ui.picture.board import Draft
 from viz.numbers import percent
-from viz.tokens import label
+from viz.tokens import label, named
 
 WORDS = "attention-words"  # their key on the board
 
 
 def say(draft: Draft, look: Look, view: str, shade: str) -> None:
     """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text."""
-    texts = [draft.words(f"view {view} {shade}") or draft.words(f"view {view}")]
+    row = row_of(look) if view == "Heatmap" and look.beginner else {}
+    texts = [draft.words(f"view {view} {shade}") or draft.words(draft.heading_for(f"view {view}", look.kind), **row)]
     if look.kind == "cross":
         texts.append(draft.words(draft.heading_for("rows cross")))
     texts.append(summary(draft, look))
@@ -42,6 +43,17 @@ def rows_and_columns(draft: Draft, look: Look) -> str:
         formula=starred(attention.formula(layer)),
         total="adds up to 100 %" if whole else "adds up to less than 100 %: the rest goes to what is not shown",
     )
+
+
+def row_of(look: Look) -> dict[str, object]:
+    """Return what the row of the selected token, or of the newest, shows: with it beginners learn to read a heatmap."""
+    seen = look.scope
+    row = seen.queries.index(look.token)
+    row = len(seen.queries.tokens) - 1 if row is None else row
+    weights = seen[look.layer][look.head][row]
+    at = int(weights.argmax())
+    names = {"token": seen.queries.tokens[row].text, "key": seen.keys.tokens[at].text}
+    return {name: starred(named(text)) for name, text in names.items()} | {"share": percent(weights[at])}
 
 
 def summary(draft: Draft, look: Look) -> str:

@@ -12,6 +12,8 @@ from ui.picture.picture import Picture
 def lines(draft: Draft, look: Look, settings: Settings) -> Picture:
     seen, chosen = look.scope, look.chosen_token
     key = seen.keys.index(settings.key)  # None where another text has no such token, or it is not in the window
+    if look.beginner and chosen is None and key is None:
+        chosen = look.token  # so that a newcomer sees the lines of one token first
     on = heads_on(look, settings)
     return Picture(
         recipes.head_lines,

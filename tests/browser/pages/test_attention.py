@@ -46,6 +46,32 @@ def test_typing_changes_the_heatmap(open_page):
     no_error(page)
 
 
+def test_a_beginner_sees_the_lines_of_the_last_token_first_and_may_see_all(open_page):
+    page = open_page("/attention?text=The+cat+sat")
+    sentence = page.locator(".hl-head-view .sentence")
+    expect(sentence).to_contain_text("“sat” (3) looks most at", timeout=60_000)
+    expect(page.locator(".hl-head-view .axis")).to_have_text(["from: looks", "to: is looked at"])
+    stage = page.locator(".hl-head-view .stage").bounding_box()
+    assert stage
+    page.mouse.click(stage["x"] + 20, stage["y"] + stage["height"] - 12)
+    page.mouse.move(5, 5)
+    expect(sentence).to_contain_text("lines, of 2")
+
+
+def test_a_beginner_learns_to_read_a_row_with_its_own_numbers(open_page):
+    page = ready(open_page("/attention?view=Heatmap&text=The+cat+sat"))
+    expect(page.get_by_text("How to read a row").locator("xpath=..")).to_contain_text("find “sat” on the left")
+
+
+def test_the_score_is_explained_above_its_numbers(open_page):
+    page = open_page("/attention?view=Query-key&level=intermediate&text=The+cat+sat")
+    line, numbers = page.get_by_text("how well a key fits the query"), page.locator(".hl-query-key-view").first
+    expect(line).to_be_visible(timeout=60_000)
+    above, below = line.bounding_box(), numbers.bounding_box()
+    assert above and below and above["y"] + above["height"] <= below["y"]
+    assert "divided by √32" in line.inner_text()
+
+
 def test_bertviz_draws_offline_and_hostile_text_stays_text(open_page):
     page = open_page("/attention?level=expert&view=BertViz&text=%3C%2Fscript%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+hi")
     frame = page.frame_locator("iframe").first

@@ -430,7 +430,7 @@ def test_beginners_are_asked_for_heads_and_a_threshold_alone(draw):
     expect(controls).to_have_attribute("type", "range")
     sentence = "L1 H1: 3 lines, of 2 % and more. Point at a token to see only its lines."
     expect(page.locator(".sentence")).to_have_text(sentence)
-    expect(page.locator(".axis")).to_have_text(["from", "to"])
+    expect(page.locator(".axis")).to_have_text(["from: looks", "to: is looked at"])
     expect(page.locator(".note")).to_have_text("")
 
 

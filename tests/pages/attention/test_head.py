@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -40,3 +41,13 @@ def test_a_key_that_is_pressed_is_held_until_another_token_is_pressed(look, monk
 def test_a_key_that_a_shorter_text_has_not_is_let_go(look):
     state.KEPT_KEY.set(90)
     assert chosen(look) is None
+
+
+def test_a_beginner_begins_with_the_newest_token_and_a_chosen_one_comes_first(look):
+    newcomer = replace(look, level="beginner")
+    assert chosen(newcomer) == ["from", newcomer.newest]
+    assert chosen(replace(newcomer, chosen_token=1)) == ["from", 1]
+    state.KEPT_KEY.set(1)
+    assert chosen(newcomer) == ["to", 1]
+    state.KEPT_KEY.set(None)
+    assert chosen(look) is None, "an expert sees all lines"

@@ -25,7 +25,7 @@ import { tabulate } from "./words.js";
 /** @typedef {import("./types").Place} Place */
 /** @typedef {import("./types").State} State */
 
-const PLAIN_AXES = ["from", "to"]; // for beginners
+const PLAIN_AXES = ["from: looks", "to: is looked at"]; // for beginners
 /** @type {("pinned" | "hovered" | "focused" | "linked")[]} */
 const POINTING = ["pinned", "hovered", "focused", "linked"];
 const CHOOSING = ", choosing"; // in cross-attention, whose rows are named by what they serve to choose
