@@ -234,7 +234,8 @@ def test_nothing_is_cut_or_covered(draw, width, dark, two):
     expect(page.locator(".token").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     boxes = page.evaluate(
-        """() => [...document.querySelectorAll('.head strong, .note, .token, .card, .outcome, .thumb, .panel, .key, .ends, .none')]
+        """() => [...document.querySelectorAll(
+                '.head strong, .note, .token, .card, .outcome, .thumb, .panel, .key, .ends, .none')]
             .filter((node) => !node.hidden)
             .filter((node) => node.textContent || node.matches('.thumb'))
             .map((node) => { const { left, top, right, bottom } = node.getBoundingClientRect();

@@ -9,8 +9,10 @@ from pages.attention.wording import row_of
 from ui.look import Choices, look_of
 from viz import percent
 
+TEXTS = [("writer", "The cat sat", ""), ("filler", "A [MASK] sat", ""), ("translator", "A cat.", "Un")]
 
-@pytest.mark.parametrize(("name", "text", "target"), [("writer", "The cat sat", ""), ("filler", "A [MASK] sat", ""), ("translator", "A cat.", "Un")])
+
+@pytest.mark.parametrize(("name", "text", "target"), TEXTS)
 def test_the_row_is_that_of_the_token_and_its_share_the_largest(name, text, target):
     model = models.load(name)
     look = look_of(model, model.trace(text, target), target, Choices(level="beginner"))

@@ -125,10 +125,10 @@ function gaze(view, name, from, to, [start, end], station) {
       if (weight < LEAST) return;
       const share = weight / 255;
       const [a, b] = [g.across[from][key], g.across[to][row]];
-      if (!alone || waits > 0) {
+      if (waits > 0 && (alone || (!mine && !looked))) {
         pen.globalAlpha = (0.05 + 0.3 * share) * waits;
         pen.lineWidth = 0.8 + 1.6 * share;
-        if (!mine && !looked) line(pen, g, [start, a], [end, b], 1);
+        line(pen, g, [start, a], [end, b], 1);
       }
       if (!mine && !looked) return;
       pen.globalAlpha = 0.25 + 0.75 * shade(share);
