@@ -45,7 +45,7 @@ def rows_and_columns(draft: Draft, look: Look) -> str:
     )
 
 
-def row_of(look: Look) -> dict[str, object]:
+def row_of(look: Look) -> dict[str, str]:
     """Return what the row of the selected token, or of the newest, shows: with it beginners learn to read a heatmap."""
     seen = look.scope
     row = seen.queries.index(look.token)

@@ -176,8 +176,7 @@ function strips(view) {
       const across = g.across[lane][row];
       const mine = lane === focus[0] && row === focus[1];
       /** @type {(station: string) => number} */
-      const seen = (station) =>
-        alone ? FAINT + (Math.min(near[lane][row], mine ? 1 : 0.9) - FAINT) * lit(station) : 1;
+      const seen = (station) => (alone ? FAINT + (Math.min(near[lane][row], mine ? 1 : 0.9) - FAINT) * lit(station) : 1);
       const first = alone && all ? FAINT + (1 - FAINT) * lit("vectors") : seen("vectors");
       strip(view, g.bands.vectors, across, vectorOf(state, lane, layer, row), first, mine);
       if (g.two) {

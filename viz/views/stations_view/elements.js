@@ -16,6 +16,7 @@ import { gazeOf, strongest } from "./words.js";
 /** @typedef {import("./types").Token} Token */
 
 const ENDS = ["is looked at", "→", "looks"]; // of a line
+const ROOM = 124; // CSS pixels that these words need
 const PLACED_ENDS = ["above: is looked at", "↓", "below: looks"];
 
 /** @type {(stage: HTMLElement) => Pick<State, "groups" | "panelNode" | "besideNode" | "noneNode" | "keyNode" | "endsNode" | "nodes">} */
@@ -295,6 +296,7 @@ function outcomes(state) {
   if (none) put(state.noneNode, g.none);
   put(state.keyNode, g.key);
   put(state.endsNode, g.ends);
+  state.endsNode.hidden = (g.ends.w ?? 0) < ROOM;
   const words = g.wide ? ENDS : PLACED_ENDS;
   [...state.endsNode.getElementsByTagName("span")].forEach((node, i) => write(node, words[i]));
 }

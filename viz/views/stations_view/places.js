@@ -100,7 +100,7 @@ function thumbsOf({ header, at, main }, width, most) {
 function besideEachOther(state, g, rows) {
   const { two, width, bands, heads } = g;
   const { header } = state;
-  const [token, strip, glyph, card] = [Math.min(112, 0.112 * width), two ? 60 : 78, two ? 24 : 28, two ? 140 : 152];
+  const [token, strip, glyph, card] = [Math.min(112, 0.112 * width), two ? 60 : 78, two ? 24 : 28, two ? 146 : 158];
   const answers = header.outcomes.length || header.rest["no guess"] ? (two ? 170 : 196) : 0;
   g.top = 96;
   const area = Math.max(g.pitch * rows, Math.min(AREA, 36 * Math.max(g.cards.length, header.outcomes.length + 1)));

@@ -78,16 +78,7 @@ function make(root, header, tellApp) {
   stage.append(canvas);
   const said = element("p", "said");
   said.setAttribute("aria-live", "polite");
-  const player = withSteps(
-    makePlayer(
-      "Station",
-      (at) => paceAt(state, at),
-      (at) => {
-        met = true;
-        begin(state, at);
-      },
-    ),
-  );
+  const player = playerOf(() => state);
   const top = element("div", "top");
   top.append(player.node, said);
   const tables = element("div", "hidden");
@@ -133,6 +124,16 @@ function make(root, header, tellApp) {
   stage.addEventListener("pointerleave", () => point(state, null));
   new ResizeObserver(() => render(state)).observe(root);
   return state;
+}
+
+/** @type {(state: () => State) => State["player"]} */
+function playerOf(state) {
+  /** @type {(at: number) => void} */
+  const go = (at) => {
+    met = true;
+    begin(state(), at);
+  };
+  return withSteps(makePlayer("Station", (at) => paceAt(state(), at), go));
 }
 
 // How long a station stays: as long as its sentence takes to read.
