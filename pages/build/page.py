@@ -23,7 +23,7 @@ PARTS = {
     "Why √d": parts.root,
 }
 COUNTED = ("Architecture", "Masks")  # their shapes are as long as the text
-SIMPLE = ("Architecture", "Cost")
+SIMPLE = ("Architecture",)
 
 
 def draw(look: Look) -> None:

@@ -32,7 +32,7 @@ PANELS = {  # of the experiments that runs of the page draw
     "Steer": steer.panel,
 }
 OFFERED = {
-    "beginner": ("Switch off", "Two texts", "What wrote it", "Steer"),
+    "beginner": ("Switch off", "Steer"),
     "intermediate": page_state.EXPERIMENT.values,
     "expert": page_state.EXPERIMENT.values,
 }

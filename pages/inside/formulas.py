@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from pages.inside import recipes
 from ui.picture.board import Draft
 
 SHOWN = 3  # terms of a sum that are written out
+PROBES = np.linspace(-4, 4, 33, dtype=np.float32)
 PLAIN = {"logits": "unembedding", "softmax": "shares"}  # headings for beginners, who do not know these words
 CROSS = "cross "  # begins the names of the stages of cross-attention
 
@@ -36,7 +39,32 @@ def explanation(draft: Draft, stage: inside.Stage | str, facts: Mapping[str, obj
     """Explain what happens in a stage, with the names and numbers of this text."""
     key = stage if isinstance(stage, str) else stage.name
     crossing = draft.words("cross") if key.startswith(CROSS) else ""
-    return "\n\n".join(filter(None, [section(draft, stage, **facts).partition("\n")[2].strip(), crossing]))
+    own = section(draft, stage, **facts).partition("\n")[2].strip()
+    return "\n\n".join(filter(None, [own, function_of(draft, stage), crossing]))
+
+
+def function_of(draft: Draft, stage: inside.Stage | str) -> str:
+    """Return a sentence with the name and the formula of a stage's activation function; "" for other stages."""
+    if isinstance(stage, str) or stage.formula != "activation" or stage.rule is None:
+        return ""
+    rule: Any = stage.rule
+    known = activation_functions()
+    values = rule.function(PROBES)
+    heading = next((name for name, each in known.items() if np.allclose(each(PROBES), values, atol=1e-5, rtol=0)), "other")
+    return draft.words(f"function {heading}", name=rule.name)
+
+
+@cache
+def activation_functions() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+    """Return the activation functions that have words of their own, by their names there."""
+    import torch
+
+    def on_arrays(function: Callable) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda x: function(torch.from_numpy(x)).numpy()
+
+    gelu_tanh = partial(torch.nn.functional.gelu, approximate="tanh")
+    functions = {"SiLU": torch.nn.functional.silu, "GELU": torch.nn.functional.gelu, "GELU by tanh": gelu_tanh, "ReLU": torch.relu}
+    return {name: on_arrays(function) for name, function in functions.items()}
 
 
 def section(draft: Draft, stage: inside.Stage | str, **facts: object) -> str:
@@ -58,7 +86,8 @@ def case(stage: inside.Stage) -> str:
 
 def factors(draft: Draft, stage: inside.Stage) -> tuple[str, str]:
     """Return the names of the two factors that are multiplied in a stage."""
-    left, _, right = draft.words(f"factors {PLAIN.get(stage.formula, stage.formula)}").partition(" | ")
+    heading = "outcome" if stage.name == "choice" else PLAIN.get(stage.formula, stage.formula)
+    left, _, right = draft.words(f"factors {heading}").partition(" | ")
     return left, right
 
 

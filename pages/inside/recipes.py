@@ -220,6 +220,9 @@ def products(
     """Draw the sum behind a number: the largest terms first, the others in one line. labels: of the terms that are shown."""
     cell = (way or way_of(model, trace, stack, layer, around)).explain(stage, index)
     terms, others = largest(cell)
+    if stage == "choice":
+        best = [Product(labels[0], cell.value, cell.facts["probability"], 1.0, (terms[0].source is not None, False))]
+        return sum_view(name, cell.value, best, left=factors[0], right=factors[1], trail=trail, lookup=True)
     rest = (len(others), float(sum(term.product for term in others))) if others else None
     rows = [
         Product(label, term.product, term.left, term.right, (term.source is not None, term.other is not None))

@@ -14,19 +14,29 @@ from ui.look import Look
 from ui.memory import visitors
 
 SEEDS = 9999
+TYPED = "typed"  # in the link, the order as typed; a link without an order has two words exchanged
 
 
 def order_of(count: int) -> tuple[int, ...]:
-    """Return the chosen order of `count` words. An invalid order in a link is reported; an order for another text is dropped."""
+    """Return the chosen order of `count` words; without a choice, two words are exchanged. An invalid order in a link is reported;
+    an order for another text is dropped."""
     if (link := state.take_linked_value(page_state.WORD_ORDER)) is not None:
         page_state.WORD_ORDER.set(link)
-        if link and read(link, count) is None:
+        if link not in ("", TYPED) and read(link, count) is None:
             state.complain(page_state.WORD_ORDER, link, "the order of the words")
     order = read(page_state.WORD_ORDER.get(), count)
-    if order is None:
+    if order is None and page_state.WORD_ORDER.get() != TYPED:
         page_state.WORD_ORDER.set("")
+        order = exchanged(count)
     state.keep(page_state.WORD_ORDER, page_state.WORD_ORDER.get(), "")
     return tuple(range(count)) if order is None else order
+
+
+def exchanged(count: int) -> tuple[int, ...]:
+    """Return an order in which two of `count` words have changed places: at one and at two thirds of the text."""
+    order, first, second = list(range(count)), count // 3, 2 * count // 3
+    order[first], order[second] = order[second], order[first]
+    return tuple(order)
 
 
 def read(text: str, count: int) -> tuple[int, ...] | None:
@@ -39,7 +49,7 @@ def read(text: str, count: int) -> tuple[int, ...] | None:
 
 def keep(order: tuple[int, ...] | list[int]) -> None:
     """Set the order of the words."""
-    page_state.WORD_ORDER.set("" if list(order) == sorted(order) else ".".join(map(str, order)))
+    page_state.WORD_ORDER.set(TYPED if list(order) == sorted(order) else ".".join(map(str, order)))
 
 
 def buttons(look: Look, order: tuple[int, ...]) -> None:

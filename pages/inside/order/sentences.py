@@ -20,11 +20,13 @@ def say_changes(draft: Draft, reading: BothOrders | None, order: tuple[int, ...]
     spans = word_spans(text)
     if list(order) == sorted(order):
         return [draft.words("as typed")]
+    moved = [text[slice(*spans[at])] for place, at in enumerate(order) if place != at]
+    exchanged = [draft.words("exchanged", first=moved[1], second=moved[0])] if len(moved) == 2 else []
     if reading and reading.changed:
         listed = ", ".join(f"“{text[slice(*spans[at])]}”" for at in reading.changed[:8])
-        return [draft.words("changed one" if len(reading.changed) == 1 else "changed", words=listed)]
+        return [*exchanged, draft.words("changed one" if len(reading.changed) == 1 else "changed", words=listed)]
     stays = shuffled and order[0] == 0 and not keeps_pieces(draft.look.model, text, (1, 0, *range(2, len(order))))
-    return [draft.words("first stays", word=text[slice(*spans[0])])] if stays else []
+    return [*exchanged, *([draft.words("first stays", word=text[slice(*spans[0])])] if stays else [])]
 
 
 def introduce(draft: Draft, subject: str) -> str:

@@ -17,7 +17,7 @@ def numbers(page: Page):
 
 
 def test_a_word_is_dragged_and_comes_back(open_page):
-    page = open_page("/inside?model=filler&text=The+[MASK]+dog+gave+me+a+bone.&level=intermediate")
+    page = open_page("/inside?model=filler&text=The+[MASK]+dog+gave+me+a+bone.&level=intermediate&word-order=typed")
     page.locator(".hl-way-view.strip .stop", has_text="Order").click(timeout=WAIT)
     part = page.locator(".st-key-inside-stage")
     words = part.locator(".hl-order-view .chip .text")
@@ -43,4 +43,4 @@ def test_a_word_is_dragged_and_comes_back(open_page):
     expect(words).to_have_text(["The", "[MASK]", "dog", "gave", "me", "a", "bone."])
     expect(above).to_contain_text("the same")
     assert numbers(page).all_inner_texts() == typed
-    expect(page).not_to_have_url(re.compile("word-order"))
+    expect(page).to_have_url(re.compile("word-order=typed"))

@@ -43,7 +43,14 @@ def test_it_opens_for_our_models_with_an_order_and_as_typed(level, link, swapped
 def test_nonsense_in_a_link_is_told_of_and_ignored(asked):
     app = open_link("inside", f"text={TEXT}&stage=order&word-order={asked}")
     assert any("the order of the words" in warning for warning in app.warned)
-    assert app.session_state[page_state.WORD_ORDER.name] == "" and "as you typed them" in words_on(app)
+    assert app.session_state[page_state.WORD_ORDER.name] == "" and "“sat” and “the” have changed places" in words_on(app)
+
+
+def test_it_opens_with_two_words_exchanged_and_a_link_can_ask_for_the_order_as_typed():
+    assert "have changed places" in words_on(open_link("inside", f"text={TEXT}&stage=order"))
+    app = open_link("inside", f"text={TEXT}&stage=order&word-order={choose.TYPED}")
+    assert "as you typed them" in words_on(app) and not app.warned
+    assert [choose.exchanged(count) for count in (2, 3, 10)] == [(1, 0), (0, 2, 1), (0, 1, 2, 6, 4, 5, 3, 7, 8, 9)]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +84,7 @@ def test_a_press_shuffles_and_another_brings_the_text_back():
     next(button for button in app.number_input if button.label == "Seed").set_value(1).run()
     assert app.session_state["word-order"] == first
     next(button for button in app.button if button.label == "As typed").click().run()
-    assert app.session_state["word-order"] == "" and not app.error
+    assert app.session_state["word-order"] == choose.TYPED and not app.error
 
 
 def test_an_order_of_another_text_is_let_go():

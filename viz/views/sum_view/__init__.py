@@ -31,10 +31,12 @@ def sum_view(
     left: str = "",
     right: str = "",
     trail: Sequence[str] = (),
+    lookup: bool = False,
 ) -> View:
     """Draw a row for each product, in the given order, then one for the rest (their number and sum), then the total.
 
     name: of the number; left, right: names of the two factors. trail: the numbers that the reader followed to this one, in order.
+    lookup: nothing is added up: each row has a number, named `left`, and what was looked up for it, its `value`, named `right`.
     A click sends `chosen`: `{"term": row, "side": 0 or 1, "n"}` for an open factor, or `{"back": number of the trail, "n"}`,
     where `n` grows. Without rows only the number is shown. Raises ValueError where rows and rest do not add up to the value.
     """
@@ -50,6 +52,7 @@ def sum_view(
         "factors": [left, right],
         "more": rest[0] if rest else 0,
         "trail": list(trail),
+        "lookup": lookup,
     }
     numbers = np.array([[product.left, product.right, product.value] for product in products], dtype=np.float32).reshape(-1, 3)
     sums = np.array([value, rest[1] if rest else 0.0], dtype=np.float32)

@@ -9,6 +9,7 @@ export interface Header {
   factors: [string, string];
   more: number; // rows that stand together in one
   trail: string[];
+  lookup: boolean; // nothing is added up: each row has the first factor and the value that was looked up for it
   arrays: {
     terms: PackedFloats; // [row, 3]: left, right, product
     sums: PackedFloats; // the total, and the rest

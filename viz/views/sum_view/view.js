@@ -82,14 +82,18 @@ function walk(state, header) {
 }
 
 /** @type {(state: State, header: Header) => void} */
-function fill(state, { name, labels, open, factors, more, arrays }) {
+function fill(state, { name, labels, open, factors, more, lookup, arrays }) {
   const { data } = arrays.terms;
   const [value, others] = arrays.sums.data;
   const most = Math.max(...labels.map((_, i) => Math.abs(data[3 * i + 2])), Math.abs(others), 1e-30);
-  const { row: head } = line("head", ["", factors[0], "", factors[1], "", "product"], null, "columnheader");
+  const titles = lookup ? ["", factors[0], "", "", "", factors[1]] : ["", factors[0], "", factors[1], "", "product"];
+  const { row: head } = line("head", titles, null, "columnheader");
   const rows = labels.map((label, i) => {
     const [left, right, product] = data.subarray(3 * i, 3 * i + 3);
-    const { row, numbers } = line("row", [label, figure(left), "×", figure(right), "=", figure(product)], product / most);
+    const cells = lookup
+      ? [label, figure(left), "", "", "", figure(product)]
+      : [label, figure(left), "×", figure(right), "=", figure(product)];
+    const { row, numbers } = line("row", cells, lookup ? null : product / most);
     open[i].forEach((may, side) => may && follow(state, numbers[1 + 2 * side], i, side));
     return row;
   });
@@ -99,7 +103,7 @@ function fill(state, { name, labels, open, factors, more, arrays }) {
   }
   const { row: total } = line("row total", [labels.length ? "together" : name, "", "", "", "", figure(value)], null);
   total.setAttribute("aria-label", `${name}: ${figure(value)}`);
-  state.table.replaceChildren(...(labels.length ? [head] : []), ...rows, total);
+  state.table.replaceChildren(...(labels.length ? [head] : []), ...rows, ...(lookup ? [] : [total]));
 }
 
 // A row of the table, and the texts in its cells.
