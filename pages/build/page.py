@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.build import choose, parts, train_it
 from pages.build import state as page_state
-from ui import shell
+from ui import shell, state
 from ui.choices.widgets import tabs
 from ui.escaping import plain
 from ui.look import Look
@@ -23,7 +23,6 @@ PARTS = {
     "Why √d": parts.root,
 }
 COUNTED = ("Architecture", "Masks")  # their shapes are as long as the text
-SIMPLE = ("Architecture",)
 
 
 def draw(look: Look) -> None:
@@ -45,8 +44,12 @@ def draw(look: Look) -> None:
             train_it.place(config)
     with right:
         above, pictures = shell.above(), []
-        with above:
-            part = tabs(page_state.BUILD, "the part", SIMPLE if look.beginner else None)
+        part = page_state.BUILD.default
+        if look.beginner:  # who sees the architecture alone
+            state.later("intermediate", page_state.BUILD)
+        else:
+            with above:
+                part = tabs(page_state.BUILD, "the part")
         if config is None:
             st.info("These parts do not fit together yet. The sentence by the parts says why.")
             return

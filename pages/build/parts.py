@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -90,10 +91,8 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     left.metric("Parameters", count(total))
     operations = count(sum(part.flops.value for part in parts))
     middle.metric(f"Operations for {_length(n)}", operations)
-    simple = state.level() == "beginner"
-    if not simple:
-        cache_bytes = cost.cache_bytes(config, m, n) if config.kind == "encoder-decoder" else cost.cache_bytes(config, n)
-        right.metric("Keys and values kept", "none" if config.kind == "encoder" else size(cache_bytes))
+    cache_bytes = cost.cache_bytes(config, m, n) if config.kind == "encoder-decoder" else cost.cache_bytes(config, n)
+    right.metric("Keys and values kept", "none" if config.kind == "encoder" else size(cache_bytes))
     measured, each = None, list["NetworkCost"]()
     if n > config.context or m > config.context:
         st.info(
@@ -106,10 +105,10 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
             f"because at most {count(LARGEST)} are built here."
         )
     else:
-        key, title = ("cost", config, n, m, simple), "Building and measuring it"
-        measured, each = jobs.result(key, lambda report: measure(config, n, m, simple), title) or (None, [])
-    offered = tuple(OF)[:2] if simple else tuple(OF)
-    quantity = one_of(page_state.COST_OF, tuple(OF), "", label="Of each part", offered=offered)
+        key, title = ("cost", config, n, m), "Building and measuring it"
+        measured, each = jobs.result(key, lambda report: measure(config, n, m), title) or (None, [])
+    say(here, "cost above", length=_length(n))
+    quantity = one_of(page_state.COST_OF, tuple(OF), "", label="Of each part")
     st.table(_table(parts, measured, OF[quantity]), border="horizontal")
     weights = size(cost.scores_bytes(config, n))
     seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"
@@ -117,7 +116,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     say(
         here,
         "cost",
-        symbols=cost.SYMBOLS,
+        symbols=_symbols([getattr(part, OF[quantity]).formula for part in parts]),
         weights=weights,
         length=_length(n),
         operations=operations,
@@ -132,7 +131,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
         st.table(pd.DataFrame.from_dict(rows, orient="index"), border="horizontal")
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_pair_counts(config, n, m))
-    options: dict[str, Any] = {"config": asdict(config), "simple": simple}
+    options: dict[str, Any] = {"config": asdict(config)}
     drawing = picture(
         recipes.crossing,
         "crossing",
@@ -145,11 +144,11 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     return [drawing]
 
 
-def measure(config: TransformerConfig, n: int, m: int, simple: bool) -> tuple[cost.Measured, list[NetworkCost]]:
-    """Return what is measured of a transformer, and, but for beginners, the cost of networks beside it if it is a decoder."""
+def measure(config: TransformerConfig, n: int, m: int) -> tuple[cost.Measured, list[NetworkCost]]:
+    """Return what is measured of a transformer, and the cost of networks beside it if it is a decoder."""
     from analysis.baseline_cost import side_by_side  # with torch, for which the page does not wait
 
-    return cost.measure(config, n, m), [] if simple or config.kind != "decoder" else list(side_by_side(config, n))
+    return cost.measure(config, n, m), list(side_by_side(config, n)) if config.kind == "decoder" else []
 
 
 def beside_row(network_cost: NetworkCost) -> dict[str, str]:
@@ -201,11 +200,7 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
 
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     """Place pictures of the vectors or rotations that positions add, and of how much of them depends on the distance."""
-    options: dict[str, Any] = {
-        "config": asdict(config),
-        "length": min(max(n, 64), config.context),
-        "simple": state.level() == "beginner",
-    }
+    options: dict[str, Any] = {"config": asdict(config), "length": min(max(n, 64), config.context)}
     scheme, pictures = recipes.scheme(**options), []
     say(here, f"positions {config.positions}")
     if scheme.values is not None:
@@ -226,26 +221,26 @@ def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pic
 
 
 def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Place curves on why the scores are divided by √d_k."""
+    """Place curves on why the scores are divided by √d_head."""
     table = scaling()
     at = scaling(sizes=(config.d_head,)).iloc[0]
-    say(
-        here,
-        "root",
-        size=config.d_head,
-        spread=f"{at.spread:.2f}",
-        expected=f"{at.expected:.2f}",
-        plain=f"{at.entropy_plain:.2f}",
-        scaled=f"{at.entropy_scaled:.2f}",
-        even=f"{np.log(32):.2f}",
-        largest=percent(at.largest_plain),
-        least=percent(at.largest_scaled),
-    )
+    facts = {
+        "size": config.d_head,
+        "spread": f"{at.spread:.2f}",
+        "expected": f"{at.expected:.2f}",
+        "plain": f"{at.entropy_plain:.2f}",
+        "scaled": f"{at.entropy_scaled:.2f}",
+        "even": f"{np.log(32):.2f}",
+        "largest": percent(at.largest_plain),
+        "least": percent(at.largest_scaled),
+    }
+    say(here, "root", **facts)
     pictures = []
     for title, (_, series) in recipes.BENCH.items():
-        numbers = curves("d_k", table["d_k"].to_numpy(), {name: table[column] for name, column in series.items()})
+        numbers = curves("d_head", table["d_k"].to_numpy(), {name: table[column] for name, column in series.items()})
         pictures.append(picture(recipes.bench, title, title, config, {"title": title}, numbers))
         show_chart(pictures[-1].drawn, title)
+    say(here, "root more", **facts)
     return pictures
 
 
@@ -253,21 +248,19 @@ def _table(parts: list[cost.Cost], measured: cost.Measured | None, quantity: str
     """Return a row for each part with a cost: formula, value, and the counted number."""
     write, rows = size if quantity == "activations" else _plain, []
     for part in parts:
-        term, row = getattr(part, quantity), {"part": f"{part.stack} {_part_name(part.part)}".strip()}
+        term, row = getattr(part, quantity), {"part": f"{part.stack} {part.part}".strip()}
         if not term.formula:
             continue
-        if state.level() != "beginner":
-            row["formula"] = term.formula
-        row["here"] = write(term.value)
-        if state.level() != "beginner":
-            row["counted"] = "" if measured is None else write(getattr(measured, quantity).get((part.part, part.stack), 0))
+        row["formula"], row["here"] = term.formula, write(term.value)
+        row["counted"] = "" if measured is None else write(getattr(measured, quantity).get((part.part, part.stack), 0))
         rows.append(row)
     return pd.DataFrame(rows).set_index("part")
 
 
-def _part_name(part: str) -> str:
-    """Return the name of a part of the costs at this level."""
-    return recipes.part_name(part, state.level() == "beginner")
+def _symbols(formulas: list[str]) -> str:
+    """Return what the symbols in these formulas mean."""
+    letters = set(re.findall(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])", " ".join([*formulas, "n"])))
+    return ", ".join(meaning for meaning in cost.SYMBOLS.split(", ") if meaning[0] in letters)
 
 
 def _plain(value: int) -> str:

@@ -39,26 +39,28 @@ def columns(config: TransformerConfig, length: int, target: int, stack: Callable
 
 
 def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:
-    """Return the boxes of a stack for beginners, each with its purpose instead of its formula."""
+    """Return the boxes of a stack for beginners, each with a sentence on its purpose."""
     tokens = f"{n:,} token" + "s" * (n != 1)
     stream = f"{tokens} × {c.d_model:,} numbers"
-    norm = Box("One size", stream, "brings the numbers of every token to one size, so that no token drowns the others")
-    heads = "one head looks" if c.heads == 1 else f"{c.heads} heads look at once, each in its own way"
+    norm = Box("One size", stream, "All rows of numbers are brought to one size, so that no token is louder than the others.")
+    heads = "one head does this" if c.heads == 1 else f"{c.heads} heads do this at once, each in its own way"
     others = "all the others" if both_ways else "those before it"
-    parts = [Box("Attention", stream, f"each token looks at {others} and takes over what it needs; {heads}", added=True)]
+    parts = [Box("Attention", stream, f"Each token looks at {others} and takes over what helps; {heads}.", added=True)]
     if source is not None:
-        words = "each token of the answer looks at the text that the encoder has read"
+        words = "Each token of the answer looks at the text that the encoder has read."
         parts.append(Box("Attention to the text", stream, words, added=True, beside="what the encoder made of the text"))
-    parts.append(Box("Feed-forward", stream, "each token by itself works on what it has gathered", added=True))
+    parts.append(Box("Feed-forward", stream, "Each token works by itself on what it has gathered.", added=True))
     inside = [box for part in parts for box in ((replace(norm, past=True), part) if c.norm_place == "before" else (part, norm))]
-    boxes = [Box("Embedding", stream, f"each token becomes {c.d_model:,} numbers")]
+    boxes = [Box("Embedding", stream, f"Each token becomes a row of {c.d_model:,} numbers, which stand for its meaning.")]
     if c.positions in POSITIONS:
-        boxes.append(Box("Positions", stream, "tell where in the text each token stands"))
-    boxes.append(Box("Layer", stream, "look around, then work on it", parts=tuple(inside), times=c.layers))
+        boxes.append(Box("Positions", stream, "Numbers are added that say where in the text each token stands."))
+    repeated = "This happens once" if c.layers == 1 else f"This happens {c.layers} times"
+    layer = f"{repeated}: the tokens look around, and then each works by itself."
+    boxes.append(Box("Layer", stream, layer, parts=tuple(inside), times=c.layers))
     boxes += [norm] * (c.norm_place == "before")
     if ends:
-        doing = "stand here" if c.kind == "encoder" else "come next"
-        words = f"a score for each of {c.vocabulary:,} tokens: the higher, the likelier it is to {doing}"
+        doing = "stands here" if c.kind == "encoder" else "comes next"
+        words = f"Each of the {c.vocabulary:,} tokens that the model knows gets a score: the higher, the likelier it {doing}."
         boxes.append(Box("Answer", f"{tokens} × {c.vocabulary:,} scores", words))
     return boxes
 

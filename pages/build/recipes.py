@@ -6,7 +6,6 @@ A downloaded notebook contains these functions, so they use nothing that a noteb
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,28 +23,10 @@ from viz.figures.style import BAR_ROOM
 from viz.views.architecture import architecture
 
 SCORES = "self-attention: scores"
-ADDED = {"title": "The numbers that each position adds", "says": "How alike two positions are", "unit": "how alike"}
-BIASED = {"values": None, "says": "What is added to the score", "unit": "added"}
-# `encoding` for beginners: names without formulas, and no map of angles or of scores
-PLAIN: dict[str, dict[str, Any]] = {
-    "sinusoidal": ADDED,
-    "learned": ADDED,
-    "alibi": BIASED,
-    "relative": BIASED,
-    "rotary": {"values": None, "says": "How well two equal tokens match", "unit": "1: as well as at the same place"},
-}
-SIMPLY = {  # the parts of the costs by their names in a beginner's diagram
-    "self-attention: q, k, v, output": "attention: what it prepares and passes on",
-    "self-attention: scores": "attention: looking back",
-    "cross-attention: q, k, v, output": "attention to the text: what it prepares and passes on",
-    "cross-attention: scores": "attention to the text: looking",
-    "norms": "one size",
-    "unembedding": "answer",
-}
-BENCH = {  # the pictures of why scores are divided by √d_k: unit, and columns of `scaling`
-    "Spread of q·k": ("standard deviation", {"measured": "spread", "√dₖ": "expected"}),
-    "Entropy of the softmax": ("nats", {"q·k": "entropy_plain", "q·k / √dₖ": "entropy_scaled"}),
-    "Slope of the softmax": ("size of its Jacobian", {"q·k": "gradient_plain", "q·k / √dₖ": "gradient_scaled"}),
+BENCH = {  # the pictures of why scores are divided by √d_head: unit, and columns of `scaling`
+    "Spread of q·k": ("standard deviation", {"measured": "spread", "√d_head": "expected"}),
+    "Entropy of the softmax": ("nats", {"q·k": "entropy_plain", "q·k / √d_head": "entropy_scaled"}),
+    "Slope of the softmax": ("size of its Jacobian", {"q·k": "gradient_plain", "q·k / √d_head": "gradient_scaled"}),
 }
 
 
@@ -57,19 +38,19 @@ def columns(config: dict[str, Any], tokens: int, target: int, simple: bool) -> p
     return plan.columns(TransformerConfig(**config), tokens, target, plan.plain_stack if simple else None)
 
 
-def crossing(*, config: dict[str, Any], simple: bool) -> go.Figure:
+def crossing(*, config: dict[str, Any]) -> go.Figure:
     """Return a figure of the operations of attention and of all other parts, by the length of the text."""
-    x, series = operations_by_length(config, simple)
+    x, series = operations_by_length(config)
     return build.lines(x, series, "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True)
 
 
-def operations_by_length(config: dict[str, Any], simple: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def operations_by_length(config: dict[str, Any]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Return lengths, and at each the operations of the scores and of the parts that they are compared with."""
     transformer = TransformerConfig(**config)
     most = cost.FURTHEST if transformer.pattern in ("random", "bigbird") else 65_536
     lengths = np.unique(np.geomspace(16, most, 25).astype(int))
     series: dict[str, list[int]] = {
-        part_name(SCORES, simple): [],
+        SCORES: [],
         "all other parts together": [],
         "of these, the feed-forward": [],
     }
@@ -80,11 +61,6 @@ def operations_by_length(config: dict[str, Any], simple: bool) -> tuple[np.ndarr
         for name, value in zip(series, (flops[SCORES], flops.total() - flops[SCORES], flops["feed-forward"]), strict=True):
             series[name].append(value)
     return lengths, {name: np.array(values) for name, values in series.items()}
-
-
-def part_name(part: str, simple: bool) -> str:
-    """Return the name of a part of the costs, for beginners where `simple`."""
-    return SIMPLY.get(part, part) if simple else part
 
 
 def mask(*, config: dict[str, Any], count: int) -> go.Figure:
@@ -105,27 +81,26 @@ def may_see(config: dict[str, Any], count: int) -> np.ndarray:
     return np.ones((count, count), dtype=bool) if mask is None else mask.reshape(count, count).numpy()
 
 
-def position_values(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
+def position_values(*, config: dict[str, Any], length: int) -> go.Figure:
     """Return a heatmap of the vector, rotation or bias that a scheme of positions gives each position."""
-    positions = scheme(config, length, simple)
+    positions = scheme(config, length)
     return build.encoding_heatmap(np.asarray(positions.values), positions.title, positions.across, positions.down)
 
 
-def by_distance(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
-    positions = scheme(config, length, simple)
+def by_distance(*, config: dict[str, Any], length: int) -> go.Figure:
+    positions = scheme(config, length)
     return build.lines(positions.distances, positions.by_distance, positions.says, "distance in tokens", positions.unit)
 
 
-def wavelengths(*, config: dict[str, Any], length: int, simple: bool) -> go.Figure:
-    waves = np.asarray(scheme(config, length, simple).wavelengths)
+def wavelengths(*, config: dict[str, Any], length: int) -> go.Figure:
+    waves = np.asarray(scheme(config, length).wavelengths)
     series = {"wavelength": waves}
     return build.lines(np.arange(len(waves)), series, "Tokens until it comes round", "pair of dimensions", "tokens", log_y=True)
 
 
-def scheme(config: dict[str, Any], length: int, simple: bool) -> Encoding:
+def scheme(config: dict[str, Any], length: int) -> Encoding:
     """Return the vectors or rotations of a scheme of positions, and how much of them depends on the distance."""
-    positions = encoding(TransformerConfig(**config), length)
-    return replace(positions, wavelengths=None, **PLAIN.get(config["positions"], {})) if simple else positions
+    return encoding(TransformerConfig(**config), length)
 
 
 def bench(*, title: str) -> go.Figure:
@@ -133,5 +108,5 @@ def bench(*, title: str) -> go.Figure:
     table, (unit, series) = scaling(), BENCH[title]
     y = {name: table[column].to_numpy() for name, column in series.items()}
     return build.lines(
-        table["d_k"].to_numpy(), y, title, "dₖ, the numbers of a query", unit, log_x=True, log_y=title.startswith("Spread")
+        table["d_k"].to_numpy(), y, title, "d_head, how many numbers a query has", unit, log_x=True, log_y=title.startswith("Spread")
     )
