@@ -46,7 +46,7 @@ def draw(look: Look) -> None:
         above, pictures = shell.above(), []
         part = page_state.BUILD.default
         if look.beginner:  # who sees the architecture alone
-            state.later("intermediate", page_state.BUILD)
+            state.settle(page_state.BUILD, page_state.BUILD.values, (part,))
         else:
             with above:
                 part = tabs(page_state.BUILD, "the part")

@@ -16,7 +16,7 @@ TRY_LINES, ALL_HEADS, RESAMPLE = (
     link("all-heads", default=False),
     link("resample", default=False),
 )
-CHANGE_OTHER, ROW_QUERY, ROW_AS = link("change-other", default=""), Key("row-query", 0), Key("row-as", "even")
+CHANGE_OTHER, ROW_QUERY, ROW_AS = link("change-other", default=""), Key("row-query", 0, led=True), Key("row-as", "even", led=True)
 
 # Steer
 STEER, STEER_METHOD = link("steer", default=None), link("steer-method", "Always the likeliest", "Draw by dice")
@@ -34,5 +34,5 @@ TEXTS_TRIED, PAIR = Key[Any]("texts-tried", None), Key[Any]("texts-pair", None)
 
 # What wrote it, and the circuit
 CHANGE_WORD, CHANGE_AGAINST, WROTE_CELL = link("change-word"), link("change-against"), link("wrote-cell")
-CIRCUIT_KEEP, CIRCUIT_FILL = link("circuit-keep", default=80), link("circuit-fill", "their mean", "zeros", "another text")
+CIRCUIT_KEEP, CIRCUIT_FILL = link("circuit-keep", default=90), link("circuit-fill", "their mean", "zeros", "another text")
 CIRCUIT_OTHER = link("circuit-other", default="")

@@ -29,6 +29,7 @@ def panel(corpus: Corpus) -> list[Picture]:
     """Draw the square of heads by heads, and explain it."""
     by = one_of(page_state.HEADS_ALIKE, page_state.HEADS_ALIKE.values, "the likeness", label="Compared by")
     state.keep(page_state.HEADS_ALIKE, by, WRITE)
+    say(HERE, f"question {by}")
     return together(corpus) if by == TOGETHER else alike(corpus, "outputs" if by == WRITE else "maps")
 
 

@@ -124,6 +124,12 @@ def test_the_axis_of_what_was_measured_says_that_it_is_a_rise():
     assert "rise" in figure.layout.yaxis.title.text
 
 
+def test_a_name_lies_on_no_other_point():
+    rises, slopes = np.array([2.0, 0.1, 0.08, -0.5]), np.array([1.0, 0.1, 0.15, 0.5])
+    figure = importance_scatter([*"abcd"], rises, np.stack([rises, rises]), slopes, [0] * 4, [""] * 4)
+    assert [text.strip() for text in figure.data[0].text] == ["a", "", "c", "d"]
+
+
 def test_a_text_is_cut_into_pieces_that_hold_all_of_it():
     text = " ".join(f"word{i}" for i in range(100))
     assert [len(piece.split()) for piece, _ in pieces_of(text)] == [50, 50]

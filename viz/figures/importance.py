@@ -13,6 +13,7 @@ from viz.palette import DEPTH
 
 _RANGE = "rgba(128,136,150,.28)"
 _NAMED = 8  # points that are named: those that stand out most
+_ROOM = 0.16, 0.07  # of the width and the height, that a name takes on a telephone
 
 
 def importance_scatter(
@@ -32,7 +33,7 @@ def importance_scatter(
     count = len(names)
     if measured.shape != (count,) or slopes.shape != (count,) or ends.shape != (2, count):
         raise ValueError(f"{count} names need as many numbers, and two ends for each.")
-    far = np.argsort(-np.abs(measured))[:_NAMED].tolist()
+    far = _named_points(measured, ends, slopes)
     known = np.isfinite(ends)
     bars = np.where(known, np.abs(ends - measured), 0)
     ranges = [f"{low:.3f} to {high:.3f}".replace("-", "−") if np.isfinite(low) else "one text" for low, high in ends.T]
@@ -74,6 +75,22 @@ def importance_scatter(
         yaxis={"title": {"text": "rise of the loss without it (nats a token)"}, "automargin": True, "zeroline": False},
     )
     return figure
+
+
+def _named_points(measured: np.ndarray, ends: np.ndarray, slopes: np.ndarray) -> list[int]:
+    """Return the points that are named: of those that stand out most, those whose name would lie on no other point."""
+    known = np.flatnonzero(np.isfinite(measured) & np.isfinite(slopes))
+    if not len(known):
+        return []
+    width = float(np.ptp(slopes[known])) or 1.0
+    height = float(np.ptp(np.append(ends[np.isfinite(ends)], measured[known]))) or 1.0
+
+    def is_free(i: int) -> bool:
+        across, up = (slopes[known] - slopes[i]) / width, np.abs(measured[known] - measured[i]) / height
+        return not ((across >= 0) & (across < _ROOM[0]) & (up < _ROOM[1]) & (known != i)).any()
+
+    strongest = known[np.argsort(-np.abs(measured[known]), kind="stable")][:_NAMED]
+    return [i for i in strongest.tolist() if is_free(i)]
 
 
 def _marker(layers: Sequence[int]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from viz.numbers import decimal, signed
 from viz.tokens import named
 
 GRAPH, LOST = "circuit-graph", "circuit-lost"
-UNDER, DECODER, TABLE, MEASURES, WARNING = "graph", "decoder", "table", "measures", "warning"
+UNDER, DECODER, TABLE, WARNING = "graph", "decoder", "table", "warning"
 
 
 def add(draft: Draft, reading: Wired) -> None:
@@ -30,21 +30,22 @@ def add(draft: Draft, reading: Wired) -> None:
     draft.note(UNDER, "circuit graph" if wiring.edges is not None else "circuit no edges")
     if draft.look.trace.target:
         draft.note(DECODER, "circuit decoder")
-    say_size(draft, settings, wiring)
+    fold = draft.words("circuit fold")
+    say_enough(draft, settings, wiring.circuit)
+    say_verdict(draft, wiring.circuit, fold)
+    say_size(draft, settings, wiring.circuit, fold)
     draft.contents[TABLE] = Table(table(settings, wiring))
-    facts = {"readings": f"{wiring.circuit.readings:,}", "verdict": verdict(draft, wiring.circuit)}
-    draft.note(MEASURES, "circuit measures", **facts)
     draft.add(drawings[1], LOST)
     draft.note(WARNING, "circuit warning")
 
 
-def say_size(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
-    """Say how large the circuit is, and how much of the prediction it keeps."""
-    circuit = wiring.circuit
+def say_size(draft: Draft, settings: Settings, circuit: Circuit, fold: str) -> None:
+    """Say how large the circuit is, and how much of the prediction it keeps. fold: what a reader unfolds to read it."""
     heads = sum(node.head is not None for node in circuit.members)
     facts = {
         "kept": len(circuit.members),
         "all": len(circuit.nodes),
+        "readings": f"{circuit.readings:,}",
         "heads": heads,
         "others": len(circuit.members) - heads,
         "share": signed(circuit.share),
@@ -52,13 +53,12 @@ def say_size(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
         "gain": "log-probability" if circuit.against is None else "the difference of the two logits",
         "nats": decimal(circuit.whole - circuit.nothing),
     }
-    draft.say("circuit found", **facts)
-    say_enough(draft, settings, circuit)
+    draft.say("circuit found", fold, **facts)
     if settings.question.against is None:
-        draft.say("circuit logarithm")
+        draft.say("circuit logarithm", fold)
     blind = -np.log(settings.question.look.model.info.vocabulary)
     if settings.fill == "zero" and settings.question.against is None and circuit.nothing < blind - 1:
-        draft.say("circuit far", chance=percent(float(np.exp(circuit.nothing))))
+        draft.say("circuit far", fold, chance=percent(float(np.exp(circuit.nothing))))
 
 
 def say_enough(draft: Draft, settings: Settings, circuit: Circuit) -> None:
@@ -68,6 +68,8 @@ def say_enough(draft: Draft, settings: Settings, circuit: Circuit) -> None:
     assert whole is not None, "it predicts there"
     (best,), chances = model.top(circuit.alone, position, 1), model.chances(circuit.alone)
     facts = {
+        "kept": len(circuit.members),
+        "all": len(circuit.nodes),
         "word": plain(f"“{question.spell(circuit.token)}”"),
         "before": percent(float(model.chances(whole)[circuit.token])),
         "after": percent(float(chances[circuit.token])),
@@ -81,18 +83,18 @@ def say_enough(draft: Draft, settings: Settings, circuit: Circuit) -> None:
         draft.say("circuit enough against" if circuit.wins else "circuit not enough against", **facts)
 
 
-def verdict(draft: Draft, circuit: Circuit) -> str:
-    """Return a sentence on how the circuit compares with other sets of its size."""
+def say_verdict(draft: Draft, circuit: Circuit, fold: str) -> None:
+    """Say how the circuit compares with other sets of its size, and in `fold` how that was tested."""
     if not (count := len(circuit.random_shares)):
-        return draft.words("circuit no others")
+        draft.say("circuit no others")
+        return
     both = {(True, True): "better", (True, False): "faithful alone", (False, True): "complete alone"}
+    draft.say(f"circuit {both.get((circuit.faithful, circuit.complete), 'no verdict')}")
     facts = {"count": count, "all": count + 1, "share_rank": circuit.share_rank, "left_rank": circuit.left_rank}
-    names = (
-        "all others" if circuit.every_set else "drawn others",
-        "ranks",
-        both.get((circuit.faithful, circuit.complete), "no verdict"),
-    )
-    return draft.paragraph(*(f"circuit {name}" for name in names), **facts)
+    for heading in ("all others" if circuit.every_set else "drawn others", "ranks"):
+        draft.say(f"circuit {heading}", fold, **facts)
+    if circuit.faithful:
+        draft.say("circuit head start", fold)
 
 
 def table(settings: Settings, wiring: recipes.Wiring) -> pd.DataFrame:

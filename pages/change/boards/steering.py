@@ -154,8 +154,10 @@ def prediction(draft: Draft, reading: Steered, position: int | None) -> Part:
         "nats_rank": moved.nats_rank,
         "all": len(nats) + 1,
     }
-    headings = ["prediction plain"] if not push.strength else [*["now"] * (first != now), "prediction", moved.verdict]
-    return draft.picture(drawing, draft.paragraph(*headings, **facts))
+    if not push.strength:
+        return draft.picture(drawing, draft.words("prediction plain", **facts))
+    above = draft.paragraph(*["now"] * (first != now), "prediction", **facts)
+    return draft.picture(drawing, above, draft.paragraph("random", moved.verdict, **facts))
 
 
 def token_name(look: Look, id: int) -> str:

@@ -78,9 +78,8 @@ def board_part(draft: Draft, reading: Written, names: dict[str, str], cell: tupl
     options = {**reading.options, "names": names, "chosen": cell}
     drawing = picture(reading, recipes.board, options, "What each part wrote", "board", numbers, table=reading.table)
     crossing = any(part == "cross" for part, _ in recipes.columns_of(reading.rows))
-    return draft.picture(
-        drawing, " ".join(filter(None, [draft.words("wrote board"), draft.words("wrote board cross") if crossing else ""]))
-    )
+    below = [draft.words("wrote board more"), draft.words("wrote board cross") if crossing else ""]
+    return draft.picture(drawing, draft.words("wrote board"), " ".join(filter(None, below)))
 
 
 def list_part(draft: Draft, reading: Written, names: dict[str, str]) -> Part:

@@ -35,6 +35,7 @@ def ask_circuit(look: Look) -> Settings | None:
             offered=names,
             menu=True,
             label=words(HERE, "circuit fill"),
+            help=words(HERE, "circuit fill help"),
             on_change=begin,
         )
         state.keep(page_state.CIRCUIT_FILL, fill, names[0])

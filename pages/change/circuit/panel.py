@@ -56,7 +56,7 @@ def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Pic
         place(board, boards.GRAPH, boards.UNDER, boards.DECODER)
     with right:
         write_beside(board)
-        place(board, boards.TABLE, boards.MEASURES)
+        place(board, boards.TABLE)
         place_open_button(settings, wiring)
         place(board, boards.LOST)
     place(board, boards.WARNING)

@@ -40,6 +40,7 @@ def grid(draft: Draft, comparison: Comparison, effects: np.ndarray, tried: list[
     )
     below = [
         draft.words("texts game more", **facts(draft, comparison)),
+        draft.words(f"texts measured {comparison.direction}", **facts(draft, comparison)),
         *unmatched_tokens(draft, comparison),
         *small_difference(draft, comparison),
     ]

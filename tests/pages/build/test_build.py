@@ -89,6 +89,6 @@ def test_networks_without_attention_stand_beside_a_decoder_with_what_they_cost(l
     app = open_link("build", f"level={level}&build=Cost&build-layers=2&build-d_model=32&build-heads=2&build-d_ff=64")
     _, table = app.table
     assert list(table.value.index) == ["Transformer", "LSTM", "GRU", "Causal convolution"] and not app.exception
-    assert list(table.value["one after the other"]) == [str(each.waits) for each in side_by_side(SMALL, 16, measured=False)]
+    assert list(table.value["one after the other"]) == [str(each.waits) for each in side_by_side(SMALL, 12, measured=False)]
     assert (table.value["milliseconds"].astype(float) > 0).all()
     assert len(open_link("build", f"level={level}&build=Cost&build-kind=encoder").table) == 1
