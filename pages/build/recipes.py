@@ -108,5 +108,5 @@ def bench(*, title: str) -> go.Figure:
     table, (unit, series) = scaling(), BENCH[title]
     y = {name: table[column].to_numpy() for name, column in series.items()}
     return build.lines(
-        table["d_k"].to_numpy(), y, title, "d_head, how many numbers a query has", unit, log_x=True, log_y=title.startswith("Spread")
+        table["d_k"].to_numpy(), y, title, "d_head, the numbers of a query", unit, log_x=True, log_y=title.startswith("Spread")
     )

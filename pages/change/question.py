@@ -41,9 +41,6 @@ def ask(look: Look, trace: Trace) -> Question:
     logits = trace.logits_at(position)
     assert logits is not None, "it predicts there"
     best = look.model.top(logits, position, PREDICTIONS)
-    if look.beginner:  # votes for one word alone say little: what is added to all words changes no chance
-        state.later("intermediate", page_state.CHANGE_WORD, page_state.CHANGE_AGAINST)
-        return Question(look, trace, position, best[0].id, best[1].id if len(best) > 1 else None)
     left, right = st.columns(2)
     with left:
         token = pick(look, trace, position, page_state.CHANGE_WORD, words(HERE, "question word"), best, best[0].id)

@@ -65,13 +65,11 @@ class Switched:
 
 @dataclass(frozen=True)
 class Compared:
-    """The measurements for "Two texts". effects: of each piece; patched: ln p [vocabulary] with the selected piece; tried: the
-    squares that show their number, None for all."""
+    """The measurements for "Two texts". effects: of each piece; patched: ln p [vocabulary] with the selected piece."""
 
     comparison: Comparison
     effects: np.ndarray
     patched: np.ndarray | None = None
-    tried: list[tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True)

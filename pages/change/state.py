@@ -29,8 +29,7 @@ TEXTS_INTO = link("texts-into", "first into second", "second into first")
 TEXTS_MEASURE = link("texts-measure", "logit difference", "probability", "KL")
 TEXTS_KIND = link("texts-kind", "encoder", "decoder", "cross")
 TEXTS_PLACE, TEXTS_ANSWER, TEXTS_AGAINST = link("texts-place"), link("texts-answer"), link("texts-against")
-TEXTS_CELL, TEXTS_ALL = link("texts-cell", default=""), link("texts-all", default=False)
-TEXTS_TRIED, PAIR = Key[Any]("texts-tried", None), Key[Any]("texts-pair", None)
+TEXTS_CELL, PAIR = link("texts-cell", default=""), Key[Any]("texts-pair", None)
 
 # What wrote it, and the circuit
 CHANGE_WORD, CHANGE_AGAINST, WROTE_CELL = link("change-word"), link("change-against"), link("wrote-cell")

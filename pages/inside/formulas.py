@@ -63,7 +63,12 @@ def activation_functions() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
         return lambda x: function(torch.from_numpy(x)).numpy()
 
     gelu_tanh = partial(torch.nn.functional.gelu, approximate="tanh")
-    functions = {"SiLU": torch.nn.functional.silu, "GELU": torch.nn.functional.gelu, "GELU by tanh": gelu_tanh, "ReLU": torch.relu}
+    functions = {
+        "SiLU": torch.nn.functional.silu,
+        "GELU": torch.nn.functional.gelu,
+        "GELU by tanh": gelu_tanh,
+        "ReLU": torch.relu,
+    }
     return {name: on_arrays(function) for name, function in functions.items()}
 
 

@@ -116,13 +116,13 @@ def compared(seen: Look, traces: list[Trace]) -> tuple[ChangeSettings, ChangeRea
     answers = Patches(seen.model, seen.trace, other.trace, kind=kind, position=position).answers()
     comparison = Comparison(whole(seen), other, "stream", "logit difference", "denoising", kind, position, answers, None)
     effects = comparison.patches.effects("stream", "logit difference", *answers)
-    return ChangeSettings(), Compared(comparison, effects, tried=[] if seen.beginner else None)
+    return ChangeSettings(), Compared(comparison, effects)
 
 
 def wrote(seen: Look, traces: list[Trace]) -> tuple[ChangeSettings, ChangeReading]:
     position = predicted(seen)
-    best = seen.model.top(seen.trace.logits_at(position), position, 2)
-    question = Question(whole(seen), seen.trace, position, best[0].id, best[1].id if seen.beginner else None)
+    best = seen.model.top(seen.trace.logits_at(position), position, 1)
+    question = Question(whole(seen), seen.trace, position, best[0].id, None)
     table = logit_attribution(seen.model, seen.trace, question.token, position, question.against)
     return ChangeSettings(), Written(question, ChangedText([], {}, seen.trace), table)
 

@@ -321,7 +321,6 @@ WRONG = {  # where each choice is offered; nonsense is told of wherever a link a
     **dict.fromkeys(["circuit-keep", "circuit-fill"], ("change", f"{EXPERT}&experiment=Circuit")),
     **dict.fromkeys(["texts-part", "texts-into", "texts-measure", "texts-cell"], ("change", TWO_TEXTS)),
     **dict.fromkeys(["texts-kind", "texts-place"], ("change", f"{FRENCH}&{TWO_TEXTS}")),
-    "texts-all": ("change", TWO_TEXTS.replace("expert", "beginner")),
     "translate-method": ("generate", f"{FRENCH}&level=expert"),
     **dict.fromkeys(["heads-label", "heads-by", "heads-part"], ("heads", EXPERT)),
     "heads-text": ("heads", f"{FRENCH}&level=expert&heads-part=Importance"),

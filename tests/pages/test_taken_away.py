@@ -87,14 +87,14 @@ LINKS = {  # each with the parts or keys of its pictures
     ("change", "level=beginner&experiment=Steer&model=filler&text=The+[MASK]+saw+the+[MASK]"): "bars texts",
     ("change", "level=intermediate&experiment=Steer&steer=not&model=translator&text=The+cat+sat&target=Le"): "bars texts",
     ("change", f"level=expert&experiment=What+wrote+it&changes=h5.2&change-against=cat&{TEXT}"): "board list sources",
-    ("change", "level=beginner&experiment=What+wrote+it&model=filler&text=The+[MASK]+sat"): "board list sources",
+    ("change", "level=intermediate&experiment=What+wrote+it&model=filler&text=The+[MASK]+sat"): "board list sources",
     ("change", "level=expert&experiment=What+wrote+it&model=translator&text=The+cat+sat&target=Le"): "board list sources",
     ("change", f"level=intermediate&experiment=Circuit&circuit-keep=60&{TEXT}"): "circuit-graph circuit-lost",
     (
         "change",
         "level=expert&experiment=Two+texts&texts-part=heads&texts-into=second+into+first&texts-cell=3.4",
     ): "map base source",
-    ("change", "level=beginner&experiment=Two+texts&model=filler&texts-cell=2.3"): "map base source",
+    ("change", "level=intermediate&experiment=Two+texts&model=filler&texts-cell=2.3"): "map base source",
     (
         "change",
         "level=intermediate&experiment=Two+texts&model=translator&texts-kind=cross&texts-part=attention&texts-cell=2.1&texts-measure=KL"

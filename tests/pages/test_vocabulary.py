@@ -29,8 +29,6 @@ LINKS = (  # parts of pages that a beginner opens, beside those that a page open
     "inside?stage=feed-forward",
     "inside?stage=pieces",
     "inside?stage=order",
-    "change?experiment=Two+texts",
-    "change?experiment=What+wrote+it",
     "change?experiment=Steer",
     "type?model=filler&text=The+cat+[MASK]+on+the+mat.",
 )

@@ -14,7 +14,7 @@ def add(draft: Draft, reading: Compared) -> None:
     """Add the board."""
     comparison, effects = reading.comparison, reading.effects
     cards = [
-        Card([draft.part("The map", figures.grid, comparison, effects, reading.tried)], draft.words("texts title map"), 7),
+        Card([draft.part("The map", figures.grid, comparison, effects)], draft.words("texts title map"), 7),
         Card([*figures.prediction(draft, comparison, effects, reading.patched)], draft.words("texts title bars"), 5),
         Card([Part("warning", None, draft.words("texts warning"))], ""),
     ]

@@ -121,20 +121,13 @@ def source_part(draft: Draft, reading: Written, names: dict[str, str], cell: tup
     except ValueError as refused:
         return Part("sources", None, str(refused))
     shares = question.trace.attention[kind][layer][head, question.position]
-    tokens = recipes.tokens_read(question.trace, kind, question.look.second, question.look.beginner)
+    tokens = recipes.tokens_read(question.trace, kind, question.look.second)
 
     def numbers() -> dict[str, Numbers]:
         axis_names = {"token": [token.text for token in tokens]}
         return {"logits": Numbers(amounts, ("token",), axis_names), "attention": Numbers(shares, ("token",), axis_names)}
 
-    options = {
-        **reading.options,
-        "kind": kind,
-        "layer": layer,
-        "head": head,
-        "unit": names["unit"],
-        "simple": question.look.beginner,
-    }
+    options = {**reading.options, "kind": kind, "layer": layer, "head": head, "unit": names["unit"]}
     drawing = picture(reading, recipes.sources, options, "What a head wrote", "sources", numbers, changed=question.trace)
     best = int(np.abs(amounts).argmax())
     facts = {

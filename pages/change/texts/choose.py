@@ -27,37 +27,27 @@ PIECES = dict(zip(page_state.TEXTS_PART.values, PARTS, strict=True))
 INTO = dict(zip(page_state.TEXTS_INTO.values, DIRECTIONS, strict=True))
 OFFERED = 8  # answers of each text in the menus
 WIDE = 165  # pixels of a menu: two of them fit side by side on a telephone
-CHOSEN = (page_state.TEXTS_PART, page_state.TEXTS_MEASURE, page_state.TEXTS_INTO, page_state.TEXTS_KIND, page_state.TEXTS_PLACE)
 MOST = "where they differ most"
 CELL = re.compile(r"(\d{1,4})\.(\d{1,6})")
 
 
 def ask(look: Look, other: Look) -> Comparison:
     """Place the controls, and return the comparison that they describe. Errors: ValueError where the model predicts nothing."""
-    part, measure, direction, kind, _ = (key.default for key in CHOSEN)
     stacks = look.model.info.kind == "encoder-decoder"
-    if look.beginner:
-        state.later("intermediate", *CHOSEN, page_state.TEXTS_ANSWER, page_state.TEXTS_AGAINST)
-        position = most_different(look, other, places(look))
-    else:
-        part = widgets.one_of(
-            page_state.TEXTS_PART, page_state.TEXTS_PART.values, "the piece", label="What is put in", on_change=pairs.forget
-        )
-        state.keep(page_state.TEXTS_PART, part, page_state.TEXTS_PART.default)
-        row = st.container(key="texts-how", horizontal=True, gap="small")
-        with row:
-            direction = menu(page_state.TEXTS_INTO, "the direction", "Put", page_state.TEXTS_INTO.values)
-            measure = menu(page_state.TEXTS_MEASURE, "the measure", "Measured by", page_state.TEXTS_MEASURE.values)
-            if stacks:
-                fitting = page_state.TEXTS_KIND.values if part in ("attention", "heads") else page_state.TEXTS_KIND.values[:2]
-                kind = menu(page_state.TEXTS_KIND, "the stack", "Where", fitting)
-            position = place(look, other)
-    kind = kind if stacks else "self"
-    patches = Patches(look.model, look.trace, other.trace, kind=kind, position=position)
-    if look.beginner:
-        return Comparison(look, other, PIECES[part], measure, INTO[direction], kind, position, patches.answers())
+    part = widgets.one_of(
+        page_state.TEXTS_PART, page_state.TEXTS_PART.values, "the piece", label="What is put in", on_change=pairs.forget
+    )
+    state.keep(page_state.TEXTS_PART, part, page_state.TEXTS_PART.default)
+    kind = "self"
+    row = st.container(key="texts-how", horizontal=True, gap="small")
     with row:
-        answers = both_answers(look.model, patches)
+        direction = menu(page_state.TEXTS_INTO, "the direction", "Put", page_state.TEXTS_INTO.values)
+        measure = menu(page_state.TEXTS_MEASURE, "the measure", "Measured by", page_state.TEXTS_MEASURE.values)
+        if stacks:
+            fitting = page_state.TEXTS_KIND.values if part in ("attention", "heads") else page_state.TEXTS_KIND.values[:2]
+            kind = menu(page_state.TEXTS_KIND, "the stack", "Where", fitting)
+        position = place(look, other)
+        answers = both_answers(look.model, Patches(look.model, look.trace, other.trace, kind=kind, position=position))
     return Comparison(look, other, PIECES[part], measure, INTO[direction], kind, position, answers)
 
 
@@ -196,14 +186,3 @@ def cell(comparison: Comparison) -> tuple[int, int] | None:
         st.info("The chosen square does not exist for these texts. Choose another one.")
     state.keep(page_state.TEXTS_CELL, selected if parse(selected) else state.linked_value(page_state.TEXTS_CELL) or "", "")
     return parse(selected)
-
-
-def tried_cells(comparison: Comparison, cell: tuple[int, int] | None, all_squares: bool) -> list[tuple[int, int]] | None:
-    """Return the squares whose number a beginner sees, which are the clicked ones; None for all."""
-    if all_squares or not comparison.look.beginner:
-        return None
-    before = page_state.TEXTS_TRIED.get()
-    cells = before[1] if before and before[0] == comparison.key else []
-    cells = list(dict.fromkeys([*cells, *([] if cell is None else [cell])]))
-    page_state.TEXTS_TRIED.set((comparison.key, cells))
-    return cells

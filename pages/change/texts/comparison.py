@@ -58,7 +58,6 @@ class Comparison:
             "position": self.position,
             "answers": self.answers,
             "cell": self.cell,
-            "simple": self.look.beginner,
             **options,
         }
         about = f"“{named(first)}” and “{named(second)}”"

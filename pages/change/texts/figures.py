@@ -11,19 +11,17 @@ from pages.change.texts.comparison import Comparison
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Part, percent
-from viz.numbers import whole_percent
 from viz.tokens import named
 
-BARS = {"beginner": 5, "intermediate": 6, "expert": 6}
+BARS = 6
 LITTLE = {"logit difference": 0.5, "probability": 0.05, "KL": 0.05}  # a smaller difference of two texts says hardly anything
-ALL, SOME = 0.5, 0.1  # shares of the answer from which on a beginner reads that it comes back, or comes back a little
 
 
-def grid(draft: Draft, comparison: Comparison, effects: np.ndarray, tried: list[tuple[int, int]] | None) -> Part:
-    """Return the map. effects: of each piece; tried: the squares that show it, None for all."""
+def grid(draft: Draft, comparison: Comparison, effects: np.ndarray) -> Part:
+    """Return the map. effects: of each piece."""
 
     def numbers() -> dict[str, Numbers]:
-        rows, columns, _, _ = recipes.names(comparison.patches, comparison.part, False)
+        rows, columns, _, _ = recipes.names(comparison.patches, comparison.part)
         across = "head" if comparison.part == "head" else "token"
         return {"effect": Numbers(effects.astype(np.float32), ("layer", across), {"layer": rows, across: columns})}
 
@@ -31,21 +29,18 @@ def grid(draft: Draft, comparison: Comparison, effects: np.ndarray, tried: list[
         recipes.effects,
         "map",
         "What each part does",
-        {"measure": comparison.measure, "tried": tried},
+        {"measure": comparison.measure},
         numbers=numbers,
         known={"values": effects},
     )
-    above = draft.words(
-        "texts game" if comparison.look.beginner else f"texts map {comparison.direction}", **facts(draft, comparison)
-    )
+    above = draft.words(f"texts map {comparison.direction}", **facts(draft, comparison))
     below = [
-        draft.words("texts game more", **facts(draft, comparison)),
         draft.words(f"texts measured {comparison.direction}", **facts(draft, comparison)),
         *unmatched_tokens(draft, comparison),
         *small_difference(draft, comparison),
     ]
-    below += [draft.words("texts most", **strongest(comparison, effects))] * (tried is None)
-    below += [draft.words("texts always")] * (comparison.part == "stream" and comparison.kind != "encoder" and tried is None)
+    below.append(draft.words("texts most", **strongest(comparison, effects)))
+    below += [draft.words("texts always")] * (comparison.part == "stream" and comparison.kind != "encoder")
     return draft.picture(drawing, above, "\n\n".join(filter(None, below)))
 
 
@@ -56,7 +51,6 @@ def facts(draft: Draft, comparison: Comparison) -> dict[str, Any]:
     names = {"answer": comparison.spell(token), "against": comparison.spell(against)}
     return names | {
         "measure": draft.words(f"texts measure {comparison.measure}", **names),
-        "first_layer": comparison.patches.base.attention[comparison.patches.where].numbers[0],
         "piece": draft.words(f"texts piece {comparison.part}"),
         "low": signed(low),
         "high": signed(high),
@@ -90,18 +84,14 @@ def strongest(comparison: Comparison, effects: np.ndarray) -> dict[str, str]:
     """Return the square with the largest effect, except for the stream after the last layer, from which the prediction is
     made."""
     row, column = np.unravel_index(int(np.nanargmax(effects[:-1] if comparison.part == "stream" else effects)), effects.shape)
-    return {"where": square_name(comparison, (int(row), int(column))), "share": share_of(comparison, float(effects[row, column]))}
+    return {"where": square_name(comparison, (int(row), int(column))), "share": signed(float(effects[row, column]))}
 
 
 def square_name(comparison: Comparison, cell: tuple[int, int]) -> str:
     """Return the name of a square."""
-    _, _, rows, columns = recipes.names(comparison.patches, comparison.part, comparison.look.beginner)
+    _, _, rows, columns = recipes.names(comparison.patches, comparison.part)
     at = rows[cell[0]], columns[cell[1]].replace("*", r"\*")
     return f"{at[1]} of {at[0]}" if comparison.part == "head" else f"{at[1]}, {at[0]}"
-
-
-def share_of(comparison: Comparison, share: float) -> str:
-    return f"{100 * share:.0f}".replace("-", "−") if comparison.look.beginner else signed(share)
 
 
 def signed(value: float) -> str:
@@ -113,12 +103,11 @@ def prediction(draft: Draft, comparison: Comparison, effects: np.ndarray, patche
     `grid`; patched: ln p [vocabulary] with the piece."""
     names = [draft.words(f"texts name {name}") for name in ("clean", "corrupt")]
     names = names if comparison.patches.denoises else names[::-1]
-    count = BARS[comparison.look.level]
     source, base = ("clean", "corrupt") if comparison.patches.denoises else ("corrupt", "clean")
 
     def picture(which: str, title: str, **fields: Any) -> Picture:
         def numbers() -> dict[str, Numbers]:
-            ids = recipes.candidates(comparison.patches, comparison.answers, patched, count)
+            ids = recipes.candidates(comparison.patches, comparison.answers, patched, BARS)
             tokens = {"token": [comparison.look.model.token_text(id) for id in ids]}
             logs = (
                 {"without": comparison.patches.logs[base]}
@@ -128,7 +117,7 @@ def prediction(draft: Draft, comparison: Comparison, effects: np.ndarray, patche
             logs |= {"with the piece": patched} if which == "base" and patched is not None else {}
             return {name: Numbers(np.exp(values[ids]), ("token",), tokens) for name, values in logs.items()}
 
-        return comparison.picture(recipes.bars, which, title, {"which": which, "count": count}, numbers=numbers, **fields)
+        return comparison.picture(recipes.bars, which, title, {"which": which, "count": BARS}, numbers=numbers, **fields)
 
     known = {} if patched is None else {"patched": patched}
     first = picture("base", f"The answer of the {names[1]}, with the piece", known=known)
@@ -142,11 +131,10 @@ def sentence(draft: Draft, comparison: Comparison, effects: np.ndarray, patched:
     if comparison.cell is None or patched is None:
         return draft.words("texts press", **facts(draft, comparison))
     base, source = ("corrupt", "clean") if comparison.patches.denoises else ("clean", "corrupt")
-    write = whole_percent if comparison.look.beginner else percent
     share, now = float(effects[comparison.cell]), int(patched.argmax())
     facts_of_cell: dict[str, str] = facts(draft, comparison) | {
         "where": square_name(comparison, comparison.cell),
-        "share": share_of(comparison, share),
+        "share": signed(share),
         "now": comparison.spell(now),
     }
     for name, token in zip(("answer", "against"), comparison.answers, strict=True):
@@ -155,8 +143,5 @@ def sentence(draft: Draft, comparison: Comparison, effects: np.ndarray, patched:
             "end": comparison.chance(source, token),
             "after": float(np.exp(patched[token])),
         }
-        facts_of_cell |= {f"{name}_{when}": write(chance) for when, chance in chances.items()}
-    if not comparison.look.beginner:
-        return draft.words(f"texts patched {comparison.direction}", **facts_of_cell)
-    back = "back" if now == comparison.answers[0] else "near"
-    return draft.words(f"texts {back if share >= ALL else 'some' if share >= SOME else 'none'}", **facts_of_cell)
+        facts_of_cell |= {f"{name}_{when}": percent(chance) for when, chance in chances.items()}
+    return draft.words(f"texts patched {comparison.direction}", **facts_of_cell)

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 from pages.change import state as page_state
 from pages.change.boards.texts import KEY
-from pages.change.compose import HERE, compose
+from pages.change.compose import compose
 from pages.change.settings import Compared, Settings, Unasked
 from pages.change.texts import choose, measuring, pairs
 from pages.change.texts.comparison import Comparison
 from ui import state
-from ui.choices import text_boxes, widgets
+from ui.choices import text_boxes
 from ui.look import Look, beside
 from ui.memory import loaded
 from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.show import choice, picture
-from ui.words import words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -36,9 +35,6 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     if len(look.model.places(other.trace)) < 1:
         return mount_all(composed(compose, look, Settings(), Unasked("texts unmasked second")))
     comparison = choose.ask(look, other)
-    if look.beginner:
-        with above:
-            widgets.switch(page_state.TEXTS_ALL, words(HERE, "texts all"))
     comparison = replace(comparison, cell=choose.cell(comparison))
     return draw(comparison)
 
@@ -63,8 +59,7 @@ def draw(comparison: Comparison) -> Sequence[Picture]:
         return []
     with picture("The patch"):
         patched_logs = measuring.patched_logs(comparison)
-    tried = choose.tried_cells(comparison, comparison.cell, bool(page_state.TEXTS_ALL.get()))
-    board = composed(compose, comparison.look, Settings(), Compared(comparison, effects, patched_logs, tried))
+    board = composed(compose, comparison.look, Settings(), Compared(comparison, effects, patched_logs))
     mount(board, KEY, react)
     return board.pictures
 

@@ -5,15 +5,13 @@ A downloaded notebook contains these functions, so they use nothing that a noteb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from analysis.patches import Patches
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, prediction_bars
-from viz.tokens import named, plain_sign, plain_signs
+from viz.tokens import named
 from viz.views.grid_view import grid_view
 
 SEEN = 0.05  # of the whole effect; a smaller one has no number in its square
@@ -21,17 +19,17 @@ SEEN = 0.05  # of the whole effect; a smaller one has no number in its square
 # ---------------------------------------------------------------- what is compared
 
 
-def names(patches: Patches, part: str, simple: bool) -> tuple[list[str], list[str], list[str], list[str]]:
+def names(patches: Patches, part: str) -> tuple[list[str], list[str], list[str], list[str]]:
     """Return the labels of the map's rows and columns, and the names of both in words."""
     count = patches.shape(part)[1]
     numbers = patches.base.attention[patches.where].numbers
-    first = ["input" if simple else "embedding"] if part == "stream" else []
+    first = ["embedding"] if part == "stream" else []
     rows = [*first, *(f"L{number}" for number in numbers)]
     after = ["before the first layer", *(f"after layer {number}" for number in numbers)]
     row_names = after if part == "stream" else [f"layer {number}" for number in numbers]
     if part == "head":
         return rows, [f"H{head}" for head in range(count)], row_names, [f"head {head}" for head in range(count)]
-    base, source = (plain_signs(tokens) if simple else tokens for tokens in map(patches.tokens, (patches.base, patches.source)))
+    base, source = map(patches.tokens, (patches.base, patches.source))
     column_names = []
     for at, token in enumerate(base):
         counterpart = source[patches.places[at]].text if at in patches.places else token.text
@@ -63,34 +61,24 @@ def effects(
     position: int,
     answers: tuple[int, int],
     cell: tuple[int, int] | None,
-    tried: Sequence[tuple[int, int]] | None,
-    simple: bool,
     values: np.ndarray | None = None,
 ) -> View:
-    """Return the map of how much of an answer each piece restores, or removes. tried: the only squares with a number; None for
-    all."""
+    """Return the map of how much of an answer each piece restores, or removes."""
     patches = Patches(model, trace, other, direction, kind, position)
     values = patches.effects(part, measure, *answers) if values is None else values
-    rows, columns, row_names, column_names = names(patches, part, simple)
-    covered = np.full(values.shape, tried is not None)
-    for row, column in tried or ():
-        covered[row, column] = False
+    rows, columns, row_names, column_names = names(patches, part)
     rounded = np.where(np.abs(values) < 1e-6, 0, values)
-    size = 100 if simple else 1
     return grid_view(
-        size * rounded,
+        rounded,
         rows,
         columns,
         row_names=row_names,
         column_names=column_names,
         numbered=True,
-        unit="in 100" if simple else "",
-        scale=(-size, size),
+        scale=(-1, 1),
         signed=True,
-        least=size * SEEN,
+        least=SEEN,
         chosen=cell,
-        ends=("further away", "comes back") if simple else None,
-        covered=None if tried is None else covered,
         blank="the other text has nothing at its place",
         cell=(23, 58),
         height=30,
@@ -112,7 +100,6 @@ def bars(
     answers: tuple[int, int],
     cell: tuple[int, int] | None,
     count: int,
-    simple: bool,
     patched: np.ndarray | None = None,
 ) -> View:
     """Return bars of the likeliest tokens. which: in the "base", an outline without the patch and a bar with it, or the
@@ -123,9 +110,8 @@ def bars(
     ids = candidates(patches, answers, patched, count)
     source, base = (np.exp(patches.logs[name]) for name in (("clean", "corrupt") if patches.denoises else ("corrupt", "clean")))
     token_texts = [model.token_text(id) for id in ids]
-    labels = [plain_sign(text) for text in token_texts] if simple else token_texts
     if which == "source":
-        return prediction_bars(labels, source[ids].tolist(), ids, whole=simple)
+        return prediction_bars(token_texts, source[ids].tolist(), ids)
     if patched is None:
-        return prediction_bars(labels, base[ids].tolist(), ids, whole=simple)
-    return prediction_bars(labels, np.exp(patched[ids]).tolist(), ids, whole=simple, before=base[ids].tolist())
+        return prediction_bars(token_texts, base[ids].tolist(), ids)
+    return prediction_bars(token_texts, np.exp(patched[ids]).tolist(), ids, before=base[ids].tolist())

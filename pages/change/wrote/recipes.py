@@ -13,7 +13,6 @@ from models.tokens import Token
 from models.trace import Trace
 from pages.change.recipes import read
 from viz import View, grid_view, reading_view
-from viz.tokens import plain_signs
 from viz.views.prediction_bars import value_bars
 
 if TYPE_CHECKING:
@@ -140,10 +139,10 @@ def strongest(
     return value_bars(labels, values, (names["parts"], names["unit"]), label="The parts that wrote most", still=True)
 
 
-def tokens_read(trace: Trace, kind: str, second: str, simple: bool) -> list[Token]:
+def tokens_read(trace: Trace, kind: str, second: str) -> list[Token]:
     """Return the tokens that a head looked at, as they are read."""
     keys = trace.attention[kind].keys
-    return as_written(plain_signs(keys) if simple else keys, *([second] if kind == "decoder" else [trace.text, second]))
+    return as_written(keys, *([second] if kind == "decoder" else [trace.text, second]))
 
 
 def sources(
@@ -160,11 +159,10 @@ def sources(
     layer: int,
     head: int,
     unit: str,
-    simple: bool,
     changed: Trace | None = None,
 ) -> View:
     """Return the text that a head looked at, each token coloured by what the head wrote because of it."""
     changed = read(model, trace, changes, second, other) if changed is None else changed
     amounts = head_sources(model, changed, layer, head, token, position, against, kind)
-    tokens = tokens_read(changed, kind, second, simple)
+    tokens = tokens_read(changed, kind, second)
     return reading_view(tokens, None, int(np.abs(amounts).argmax()), True, quantity=amounts, unit=unit)

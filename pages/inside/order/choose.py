@@ -18,8 +18,8 @@ TYPED = "typed"  # in the link, the order as typed; a link without an order has 
 
 
 def order_of(count: int) -> tuple[int, ...]:
-    """Return the chosen order of `count` words; without a choice, two words are exchanged. An invalid order in a link is reported;
-    an order for another text is dropped."""
+    """Return the chosen order of `count` words; without a choice, two words are exchanged. An invalid order in a link is
+    reported; an order for another text is dropped."""
     if (link := state.take_linked_value(page_state.WORD_ORDER)) is not None:
         page_state.WORD_ORDER.set(link)
         if link not in ("", TYPED) and read(link, count) is None:

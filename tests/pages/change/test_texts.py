@@ -57,7 +57,7 @@ def test_in_a_ready_pair_another_answer_comes_and_the_words_that_differ_bring_it
 
 def test_there_is_a_ready_pair_for_what_each_model_begins_with():
     for name in (name for name in models.names() if models.load(name).info.predicts):
-        app = open_link("change", f"experiment=Two+texts&model={name}")
+        app = open_link("change", f"experiment=Two+texts&level=intermediate&model={name}")
         assert not app.info and "come back?" in text_on_board(app)
 
 
@@ -65,7 +65,7 @@ def test_a_copy_of_the_text_that_nobody_touched_gives_way_to_the_ready_pair_of_t
     """While a link's model loads, the writer is in use, which has no such pair."""
     pair = pairs.known(loaded.model("filler").info)[2]
     for touched, expected in ((None, pair.corrupt), (pair.clean.replace("sad", "old"), pair.clean.replace("sad", "old"))):
-        app = open_link("change", f"experiment=Two+texts&text={pair.clean.replace(' ', '+')}")
+        app = open_link("change", f"experiment=Two+texts&level=intermediate&text={pair.clean.replace(' ', '+')}")
         box = app.text_input(key="other-text")
         assert box.value == pair.clean
         if touched:
@@ -79,7 +79,7 @@ def text_on_board(app) -> str:
     return "".join(str(component.proto) for component in app.get("bidi_component"))
 
 
-CELLS = [("stream", "beginner"), *product(page_state.TEXTS_PART.values, state.LEVELS[1:])]
+CELLS = [*product(page_state.TEXTS_PART.values, state.LEVELS[1:])]
 
 
 @pytest.mark.parametrize(("part", "level"), grid(CELLS, CELLS[::3]))
@@ -109,13 +109,6 @@ def test_each_measure_and_direction_of_a_link_is_that_of_the_analysis(monkeypatc
             np.testing.assert_allclose(drawn.numbers()["effect"].values, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_a_beginner_sees_only_the_squares_that_were_pressed(monkeypatch):
-    drawn = offered(monkeypatch, "change", f"{LINK}&texts-cell=1.2")["change-texts map"]
-    assert drawn.options["tried"] == [(1, 2)]
-    every = offered(monkeypatch, "change", f"{LINK}&texts-cell=1.2&texts-all=true")["change-texts map"]
-    assert every.options["tried"] is None
-
-
 def test_what_is_typed_as_an_answer_is_one_token_and_never_held_against_itself(monkeypatch):
     model = models.load("writer")
     assert choose.token_of(model, "she", []) == model.tokenize(" she")[-1].id
@@ -138,11 +131,11 @@ def text_of_page(link: str) -> str:
     return words_on(open_link("change", f"experiment=Two+texts&{link}"))
 
 
-def words(heading: str, level: str = "beginner") -> str:
+def words(heading: str, level: str) -> str:
     return sections(ROOT / "pages" / "change" / f"{level}.md")[heading]
 
 
-@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize("level", state.LEVELS[1:])
 def test_texts_that_cannot_be_compared_are_told_why(level, monkeypatch, tmp_path):
     assert words("texts same", level) in text_of_page(f"text=The+cat&other-text=The+cat&level={level}")
     assert words("texts one missing", level) in text_of_page(f"text=&other-text=The+cat&level={level}")
@@ -226,13 +219,3 @@ def test_what_was_asked_of_a_text_that_is_typed_over_never_stands_beside_the_new
     clean, corrupt = (texts | {box: texts[box].replace("ran", "sat")}).values()
     assert drawn and all(drawing[:2] == (clean, corrupt) for drawing in drawn)
     np.testing.assert_allclose(drawn[-1][2], patching(models.load("writer"), clean, corrupt), atol=1e-4)
-
-
-def test_what_a_beginner_reads_of_a_square_is_what_was_measured_and_no_more_than_the_warning_allows():
-    """The warning says that nobody knows whether the model needs a place, so no sentence says that it does, or does not."""
-    text_of_page = sections(ROOT / "pages" / "change" / "beginner.md")
-    assert "You do not know that the model needs just this place" in text_of_page["texts warning"]
-    for outcome in ("back", "some", "none"):
-        sentence = text_of_page[f"texts {outcome}"]
-        assert "{answer_before}" in sentence and "{answer_after}" in sentence
-        assert "alone" in sentence.lower() and "need" not in sentence and "somewhere else" not in sentence
