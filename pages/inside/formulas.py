@@ -63,7 +63,7 @@ def activation_functions() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
         return lambda x: function(torch.from_numpy(x)).numpy()
 
     gelu_tanh = partial(torch.nn.functional.gelu, approximate="tanh")
-    functions = {
+    functions: dict[str, Callable] = {
         "SiLU": torch.nn.functional.silu,
         "GELU": torch.nn.functional.gelu,
         "GELU by tanh": gelu_tanh,

@@ -125,6 +125,5 @@ def take(pairs: list[Pair]) -> None:
 
 
 def forget() -> None:
-    """Forget the selected square, and those that were tried."""
+    """Forget the selected square."""
     page_state.TEXTS_CELL.set("")
-    page_state.TEXTS_TRIED.set(None)
