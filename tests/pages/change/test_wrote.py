@@ -74,7 +74,7 @@ def test_words_that_are_typed_and_a_token_against_itself():
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
-        ("model=filler&text=The+cat+sat&level=intermediate", "no [MASK] in your text"),
+        ("model=filler&text=The+cat+sat&level=intermediate", "so there is no prediction to compare"),
         ("model=filler&text=The+[MASK]+sat&level=expert&wrote-cell=L0+H0", ""),
         ("model=translator&text=The+cat+sat&target=Le&level=intermediate&wrote-cell=cross+L1+H2", ""),
         ("text=&level=intermediate", ""),
