@@ -435,7 +435,7 @@ def test_a_question_that_the_model_before_cannot_be_asked_waits_while_the_step_s
 def test_a_step_brings_its_second_text(mine):
     two_texts = "page: change\nexperiment: Two texts\ntext: The boy was tired\nother-text: The girl was tired"
     (mine / "mine.md").write_text(
-        f"{HEADER}## First\n\n```yaml\npage: type\ntext: The cat\n```\n\nRead.\n\n"
+        f"{HEADER.replace('beginner', 'intermediate')}## First\n\n```yaml\npage: type\ntext: The cat\n```\n\nRead.\n\n"
         f"## Second\n\n```yaml\n{two_texts}\n```\n\nCompare.\n"
     )
     app = press(open_link("type", "lesson=mine"), "lesson-next-step")
