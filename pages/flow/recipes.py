@@ -21,6 +21,7 @@ from viz.tokens import plain_signs
 
 FLOW = "attention flow"
 ROLLOUT = "rollout"
+GRADIENTS = "gradient rollout"
 MOST = 400  # the most streams in a picture
 
 

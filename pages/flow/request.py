@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from models.trace import Trace
     from pages.flow.settings import Settings
 
-PLAIN = ("raw attention", "rollout", "attention × gradient")  # the methods for beginners
+PLAIN = ("gradient rollout", "rollout", "raw attention")  # the methods for beginners, the one that stands open first
 
 
 @dataclass(frozen=True)

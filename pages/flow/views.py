@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.flow import calculations
 from pages.flow import state as page_state
-from pages.flow.boards.methods import LAYERS, OTHERS
+from pages.flow.boards.methods import LAYERS, OTHERS, methods_of
 from pages.flow.boards.streams import TABLE
 from pages.flow.compose import compose
 from pages.flow.recipes import FLOW, ROLLOUT
@@ -37,8 +37,11 @@ def side_by_side(look: Look, settings: Settings) -> Sequence[Picture]:
             if (most := calculations.flow(request, size)) is not None:
                 scores = scores | {FLOW: most}
     board = composed(compose, look, settings, Methods(scores, calculations.window(size)))
+    others = "More methods"
+    if look.beginner:
+        others = "Two other ways to ask" if len(methods_of(request, scores)) > 2 else "Another way to ask"
     for key in board.contents:
-        with st.expander("Two other ways to ask" if look.beginner else "More methods") if key == OTHERS else nullcontext():
+        with st.expander(others) if key == OTHERS else nullcontext():
             mount(board, key)
     return board.pictures
 
@@ -48,6 +51,9 @@ def layer_by_layer(look: Look, settings: Settings) -> Sequence[Picture]:
     if reading is None:
         return []
     board = composed(compose, look, settings, reading)
+    for key in board.contents:
+        if key != LAYERS:
+            mount(board, key)
     left, right = st.columns([7, 3])
     with left:
         mount(board, LAYERS)

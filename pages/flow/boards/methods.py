@@ -2,61 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from analysis.attribution import FOLLOWING
 from pages.flow import recipes
-from pages.flow.recipes import FLOW, ROLLOUT
+from pages.flow.recipes import FLOW, GRADIENTS, ROLLOUT
 from pages.flow.request import Request, title
 from pages.flow.settings import Layers, Methods
 from ui.escaping import plain
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card, Part, percent
+from viz.numbers import decimal
 from viz.tokens import named
 
-FIRST = {"beginner": [ROLLOUT], "intermediate": ["raw attention", ROLLOUT]}  # methods that stand open at a level; else all do
 METHODS, OTHERS, ANSWER, LAYERS = "flow-methods", "flow-others", "flow-answer", "flow-layers"
 
 
 def add(draft: Draft, request: Request, reading: Methods) -> None:
     """Add the methods side by side: all, or the simplest, and the others apart; for beginners the answer in a sentence too."""
-    scores, facts = reading.scores, {}
+    scores, facts, simple = reading.scores, {}, draft.look.beginner
     if "slopes" in scores and (logits := request.trace.scores_at(request.position)) is not None:
         facts = {"total": f"{scores['slopes']:.3g}", "logit": f"{logits[request.token]:.3g}"}
-    simple = draft.look.beginner
-    if simple:
-        say_answer(draft, request, scores[ROLLOUT])
+    methods = methods_of(request, scores)
     cards = {
-        method: Card([method_part(draft, request, method, reading, facts)], title(draft.words, method), 5)
-        for method in sorted(request.methods, key=lambda method: simple and method != ROLLOUT)
-        if method in scores
+        method: Card([method_part(draft, request, method, reading, facts)], title(draft.words, method), 5) for method in methods
     }
-    first = [cards.pop(method) for method in FIRST.get(draft.look.level, [*cards]) if method in cards]
+    if simple and methods:
+        say_answer(draft, request, methods[0], scores[methods[0]])
+    first = [cards.pop(method) for method in opened(draft.look.level, methods, scores)]
     draft.add_cards(METHODS, first, "What the token goes back to" if simple else "Methods side by side")
     if cards:
         draft.add_cards(OTHERS, [*cards.values()], "Other methods")
     draft.note("flow-methods-words", "side by side")
 
 
-def say_answer(draft: Draft, request: Request, scores: np.ndarray | str) -> None:
-    """Say in a sentence which two tokens most goes back to, and why that is the start, where it is."""
+def opened(level: str, methods: list[str], scores: Mapping[str, np.ndarray | str]) -> list[str]:
+    """Return the methods that stand open: all for experts, one for beginners, else two, of which one follows the prediction."""
+    if level == "expert":
+        return methods
+    if level == "beginner":
+        return methods[:1]
+    return ["raw attention" if isinstance(scores[GRADIENTS], str) else GRADIENTS, ROLLOUT]
+
+
+def methods_of(request: Request, scores: Mapping[str, np.ndarray | str]) -> list[str]:
+    """Return the methods that are shown; for beginners those that have an answer, the one that stands open first."""
+    methods = [method for method in request.methods if method in scores]
+    if not request.look.beginner:
+        return methods
+    return [method for method in methods if isinstance(values := scores[method], np.ndarray) and np.nansum(values) > 0]
+
+
+def say_answer(draft: Draft, request: Request, method: str, scores: np.ndarray | str) -> None:
+    """Say in a sentence which two typed tokens count most."""
     tokens, groups, _ = request.seen
-    if isinstance(scores, str) or len(tokens) < 2:
+    typed = [i for i, token in enumerate(tokens) if not token.special]
+    if isinstance(scores, str) or not typed:
         return
     shares = np.nan_to_num(recipes.sum_shares(scores, groups, request.text_options["scope_options"]))
-    first, second, *others = np.argsort(-shares, kind="stable")
-    if shares[second] == 0:  # the first token goes back to itself alone
+    ranked = sorted((i for i in typed if shares[i] > 0), key=lambda i: -shares[i])[:2]
+    if not ranked:  # the first token goes back to itself alone
         return
-    names = {"first": plain(named(tokens[first].text)), "second": plain(named(tokens[second].text))}
-    draft.note(
-        ANSWER,
-        "answer start" if first == 0 and tokens[0].special else "answer",
-        then=f", and then “{plain(named(tokens[others[0]].text))}” ({percent(shares[others[0]])})" if others else "",
-        share=percent(shares[first]),
-        other=percent(shares[second]),
-        **names,
-    )
+    names = [f"“{plain(named(tokens[i].text))}”" for i in ranked]
+    then = draft.words("answer then", second=names[1], other=as_drawn(shares[ranked[1]])) if len(ranked) > 1 else ""
+    heading = "answer guess" if method == GRADIENTS else "answer"
+    draft.note(ANSWER, heading, first=names[0], share=as_drawn(shares[ranked[0]]), then=then)
+
+
+def as_drawn(share: float) -> str:
+    """Return a share as it stands below a token."""
+    return f"{decimal(100 * share)}\u00a0%"
 
 
 def method_picture(draft: Draft, request: Request, method: str, reading: Methods) -> Picture | None:
@@ -89,7 +107,12 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
         return Part(method, None, text, scores if isinstance(scores, str) else draft.words("none"))
     finite = np.asarray(scores)[np.isfinite(scores)]
     least, most = percent(finite[finite > 0].min(initial=1.0)), percent(finite.max(initial=0.0))
-    return draft.picture(drawing, text, draft.words(f"below {method}", least=least, most=most, **facts))
+    below = draft.words(f"below {method}", least=least, most=most, **facts)
+    tokens, groups, _ = request.seen
+    shares = recipes.sum_shares(scores, groups, request.text_options["scope_options"])
+    if (draft.look.beginner or method == ROLLOUT) and recipes.rests_at_start(tokens, shares):
+        below = draft.words("below start", start=plain(named(tokens[0].text)), share=as_drawn(shares[0]))
+    return draft.picture(drawing, text, below)
 
 
 def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
@@ -109,5 +132,6 @@ def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
     drawing = request.picture(
         recipes.by_layer, LAYERS, "Methods, layer by layer", options, numbers=numbers, known={"values": values}
     )
+    draft.note("flow-layers-look", "look layer by layer")
     draft.add(drawing, LAYERS)
     draft.say("layer by layer")

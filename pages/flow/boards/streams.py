@@ -28,6 +28,7 @@ def add(draft: Draft, request: Request, settings: Settings, reading: Streams) ->
         return {name: Numbers(np.array(values), ("stream",)) for name, values in lists.items()}
 
     drawing = request.picture(recipes.routes, STREAMS, f"Streams of {name}", options, numbers=numbers, known={"strong": strong})
+    draft.note("streams-look", "look streams")
     draft.add(drawing, STREAMS)
     facts = {
         "count": len(strong),

@@ -4,35 +4,56 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 import models
-from analysis import rollout
+from analysis import Attribution, rollout
 from pages.flow import recipes
 from tests.pages.levels import flat, read
 from tests.pages.opening import header_of, open_link
 from tests.serving import ROOT
 from ui.lexicon.marks import sections
-from viz import percent
 from viz.numbers import decimal
 
+TEXT = "Tom had a ball, and his dog ran after the"
 PAGES = ROOT / "pages"
 LEVELS = ("beginner", "intermediate", "expert")
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_slope_is_no_part_of_a_logit_and_a_logit_no_probability(level):
-    words = sections(PAGES / "flow" / f"{level}.md")["method attention × gradient"]
+    name = "gradient rollout" if level == "beginner" else "attention × gradient"
+    words = sections(PAGES / "flow" / f"{level}.md")[f"method {name}"]
     assert "more likely" not in words and not re.search(r"(?<!not what the look )adds to the logit", words)
 
 
-def test_a_beginner_reads_first_what_most_goes_back_to_and_why_that_is_the_start():
+def test_a_beginner_reads_first_which_typed_tokens_the_guess_goes_back_to():
+    model = models.load("writer")
+    trace = model.trace(TEXT)
+    place = len(trace.tokens) - 1
+    scores = Attribution(model, trace, place, int(trace.logits_at(-1).argmax())).scores("gradient rollout")
+    first, second, *_ = (int(i) for i in np.argsort(-scores) if not trace.tokens[i].special)
+    app = open_link("flow", f"text={TEXT.replace(' ', '+')}")
+    shares = [f"{decimal(100 * scores[i])}\u00a0%" for i in (first, second)]
+    names = [trace.tokens[i].text.strip() for i in (first, second)]
+    sentence = f"**“{names[0]}”** counts most for this guess ({shares[0]}), and then “{names[1]}” ({shares[1]})."
+    assert names == ["ball", "the"] and flat(f"Of the tokens that you typed, {sentence}") in read(app)
+    assert [fold.label for fold in app.expander] == ["Two other ways to ask"] and not app.expander[0].proto.expanded
+
+
+def test_a_start_that_takes_most_has_its_reason_beside_it():
     shares = rollout(models.load("writer").trace("The cat sat").attention["self"])[-1][-1]
     assert shares.argmax() == 0
-    app = open_link("flow", "text=The+cat+sat")
-    words = read(app)
-    assert flat(f"“start” has {percent(shares[0])}") in words and "many heads rest there" in words
-    assert [fold.label for fold in app.expander] == ["Two other ways to ask"] and not app.expander[0].proto.expanded
+    start = f"{decimal(100 * shares[0])}\u00a0%"
+    assert flat(f"“start” has {start}, and that says little: many heads rest there") in read(open_link("flow", "text=The+cat+sat"))
+    assert "an attention sink" in read(open_link("flow", "text=The+cat+sat&level=intermediate"))
+
+
+def test_without_a_guess_a_beginner_sees_where_attention_leads():
+    words = read(app := open_link("flow", "text=The+cat+sat&model=sorter&token=1"))
+    assert "most comes from" in words and "Where the last layer looks" in words and "What this guess goes back to" not in words
+    assert [fold.label for fold in app.expander] == ["Another way to ask"]
 
 
 def test_beside_the_start_a_beginner_sees_the_other_shares_in_all_shades():
@@ -46,4 +67,4 @@ def test_beside_the_start_a_beginner_sees_the_other_shares_in_all_shades():
 
 def test_the_first_token_goes_back_to_itself_alone():
     words = read(open_link("flow", "text=The+cat+sat&token=0"))
-    assert "Followed back through all layers, most comes" not in words and "counts most" not in words
+    assert "most comes from" not in words and "counts most" not in words
