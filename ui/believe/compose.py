@@ -12,10 +12,11 @@ from ui.believe.trial import HERE, Trial
 from ui.escaping import plain
 from ui.look import Look
 from ui.picture import falling
-from ui.picture.board import Board, Draft, Table
+from ui.picture.board import Board, Draft, Note, Table
 from ui.picture.picture import Numbers, Picture
 
-NO_CHANCE, SUMMARY, ORDER, CONTRAST, LEAVE, COME = "no chance", "summary", "believe", "contrast", "deletion", "insertion"
+NO_CHANCE, VERDICT, ORDER, CONTRAST, LEAVE, COME = "no chance", "verdict", "believe", "contrast", "deletion", "insertion"
+OPEN = (VERDICT, LEAVE, CONTRAST)  # the others are folded
 STEPS, AREAS, MEASURES, POINTS = "steps", "areas", "measures", "points"
 
 
@@ -29,13 +30,14 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
         draft.note(NO_CHANCE, "no chance")
         return draft.finished()
     titles, simple = titles_of(trial, evidence), look.beginner
-    better = [title for name, title in titles.items() if evidence.verdict(name) == "better"]
-    draft.note(SUMMARY, "summary" if better else "summary none", names=plain(", ".join(better)))
-    draft.note(ORDER, "believe masked" if trial.question.mask else "believe", **trial.facts(draft.reader, evidence, chosen))
+    facts = trial.facts(draft.reader, evidence, chosen)
+    draft.contents[VERDICT] = Note(verdict(draft, evidence, titles, chosen, facts))
+    draft.add(chart(draft, trial, evidence, chosen, coming=False), LEAVE)
     if trial.question.against is not None:
         draft.note(CONTRAST, "contrast")
-    for key, coming in ((LEAVE, False),) if simple else ((LEAVE, False), (COME, True)):
-        draft.add(chart(draft, trial, evidence, chosen, coming), key)
+    draft.note(ORDER, "believe masked" if trial.question.mask else "believe", **facts)
+    if not simple:
+        draft.add(chart(draft, trial, evidence, chosen, coming=True), COME)
     draft.note(STEPS, "every step" if evidence.exact else "some steps", **grid(evidence))
     whole = areas(draft.reader, evidence, titles)
     cuts = () if not look.narrow else (1,) if simple else (2, 4)  # a telephone has no room for all columns side by side
@@ -44,6 +46,15 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
     draft.note(MEASURES, "measures", orders=len(evidence.random), tries=len(evidence.gaps), units=len(evidence.units))
     draft.contents[POINTS] = Table(points(evidence, titles, simple), scrolls=True)
     return draft.finished()
+
+
+def verdict(draft: Draft, evidence: Faithfulness, titles: dict[str, str], chosen: str, facts: dict[str, object]) -> str:
+    """Return sentences on whether a method's order is better than chance, and which orders are."""
+    better = [title for name, title in titles.items() if evidence.verdict(name) == "better"]
+    headings = [f"verdict {evidence.verdict(chosen)}", "summary" if better else "summary none"]
+    if evidence.saturates:
+        headings.insert(1, "verdict saturates")
+    return draft.paragraph(*headings, **facts, names=plain(", ".join(better)))
 
 
 def titles_of(trial: Trial, evidence: Faithfulness) -> dict[str, str]:

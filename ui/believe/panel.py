@@ -5,22 +5,22 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import state
-from ui.believe.compose import COME, LEAVE, MEASURES, POINTS, compose, titles_of
+from ui.believe.compose import OPEN, compose, titles_of
 from ui.believe.measuring import measure
 from ui.believe.trial import HERE, Trial
 from ui.choices.widgets import one_of
 from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
-from ui.words import words
+from ui.words import say, words
 
-FOLDED = {MEASURES: "How this is tested", POINTS: "The numbers"}  # the first is short for beginners, and stands open
 IN_A_ROW = 7  # methods of which each has a button; more are a menu
 
 
 def panel(trial: Trial) -> list[Picture]:
-    """Place the curves of one method's order with random orders behind it, and the measures and verdict of each method."""
+    """Place the question, the verdict on one method with its curve, and, folded, the measures of all methods."""
     if not trial.chance:
         return [*mount_all(composed(compose, trial.look, trial))]
+    say(HERE, "question masked" if trial.question.mask else "question")
     evidence = measure(trial)
     if evidence is None:
         return []
@@ -31,14 +31,10 @@ def panel(trial: Trial) -> list[Picture]:
     )
     board = composed(compose, trial.look, trial, evidence, chosen)
     for key in board.contents:
-        if key == LEAVE:
-            charts = [chart for chart in (LEAVE, COME) if chart in board.contents]
-            for place, chart in zip(st.columns(2) if len(charts) > 1 else [st.container()], charts, strict=True):
-                with place:
-                    mount(board, chart)
-        elif title := FOLDED.get(key) if key == POINTS or not trial.look.beginner else None:
-            with st.expander(title):
-                mount(board, key)
-        elif key != COME:
+        if key in OPEN:
             mount(board, key)
+    with st.expander("The numbers behind it"):
+        for key in board.contents:
+            if key not in OPEN:
+                mount(board, key)
     return [*board.pictures]

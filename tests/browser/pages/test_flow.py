@@ -106,6 +106,7 @@ def test_another_method_has_another_curve(open_flow):
     scores = {name: Attribution(model, trace, place, token).scores(name) for name in ("rollout", "gradient rollout")}
     attribution = faithfulness(Question(model, trace, place, token), scores, orders=1)
     expect(page.locator(".st-key-deletion .js-plotly-plot")).to_be_visible(timeout=WAIT)
+    page.get_by_text("The numbers behind it").click()
     for name in ("rollout", "gradient rollout"):
         press(page, re.compile(f"^{name}$", re.IGNORECASE))
         title = page.locator(".st-key-deletion .legendtext").first

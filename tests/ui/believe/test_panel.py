@@ -9,7 +9,7 @@ import pytest
 
 from pages.explain.request import TITLES
 from tests.models.classifiers import saved
-from tests.pages.opening import open_link, words_on
+from tests.pages.opening import open_link, unmarked, words_on
 from tests.serving import ROOT
 from ui import state
 from ui.lexicon.marks import sections
@@ -52,6 +52,18 @@ def test_the_random_orders_of_the_picture_and_those_of_the_verdict_are_reconcile
     methods = 7
     text = words_on(open_link("flow", f"{LINK.replace('expert', level)}&show=Which+to+believe"))
     assert f"of {20 * methods} random orders (these 20 and {20 * methods - 20} more)" in text
+
+
+@pytest.mark.parametrize("level", state.LEVELS[1:])
+def test_the_question_and_a_verdict_stand_open_and_every_other_number_is_folded(level):
+    app = open_link("flow", f"{LINK.replace('expert', level)}&show=Which+to+believe")
+    (fold,) = (fold for fold in app.expander if fold.label == "The numbers behind it")
+    folded = {caption.value for caption in fold.caption}
+    opened = [unmarked(caption.value) for caption in app.caption if caption.value not in folded]
+    question = sections(ROOT / "ui" / "believe" / f"{level}.md")["question"]
+    (verdict,) = (text for text in opened if re.search(r"\d+ of \d+ random orders", text))
+    assert opened.index(question) < opened.index(verdict) and "One text proves little" in verdict
+    assert fold.table and fold.dataframe and len(app.table) == len(fold.table) and not fold.proto.expanded
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
