@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import streamlit as st
 
 from pages.explain.asked import Request
 from pages.explain.boards.methods import KEY, explanations_of
-from pages.explain.compose import compose
+from pages.explain.compose import HERE, compose
 from pages.explain.request import explain_by_all, spreads
 from pages.explain.settings import Agreed, Costs, Settings
 from ui.picture.mount import composed, mount, mount_all, write_beside
 from ui.picture.picture import Picture
+from ui.words import words
 
 
 def panel(request: Request) -> Sequence[Picture]:
@@ -31,5 +33,7 @@ def panel(request: Request) -> Sequence[Picture]:
     with right:
         write_beside(board)
     other = spreads(request)
-    mount_all(composed(compose, request.look, settings, Costs(explanations_of(answers), other)))
+    costs = composed(compose, request.look, settings, Costs(explanations_of(answers), other))
+    with st.expander(title) if (title := words(HERE, "fold costs")) else nullcontext():
+        mount_all(costs)
     return board.pictures

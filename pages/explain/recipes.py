@@ -66,8 +66,12 @@ def explained(
         scores = explain(Question(model, trace, position, token, against), method, tokens_alone=tokens_alone).scores
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     values, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
-    best = int(np.nan_to_num(np.abs(values), nan=-1).argmax())  # the strongest, for or against
-    return reading_view(tokens, None, best, True, quantity=values, unit=unit, second=start or None)
+    sizes = np.nan_to_num(np.abs(values), nan=-1)
+    asks = [i for i, group in enumerate(groups) if position in group]
+    if simple and np.delete(sizes, asks).max(initial=0) > 0:
+        sizes[asks] = -1  # without this token it is another question
+    best = int(sizes.argmax())  # the strongest, for or against
+    return reading_view(tokens, None, best, True, quantity=values, unit=unit, second=start or None, diverging=method not in SHARES)
 
 
 def agreeing(

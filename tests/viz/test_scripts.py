@@ -42,7 +42,7 @@ def test_a_picture_that_has_left_the_page_has_colours_all_the_same():
     script = """
 import { colours } from "./shared/colours.js";
 const styles = { there: "rgb(1, 2, 3)", left: "" };
-const style = (colour) => ({ color: colour, caretColor: colour, columnRuleColor: colour, lightingColor: colour });
+const style = (name) => ({ color: name, caretColor: name, columnRuleColor: name, floodColor: name, lightingColor: name });
 globalThis.getComputedStyle = (node) => style(styles[node]);
 console.log(JSON.stringify([colours("there").accent, colours("left").accent]));"""
     assert json.loads(printed(script)) == [[1, 2, 3], [0, 0, 0]]

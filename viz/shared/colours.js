@@ -75,20 +75,19 @@ export function scaleOf(root) {
 // From blue through the trace of grey, which is zero and stands at 128, to red, at 256 steps.
 /** @type {(root: HTMLElement) => RGB[]} */
 export function divergingOf(root) {
-  const { paper } = colours(root);
+  const { paper, plus, minus } = colours(root);
   const zero = mix(paper, GROUND, GROUND[3]);
-  const style = getComputedStyle(root);
-  const [plus, minus] = [style.floodColor, style.lightingColor].map(resolved);
   return Array.from({ length: 256 }, (_, i) => mix(zero, i < 128 ? minus : plus, shade(Math.abs(i - 128) / 127)).map(Math.round));
 }
 
-// The colours that pictures are mixed from, as [r, g, b], and that of less than nothing; view.css puts them where computed style resolves them. A node that has
-// left the page has no style: a picture may come when the visitor has gone on, and nobody sees it.
+// The colours that pictures are mixed from, as [r, g, b], and those of more and less than nothing; view.css puts them where computed
+// style resolves them. A node that has left the page has no style: a picture may come when the visitor has gone on, and nobody sees it.
 /** @type {(root: HTMLElement) => Theme} */
 export function colours(root) {
   const style = getComputedStyle(root);
   const [ink, accent, paper] = [style.color, style.caretColor, style.columnRuleColor].map(resolved);
-  return { ink, accent, paper, minus: resolved(style.lightingColor), name: [ink, accent, paper].join() };
+  const [plus, minus] = [style.floodColor, style.lightingColor].map(resolved);
+  return { ink, accent, paper, plus, minus, name: [ink, accent, paper].join() };
 }
 
 // A colour of a computed style as [r, g, b].

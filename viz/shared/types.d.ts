@@ -42,6 +42,7 @@ export interface Theme {
   ink: RGB;
   accent: RGB;
   paper: RGB;
+  plus: RGB;
   minus: RGB;
   name: string;
 }

@@ -12,6 +12,7 @@ from analysis.attribution_tests import rank_correlation
 from pages.explain import recipes
 from pages.explain.asked import TITLES, Request
 from ui.escaping import plain
+from ui.lexicon.marks import Marked
 from ui.picture.board import Draft, Note, Table
 from ui.picture.picture import Numbers, Picture
 from viz.numbers import decimal
@@ -28,6 +29,9 @@ def add(draft: Draft, request: Request, answers: Mapping[str, Explanation | str]
             draft.contents[f"{SILENT} {method}"] = Note(sentence, "info", ":material/info:")
     draft.add(square(request, explanations_of(answers)), KEY)
     draft.say("agreement", units=len(request.question.units))
+    for method in answers:
+        if line := draft.words(f"line {method}"):
+            draft.beside.append(Note(Marked(f"**{TITLES[method]}:** {line}"), fold=draft.words("fold lines")))
 
 
 def add_costs(

@@ -20,7 +20,9 @@ KEY, TABLE = "explain-text", "explain-numbers"
 def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -> None:
     """Add the coloured text and its numbers, with words `beside` on their meaning and how far to trust them."""
     draft.add(text_picture(request, explanation, alone), KEY)
+    draft.say(f"line {explanation.method}")
     say_method(draft, request, explanation)
+    say_last(draft, request, explanation)
     say(draft, request, "contrast" if request.against is not None else "no contrast", word=plain(request.description))
     if draft.look.trace.target:
         draft.say("read twice" if draft.look.model.info.labels else "both sides")
@@ -58,6 +60,16 @@ def say_method(draft: Draft, request: Request, explanation: Explanation) -> None
         texts=f"{explanation.passes:,}",
         error="" if errors is None else f"{decimal(float(errors.max()))} {request.unit}",
     )
+
+
+def say_last(draft: Draft, request: Request, explanation: Explanation) -> None:
+    """Say why the last token counts much, where it does: without it, a decoder guesses what follows another token."""
+    look, place, scores = draft.look, request.position, explanation.scores
+    asks = explanation.method == "leave-one-out" and look.model.info.kind == "decoder" and not look.model.info.labels
+    before = look.spell_tokens(look.trace.tokens)[max(0, place - 1)]
+    if asks and place in request.question.units and not before.special and scores[place] >= np.nanmax(scores) / 2 > 0:
+        last = look.trace.tokens[place]
+        draft.say("last token", last=plain(named(last.text)), before=plain(named(before.text)))
 
 
 def say_sums(draft: Draft, explanation: Explanation) -> None:

@@ -65,6 +65,19 @@ def test_the_token_that_is_named_is_the_strongest_for_or_against():
     assert header(view)["chosen"] == 2
 
 
+def test_beginners_read_the_strongest_beside_the_last_token_and_why_that_one_says_little():
+    text, model = "Tom had a ball, and his dog ran after the", models.load("writer")
+    scores = attributions(model, text, "leave-one-out")
+    tokens = model.trace(text).tokens
+    assert int(np.nanargmax(scores)) == len(tokens) - 1 and tokens[int(np.nanargmax(scores[:-1]))].text == " after"
+    trace = model.trace(text)
+    options = {"method": "leave-one-out", "position": len(tokens) - 1, "token": int(trace.logits_at(-1).argmax()), "against": None}
+    view = recipes.explained(model, trace, **options, second="", scope_options={}, simple=True, scores=scores)
+    assert header(view)["chosen"] == len(tokens) - 2 and header(view)["quantity"]["diverging"]
+    reason = "“the” is the last token, so its number says little: without it, the model guesses what follows “after”"
+    assert reason in unmarked(words_on(open_link("explain", f"text={text.replace(' ', '+')}")))
+
+
 def test_a_contrast_in_a_link_is_that_of_the_analysis():
     app = open_link("explain", f"{LINK}&level=expert&explain-word=barn&explain-against=house")
     writer = models.load("writer")
@@ -187,6 +200,8 @@ def test_what_is_covered_is_called_so_and_a_source_is_what_is_asked_about(level)
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
 def test_every_method_has_its_words(level):
     headings = sections(ROOT / "pages" / "explain" / f"{level}.md")
+    lines = [headings.get(f"line {method}", "") for method in METHODS]
+    assert all(len(line) < 100 for line in lines) and all(lines) == (level == "intermediate")
     assert {f"method {method}" for method in METHODS} <= headings.keys()
     assert tuple(METHODS) == page_state.EXPLAIN_BY.values
 

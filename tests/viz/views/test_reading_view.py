@@ -119,6 +119,7 @@ def test_a_share_has_its_sign_wherever_it_stands():
 
 
 def test_a_number_that_stands_apart_is_written_and_the_others_have_the_whole_scale():
+    assert sent(reading_view(TOKENS, None, quantity=[1.0, 2.0, 3.0], diverging=True))[0]["quantity"]["diverging"]
     header, arrays = sent(reading_view(TOKENS, None, quantity=[80.0, 4.0, 1.0], unit="%", apart=0))
     np.testing.assert_allclose(arrays["on"], [20, 1, 0.25])
     assert header["quantity"] | {"high": "4\u00a0%", "apart": 0} == header["quantity"]

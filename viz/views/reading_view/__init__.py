@@ -32,6 +32,7 @@ def reading_view(
     unit: str = "",
     own_from: int | None = None,
     apart: int | None = None,
+    diverging: bool = False,
 ) -> View:
     """Draw the text as a paragraph; pointing at a token shades the others by its row of `weights`.
 
@@ -50,12 +51,13 @@ def reading_view(
     "#rrggbb" (by default those of the palette); `names` are those of the heads (by default H0, H1, …).
     A number for each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
     from 0 to the largest; negative numbers have another colour, and both colours run to the largest absolute value. `apart` is a
-    position whose number is left out of that scale: it is written in the legend, and the token has no shade.
+    position whose number is left out of that scale: it is written in the legend, and the token has no shade. `diverging`:
+    numbers above 0 are red, as in pictures of what speaks for and against a prediction.
     Raises ValueError if the shapes do not agree.
     """
     count = len(tokens)
     if quantity is not None:
-        return _of_quantity(tokens, np.asarray(quantity, dtype=np.float64), unit, chosen, summary, second, link, apart)
+        return _of_quantity(tokens, np.asarray(quantity, dtype=np.float64), unit, chosen, summary, second, link, apart, diverging)
     weights = np.asarray(weights)
     heads = None
     if weights.ndim == 3 and weights.shape[1:] == (count, count) and len(weights):
@@ -112,6 +114,7 @@ def _of_quantity(
     second: int | None,
     link: str,
     apart: int | None,
+    diverging: bool,
 ) -> View:
     if quantity.shape != (len(tokens),):
         raise ValueError(f"A quantity of shape {list(quantity.shape)} for {len(tokens)} tokens: give one number a token.")
@@ -132,7 +135,7 @@ def _of_quantity(
     header["quantity"] = {"unit": "" if sign else unit, "low": ends[0], "high": ends[1], "words": words} | (
         {"signed": True} if signed else {}
     )
-    header["quantity"] |= {} if apart is None else {"apart": apart}
+    header["quantity"] |= ({} if apart is None else {"apart": apart}) | ({"diverging": True} if diverging else {})
     return View("reading_view", pack(header, on=on.astype(np.float16)), header["label"])
 
 

@@ -34,6 +34,7 @@ export function draw(state) {
   const values = seen(state, asked);
   const each = (header.heads?.names ?? []).map((_, head) => seen(state, asked, direction, head));
   const coloured = inks(state);
+  const more = header.quantity?.diverging ? { ...theme, accent: theme.plus } : theme;
   tokens.forEach((token, i) => {
     const below = values[i] < 0; // of a number that may be: in the colour of less than nothing
     const size = i === header.quantity?.apart ? 0 : Math.abs(values[i]);
@@ -42,10 +43,10 @@ export function draw(state) {
     if (token.shaded !== shaded) {
       token.shaded = shaded;
       token.word.style.setProperty("--shade", 100 * opacity + "%");
-      token.word.style.setProperty("--tint", below ? "var(--minus)" : "var(--accent)");
+      token.word.style.setProperty("--tint", below ? "var(--minus)" : "var(--more)");
     }
     let ink = state.inks.get(shaded);
-    if (ink === undefined) state.inks.set(shaded, (ink = inkOn(below ? { ...theme, accent: theme.minus } : theme, opacity)));
+    if (ink === undefined) state.inks.set(shaded, (ink = inkOn(below ? { ...theme, accent: theme.minus } : more, opacity)));
     if (token.ink !== ink) token.word.style.color = token.ink = ink;
     const faint = header.causal && values[i] === 0 && (direction === "from" ? i > asked : i < asked);
     if (token.faint !== faint) token.node.classList.toggle("faint", (token.faint = faint));

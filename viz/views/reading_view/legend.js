@@ -17,6 +17,7 @@ export function explain(state) {
   legend.hidden = !heads && !quantity && !header.broken;
   const strip = heads ? Math.max(2, Math.min(STRIP, Math.floor(28 / heads.names.length))) : 0;
   text.style.setProperty("--strips", heads ? heads.names.length * strip + "px" : "0px");
+  text.style.setProperty("--more", `var(--${moreOf(state)})`);
   text.style.setProperty("--strip", Math.max(1, strip - 1) + "px");
   state.strip = strip;
   /** @type {(string | HTMLElement)[]} */
@@ -35,7 +36,7 @@ export function explain(state) {
     const node = element("span", "key");
     const box = element("i", "scale");
     const below = quantity.signed ? shadesOf("minus", FULL).toReversed() : [];
-    box.style.background = stripOf([...below, ...shadesOf("accent", FULL)]);
+    box.style.background = stripOf([...below, ...shadesOf(moreOf(state), FULL)]);
     node.append(quantity.low, box, `${quantity.high} ${quantity.unit}`.trim());
     parts.push(node);
     const { apart } = quantity;
@@ -46,6 +47,10 @@ export function explain(state) {
     parts.push(`${counted(broken, "weight is not a number", "weights are not numbers")} here, so nothing is drawn for them.`);
   legend.replaceChildren(...parts);
 }
+
+// The colour of what is above zero, by its name in CSS.
+/** @type {(state: State) => string} */
+const moreOf = ({ header }) => (header.quantity?.diverging ? "plus" : "accent");
 
 // The colours of several heads on this page; none where one is shown.
 /** @type {(state: State) => string[]} */

@@ -32,6 +32,7 @@ export interface Quantity {
   high: string;
   words: string[]; // the number of each token
   signed?: boolean;
+  diverging?: boolean; // above zero in the red of the diverging scale
   apart?: number; // the token whose number is left out of the scale
 }
 
