@@ -23,7 +23,10 @@ def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -
     draft.say(f"line {explanation.method}")
     say_method(draft, request, explanation)
     say_last(draft, request, explanation)
-    say(draft, request, "contrast" if request.against is not None else "no contrast", word=plain(request.description))
+    colours = "contrast" if request.against is not None else "no contrast"
+    if explanation.method in recipes.SHARES and draft.words("shares"):
+        colours = "shares"
+    say(draft, request, colours, word=plain(request.description))
     if draft.look.trace.target:
         draft.say("read twice" if draft.look.model.info.labels else "both sides")
     say(draft, request, "amount", draft.words("fold numbers"))
