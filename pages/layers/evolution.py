@@ -11,11 +11,10 @@ import numpy as np
 from analysis import maps, pair
 from pages.layers import heads, recipes
 from pages.layers import state as page_state
-from pages.layers.boards.evolution import KEY, chosen_key, plays_one_head
+from pages.layers.boards.evolution import KEY, chosen_key
 from pages.layers.compose import compose
 from pages.layers.live import compose_from, values_of
 from pages.layers.settings import Evolution, Settings
-from ui import state
 from ui.choices.token import keep as keep_token
 from ui.choices.token import press
 from ui.choices.widgets import one_of
@@ -30,7 +29,7 @@ from viz.views.grid_view.layers import pair_of_cell
 
 def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
     heads.follow()
-    settings = Settings(pair_key=page_state.PAIR_KEY.get(), clicked=page_state.LAYERS_HEAD.get())
+    settings = Settings(pair_key=page_state.PAIR_KEY.get())
     reading = None
     if len(look.attention.keys) > 1:
         settings, reading = _read(look, settings)
@@ -55,19 +54,16 @@ def _read(look: Look, settings: Settings) -> tuple[Settings, Evolution | None]:
     )
     if in_heads is None:
         return settings, None
-    settings = replace(settings, film=_choose_film(look))
+    settings = replace(settings, film=_choose_film())
     film: np.ndarray | None = mean
-    if plays_one_head(look, settings):
+    if settings.film:
         head, doing = look.head, f"Reading H{look.head} of every layer"
         film = jobs.result(("maps", *subject, head), lambda report: maps(attention, head, report=report), doing)
     return settings, Evolution(mean, in_heads, film)
 
 
-def _choose_film(look: Look) -> bool:
+def _choose_film() -> bool:
     """Return whether to play the maps of the chosen head."""
-    if look.beginner:
-        state.later("intermediate", page_state.MOVIE)
-        return False
     return one_of(page_state.MOVIE, page_state.MOVIE.values, "the film of", label="The map shows") == "one head"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import streamlit as st
 from analysis.lens import lens, translator
 from pages.layers import lens_training, recipes
 from pages.layers import state as page_state
-from pages.layers.boards.lens import KEY
+from pages.layers.boards.lens import KEY, MORE
 from pages.layers.compose import compose
 from pages.layers.live import WINDOW, compose_lens, is_quick, positions_of
 from pages.layers.settings import Predictions, Settings
@@ -69,20 +70,22 @@ def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
         return [], None
     settings = Settings(lens_layer=page_state.LENS_LAYER.get(), colour=colour)
     board = composed(compose, look, settings, Predictions(tuple(positions), predictions, translate is not None))
-    mount(board, KEY, partial(_react, positions))
+    for key in board.contents:
+        with st.expander("More about this token") if key == MORE else nullcontext():
+            mount(board, key, partial(_react, key, positions, int(look.beginner)))
     values = {"tuned": translate is not None, "colour": colour, "layer": settings.lens_layer}
     is_live = is_quick(look, places) and (translate is None or own is not None)
     return board.pictures, Live(compose_lens, board, values) if is_live else None
 
 
-def _react(positions: list[int]) -> None:
-    """Handle a click on the board."""
-    match choice(KEY):
+def _react(key: str, positions: list[int], first: int) -> None:
+    """Handle a click on the board. first: the row of the lens that is drawn first."""
+    match choice(key):
         case {"part": "lens", "value": [row, place]}:
-            page_state.LENS_LAYER.set(row)
+            page_state.LENS_LAYER.set(row + first)
             keep(positions[place])
         case {"part": "layers" | "answer", "value": [row, _]}:
-            page_state.LENS_LAYER.set(row)
+            page_state.LENS_LAYER.set(row + first)
 
 
 def _keep_for_later() -> None:

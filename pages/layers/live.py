@@ -8,20 +8,20 @@ from typing import Any
 from analysis import maps, pair
 from analysis.lens import CELLS, lens, translator
 from pages.layers import recipes
-from pages.layers.boards.evolution import chosen_key, plays_one_head
+from pages.layers.boards.evolution import chosen_key
 from pages.layers.compose import compose
 from pages.layers.settings import Evolution, Predictions, Settings
 from ui.look import Look
 from ui.picture.board import Board
 from viz.views.grid_view.layers import LENS
 
-LARGEST = 10**9  # number of a token, a layer or a head
+LARGEST = 10**9  # number of a token or a layer
 WINDOW = 48  # positions of a lens that are shown at a time
 
 
 def values_of(settings: Settings) -> dict[str, Any]:
     """Return the settings of this part as plain values."""
-    return {"pair_key": settings.pair_key, "film": settings.film, "clicked": settings.clicked}
+    return {"pair_key": settings.pair_key, "film": settings.film}
 
 
 def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
@@ -31,7 +31,7 @@ def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
         return compose(look, settings, None)
     mean = maps(attention)
     in_heads = pair(attention, look.token, chosen_key(look, settings, recipes.over(mean)))
-    film = maps(attention, look.head) if plays_one_head(look, settings) else mean
+    film = maps(attention, look.head) if settings.film else mean
     return compose(look, settings, Evolution(mean, in_heads, film))
 
 
@@ -40,16 +40,11 @@ def settings_of(values: Mapping[str, Any]) -> Settings:
     film = values.get("film", False)
     if not isinstance(film, bool):
         raise ValueError("“film” is true or false.")
-    match values.get("clicked", (-1, -1)):
-        case [int(layer), int(head)] if min(layer, head) >= -1 and max(layer, head) < LARGEST:
-            clicked = (layer, head)
-        case _:
-            raise ValueError("“clicked” is a layer and a head, -1 and -1 for none.")
     match values.get("pair_key", (None, None)):
         case [None, None]:
-            return Settings(film=film, clicked=clicked)
+            return Settings(film=film)
         case [int(key), int(id)] if min(key, id) >= 0 and max(key, id) < LARGEST:
-            return Settings((key, id), film, clicked)
+            return Settings((key, id), film)
     raise ValueError("“pair_key” is the place of a token and its id, null and null for none.")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pages.layers import evolution, lens, statistics
 from pages.layers import state as page_state
 from pages.layers.compose import HERE
-from ui import shell
+from ui import shell, state
 from ui.choices import heads, picker
 from ui.choices.widgets import tabs
 from ui.live.connect import Live
@@ -14,15 +14,18 @@ from ui.memory import loaded
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.words import heading_for, say
+from ui.words import heading_for
 
 PARTS = dict(zip(page_state.PART.values, (evolution.draw, statistics.draw, lens.draw), strict=True))
 
 
 def offered(look: Look) -> tuple[str, ...]:
     """Return the parts, the one that the page opens with first: for beginners what each layer would guess, where it guesses."""
-    *others, guesses = page_state.PART.values
-    return (guesses, *others) if look.beginner and look.trace.unembed is not None else page_state.PART.values
+    _, numbers, guesses = page_state.PART.values
+    if not look.beginner:
+        return page_state.PART.values
+    state.later("intermediate", page_state.MOVIE)
+    return (numbers, guesses) if look.trace.unembed is None else (guesses, numbers)
 
 
 def draw(look: Look) -> Live | None:
@@ -31,7 +34,6 @@ def draw(look: Look) -> Live | None:
     live: Live | None = None
     with above:
         part = tabs(page_state.PART, "the part", offered(look))
-    say(HERE, "parts")
     with picture(f"The part “{part}”"):
         pictures, live = PARTS[part](look)
     with above, picture("“Take it away”"):

@@ -5,6 +5,8 @@ A recipe makes a long calculation only if the page has not made it already. A no
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -37,12 +39,12 @@ def over(mean: np.ndarray) -> np.ndarray:
 
 
 def pair_weights(
-    trace: Trace, seen: Scope, *, query: int, key: int, chosen: tuple[int, int] | None, in_heads: Pair | None = None
+    trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pair | None = None
 ) -> View:
     in_heads = in_heads or pair(seen.attention, query, key)
     notes = [[f"rank {rank} of {keys}" for rank in row] for row, keys in zip(in_heads.ranks, in_heads.keys, strict=True)]
     numbers = seen.attention.numbers
-    return head_grid(in_heads.weights, unit="%", scale=(0, 1), notes=notes, chosen=chosen, label="Weight", numbers=numbers)
+    return head_grid(in_heads.weights, unit="%", scale=(0, 1), notes=notes, label="Weight", numbers=numbers)
 
 
 def pair_ranks(trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pair | None = None) -> View:
@@ -57,12 +59,11 @@ def movie(
     head: int | None,
     chosen: tuple[int, int],
     name: str,
-    simple: bool = False,
     drawn: np.ndarray | None = None,
 ) -> View:
     """Draw the map of a head, or of the mean of all, layer by layer."""
     drawn = maps(seen.attention, head) if drawn is None else drawn
-    return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name, seen.attention.numbers, simple)
+    return attention_movie(seen.queries.tokens, seen.keys.tokens, drawn, chosen, name, seen.attention.numbers)
 
 
 # ---------------------------------------------------------------- Statistics
@@ -89,9 +90,9 @@ def statistic(
     )
 
 
-def head_points(trace: Trace, seen: Scope, *, chosen: tuple[int, int] | None, plane: HeadMap | None = None) -> go.Figure:
+def head_points(trace: Trace, seen: Scope, *, plane: HeadMap | None = None) -> go.Figure:
     plane = plane or head_map(head_divergence(seen.attention))
-    return head_scatter(plane.points, seen.attention.layers, chosen, numbers=seen.attention.numbers)
+    return head_scatter(plane.points, seen.attention.layers, numbers=seen.attention.numbers)
 
 
 def divergences(trace: Trace, seen: Scope, *, divergence: np.ndarray | None = None) -> View:
@@ -130,8 +131,8 @@ def lens_cells(
     simple: bool,
     predictions: Lens | None = None,
 ) -> View:
-    """Draw what each layer would predict at each position."""
-    predictions = predictions or through(model, trace, positions, tuned)
+    """Draw what each layer would predict at each position; beginners do not see the input, which is no layer."""
+    predictions = shown_rows(predictions or through(model, trace, positions, tuned), simple)
     spell = plain_name if simple else str
     best = [[spell(model.token_text(int(id))) for id in row] for row in predictions.ids[:, :, 0]]
     answers = [label(spell(model.token_text(int(id)))) for id in predictions.answer]
@@ -153,7 +154,7 @@ def lens_cells(
         predictions.kl,
         colour,
         across,
-        chosen,
+        (chosen[0] - simple, chosen[1]),
         notes,
         trace.numbers,
     )
@@ -171,10 +172,10 @@ def lens_position(
     predictions: Lens | None = None,
 ) -> View:
     """Draw the likeliest tokens of every layer at one position."""
-    predictions = predictions or through(model, trace, positions, tuned)
+    predictions = shown_rows(predictions or through(model, trace, positions, tuned), simple)
     ids, shares = predictions.ids[:, column], predictions.probabilities[:, column]
     spell = plain_name if simple else str
-    return likeliest([[spell(model.token_text(int(id))) for id in row] for row in ids], shares, layer, trace.numbers)
+    return likeliest([[spell(model.token_text(int(id))) for id in row] for row in ids], shares, layer - simple, trace.numbers)
 
 
 def lens_answer(
@@ -189,12 +190,18 @@ def lens_answer(
     predictions: Lens | None = None,
 ) -> View:
     """Draw how the answer of the last layer rises through the layers at one position."""
-    predictions = predictions or through(model, trace, positions, tuned)
+    predictions = shown_rows(predictions or through(model, trace, positions, tuned), simple)
     answer = model.token_text(int(predictions.answer[column]))
     answer = plain_name(answer) if simple else answer
     each = zip(predictions.rank[:, column], predictions.kl[:, column], strict=True)
     notes = [rank_in_words(rank) if simple else f"rank {rank:,} · KL {kl:.2f}" for rank, kl in each]
-    return answer_grid(answer, predictions.probability[:, column], notes, layer, trace.numbers)
+    return answer_grid(answer, predictions.probability[:, column], notes, layer - simple, trace.numbers)
+
+
+def shown_rows(predictions: Lens, simple: bool) -> Lens:
+    """Return the predictions of the rows on screen: all, or those of the layers."""
+    rows = {name: getattr(predictions, name)[simple:] for name in ("ids", "probabilities", "rank", "probability", "kl")}
+    return replace(predictions, **rows)
 
 
 def through(model: LanguageModel, trace: Trace, positions: list[int], tuned: bool) -> Lens:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 import streamlit as st
 
@@ -35,13 +34,10 @@ def draw(look: Look) -> tuple[Sequence[Picture], None]:
     for key in board.contents:
         mount(board, key, (lambda: heads.open_head(*choice(KEY)["value"])) if key == KEY else None)
     pictures = list(board.pictures)
-    if reading and attention.layers * attention.heads > 1:
+    if reading and attention.layers * attention.heads > 1 and not look.beginner:
         with picture("The map of heads"):
-            title = "Which heads look alike"
-            if not look.beginner:
-                st.markdown(f"##### {title}")
-            with st.expander(title) if look.beginner else nullcontext():
-                pictures += _alike(look, settings, subject)
+            st.markdown("##### Which heads look alike")
+            pictures += _alike(look, settings, subject)
     return pictures, None
 
 

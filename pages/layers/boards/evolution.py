@@ -21,24 +21,18 @@ KEY = "evolution"
 
 
 def add(draft: Draft, settings: Settings, reading: Evolution) -> None:
-    """Add the board, and above it, for beginners, words on the clicked head."""
+    """Add the board."""
     look, mean, in_heads, film = draft.look, reading.mean, reading.in_heads, reading.film
     attention, over = look.attention, recipes.over(mean)
     query, key = look.token, chosen_key(look, settings, over)
-    head = look.head if plays_one_head(look, settings) else None
+    head = look.head if settings.film else None
     sides = (look.spell_tokens(attention.rows), query), (look.spell_tokens(attention.keys), key)
     texts = [named(tokens[at].text) for tokens, at in sides]
     raw = {"from": texts[0], "to": texts[1], "head": look.head, "layers": attention.layers, "heads": attention.heads}
-    raw["first_layer"] = attention.numbers[0]
     raw |= _facts(look, in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
-    clicked = settings.clicked_of(attention.layers, attention.heads, look.level)
     in_sight = bool(np.isfinite(over[query, key]))
-    drawings = _pictures(look, mean, film, in_heads, (query, key), clicked, head, texts)
-    if clicked:
-        layer, number = clicked
-        weight = {"layer": look.number(layer), "head": number, "share": percent(in_heads.weights[clicked])}
-        draft.add_words("clicked", draft.words("pressed pair", **facts | weight))
+    drawings = _pictures(look, mean, film, in_heads, (query, key), head, texts)
     titles = f"From “{texts[0]}” to “{texts[1]}”", f"{_film(head)}, layer by layer"
     draft.add_cards(KEY, _cards(draft, drawings, facts, titles, in_sight), "How attention evolves")
 
@@ -50,11 +44,6 @@ def chosen_key(look: Look, settings: Settings, over: np.ndarray) -> int:
     if key is None or key >= len(keys) or keys[key].id != id:
         return strongest_key(over, look.token, itself=look.kind != "cross")
     return key
-
-
-def plays_one_head(look: Look, settings: Settings) -> bool:
-    """Return whether the maps of the chosen head are played, instead of those of all heads together."""
-    return settings.film and not look.beginner
 
 
 def _cards(
@@ -73,9 +62,10 @@ def _cards(
     ]
     heat = [Part("unseen", None, draft.words("out of sight", **facts))]
     if in_sight:
-        heat = [part("The pair in every head", "weights", draft.words("pair", **facts))]
-    if in_sight and not look.beginner:
-        heat.append(part("Its rank", "ranks", draft.words("rank", **facts)))
+        heat = [
+            part("The pair in every head", "weights", draft.words("pair", **facts)),
+            part("Its rank", "ranks", draft.words("rank", **facts)),
+        ]
     movie = []
     if "movie" in drawings:
         above = draft.words(f"movie{' one' * (drawings['movie'].options['head'] is not None)}", **facts)
@@ -93,17 +83,13 @@ def _pictures(
     film_maps: np.ndarray | None,
     in_heads: Pair,
     at: tuple[int, int],
-    marked: tuple[int, int] | None,
     head: int | None,
     texts: list[str],
 ) -> dict[str, Picture]:
     """Return the pictures of this part by the part of the board that shows them. texts: of the two chosen tokens."""
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     (query, key), of = at, f"from “{texts[0]}” to “{texts[1]}”"
-    pair, film = (
-        {"query": query, "key": key},
-        {"head": head, "chosen": at, "name": _film(head)} | ({"simple": True} if look.beginner else {}),
-    )
+    pair, film = {"query": query, "key": key}, {"head": head, "chosen": at, "name": _film(head)}
     shares = recipes.over(mean)
 
     def picture(part: str, recipe: Callable, title: str, of: str, options: dict, known: dict, numbers: dict) -> Picture:
@@ -122,9 +108,7 @@ def _pictures(
     pictures = {
         "from": text("from", f"How much each token looks at “{texts[1]}”", shares[:, key], query, key),
         "to": text("to", f"How much “{texts[0]}” looks at each token", shares[query], key, query),
-        "weights": picture(
-            "weights", recipes.pair_weights, "Weight in every head", of, pair | {"chosen": marked}, known, weights
-        ),
+        "weights": picture("weights", recipes.pair_weights, "Weight in every head", of, pair, known, weights),
         "ranks": picture("ranks", recipes.pair_ranks, "Rank in every head", of, pair, known, ranks),
     }
     if film_maps is not None:

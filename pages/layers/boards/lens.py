@@ -16,7 +16,8 @@ from ui.picture.picture import Numbers, Picture
 from viz.tokens import named, plain_name
 from viz.views.board import Card, Part
 
-KEY = "lens-board"
+KEY, MORE = "lens-board", "lens-more"
+TITLE = "What each layer would guess"
 TRANSFORM = "; t is a transform of the head: a matrix, an activation and a norm"
 
 
@@ -26,37 +27,29 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
     at = look.token_among(len(look.trace.read))
     column = positions.index(at) if at in positions else len(positions) - 1 if look.model.info.kind != "encoder" else 0
     last = len(seen.ids) - 1
-    layer = last if settings.lens_layer is None else min(settings.lens_layer, last)
+    first = int(look.beginner)  # the input is no layer, so beginners do not see its row
+    layer = last if settings.lens_layer is None else min(max(settings.lens_layer, first), last)
     facts = _facts(look, seen, column, layer)
     drawings = _pictures(look, reading, settings.colour, column, layer)
 
     def part(name: str, picture: str) -> Part:
         return draft.part(name, Draft.picture, drawings[picture])
 
+    def say(name: str, *headings: str) -> Part:
+        return Part(name, None, draft.paragraph(*headings, **facts))
+
     words = f"lens{' tuned' * reading.tuned}"
-    answer = [Part("facts", None, draft.words("settled", **facts))]  # beginners read it first: it is what the picture is about
-    cards = [
-        Card(
-            [
-                *(answer if look.beginner else []),
-                Part("words", None, draft.words(words, **facts)),
-                part("The lens", "lens"),
-                Part("careful", None, draft.words(f"{words} careful", **facts)),
-            ],
-            "What each layer would guess" if look.beginner else "",
-        ),
-        Card([part("This position", "layers")], f"{facts['where']}, layer by layer", 6),
-        Card(
-            [
-                *([] if look.beginner else answer),
-                part("The answer", "answer"),
-                Part("cell", None, draft.words("cell", **facts)),
-            ],
-            "How it comes to its answer",
-            5,
-        ),
-    ]
-    draft.add_cards(KEY, cards, "What each layer would guess")
+    position, answer = part("This position", "layers"), part("The answer", "answer")
+    titles = f"{facts['where']}, layer by layer", "How it comes to its answer"
+    if look.beginner:
+        cell = [say("cell", "cell")] if layer < last else []
+        grid = [say("facts", "settled"), say("words", words, f"{words} careful"), part("The lens", "lens"), *cell]
+        draft.add_cards(KEY, [Card(grid, TITLE)], TITLE)
+        draft.add_cards(MORE, [Card([position], titles[0], 6), Card([answer], titles[1], 5)], titles[0])
+        return
+    grid = [say("words", words), part("The lens", "lens"), say("careful", f"{words} careful")]
+    way = [say("facts", "settled"), answer, say("cell", "cell")]
+    draft.add_cards(KEY, [Card(grid), Card([position], titles[0], 6), Card(way, titles[1], 5)], TITLE)
 
 
 def _layer_name(trace: Trace, layer: int) -> str:
@@ -102,7 +95,7 @@ def _pictures(look: Look, reading: Predictions, colour: str, column: int, layer:
             recipe,
             (look,),
             options | more,
-            "lens-board",
+            KEY if part == "lens" or not look.beginner else MORE,
             numbers,
             words=of,
             title=title,
@@ -125,6 +118,7 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
     model, trace = look.model, look.trace
     place, settled = int(seen.positions[column]), int(seen.settled[column])
     token = named(look.spell_tokens(trace.read)[place].text)
+    settled = max(settled, int(look.beginner))
     since = "from the input on" if settled == 0 else f"from {_layer_name(trace, settled)} on"
     if settled == len(seen.ids) - 1:
         since = f"only after the last layer, {_layer_name(trace, settled)}"

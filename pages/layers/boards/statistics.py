@@ -20,16 +20,20 @@ from viz.numbers import percent
 from viz.views.board import Card, Part
 
 KEY, MAP, ALIKE = "statistics", "head-map", "alike"
-# of each number: its title for beginners ("" for none) and for others, its unit, and the ends of its scale
+# of each number: its title, its unit, and the ends of its scale
 NUMBERS = {
-    "evenness": ("", "Entropy, as a share of its maximum", "%", (0, 1)),
-    "entropy": ("", "Entropy", "nats", None),
-    "distance": ("How far it looks", "Mean distance", "tokens", None),
-    "first": ("How much at the beginning", "Attention to the first token", "%", (0, 1)),
-    "previous": ("How much at the token before", "Attention to the token before", "%", (0, 1)),
-    "itself": ("", "Attention to itself", "%", (0, 1)),
-    "specialisation": ("", "Specialisation", "", None),
-    "diversity": ("", "Diversity", "", None),
+    "evenness": ("Entropy, as a share of its maximum", "%", (0, 1)),
+    "entropy": ("Entropy", "nats", None),
+    "distance": ("Mean distance", "tokens", None),
+    "first": ("Attention to the first token", "%", (0, 1)),
+    "previous": ("Attention to the token before", "%", (0, 1)),
+    "itself": ("Attention to itself", "%", (0, 1)),
+    "specialisation": ("Specialisation", "", None),
+    "diversity": ("Diversity", "", None),
+}
+SIMPLE = {  # the titles of the same for beginners, who see the first that there is
+    "previous": "How much each head looks at the token before",
+    "first": "How much each head looks at the beginning",
 }
 PAIRS = 400  # heads; the matrix of more is too fine to be looked at
 
@@ -51,26 +55,26 @@ def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
             evenness=percent(row["evenness"]),
             distance=_number(row["distance"]),
             first=percent(row["first"]),
+            previous=percent(row["previous"]),
         )
     cards = [Card([Part("about", None, above, below)])]
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
-    for name, (plainly, exactly, unit, scale) in NUMBERS.items():
-        values = table[name].to_numpy().reshape(size)
-        title = plainly if beginner else exactly
-        if title and np.isfinite(values).any():
-            unit = "steps" if beginner and unit == "tokens" else unit
-            options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": clicked}
-            drawing = Picture(
-                recipes.statistic,
-                (whole,),
-                options,
-                KEY,
-                partial(_each_head, name, values),
-                title=title,
-                part=name,
-                known={"values": values},
-            )
-            cards.append(Card([draft.picture(drawing, draft.words(name, **_most(look, values)))], title, 4))
+    names = [name for name in (SIMPLE if beginner else NUMBERS) if np.isfinite(table[name]).any()]
+    for name in names[:1] if beginner else names:
+        exactly, unit, scale = NUMBERS[name]
+        title, values = SIMPLE[name] if beginner else exactly, table[name].to_numpy().reshape(size)
+        options = {"name": name, "title": title, "unit": unit, "scale": scale, "chosen": clicked}
+        drawing = Picture(
+            recipes.statistic,
+            (whole,),
+            options,
+            KEY,
+            partial(_each_head, name, values),
+            title=title,
+            part=name,
+            known={"values": values},
+        )
+        cards.append(Card([draft.picture(drawing, draft.words(name, **_most(look, values)))], title, 4))
     draft.add_cards(KEY, cards, "Every head in numbers")
 
 
@@ -98,7 +102,7 @@ def add_likeness(draft: Draft, settings: Settings, reading: Likeness) -> None:
     points = Picture(
         recipes.head_points,
         (whole,),
-        {"chosen": settings.clicked_of(*size, look.level)},
+        {},
         MAP,
         lambda: {"place": Numbers(plane.points.reshape(*size, 2), ("layer", "head", "direction"))},
         title="The map of heads",
@@ -117,7 +121,7 @@ def add_likeness(draft: Draft, settings: Settings, reading: Likeness) -> None:
     draft.say("alike", **facts)
     if facts["queries"] < facts["all"]:
         draft.say("alike sampled", **facts)
-    if not look.beginner and len(divergence) <= PAIRS:
+    if len(divergence) <= PAIRS:
         draft.add(apart, ALIKE)
 
 

@@ -114,9 +114,23 @@ def test_numbers_of_heads_are_those_of_the_analysis_and_a_press_opens_the_head(o
 
 def test_a_beginner_reads_about_the_head_that_is_pressed(open_page):
     page = opened(open_page, part="Statistics")
-    part(page, "first").get_by_role("grid").focus()
+    part(page, "previous").get_by_role("grid").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("on average it looks")).to_be_visible()
+    expect(page.get_by_text("of its attention to the token before")).to_be_visible()
+
+
+def test_a_beginner_reads_about_the_square_that_is_pressed(open_page):
+    page = opened(open_page)
+    trace = models.load("writer").trace(TEXT)
+    best = logit_lens(models.load("writer"), trace, top=1).sort_values(["layer", "position"])["text"].to_numpy()
+    places = len(trace.tokens)
+    shown = [cell.split(" ")[0] for row in table(page, "lens") for cell in row]
+    assert len(shown) == len(best) - places, "without the row of the input"
+    part(page, "lens").get_by_role("grid").focus()
+    for key in ("Home", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(part(page, "cell")).to_contain_text(re.compile("After “The”, layer L0 would say"))
+    expect(part(page, "cell")).to_contain_text(label(best[places + 1]).strip("·"))
 
 
 def test_the_lens_says_what_each_layer_would_say(open_page):

@@ -11,11 +11,12 @@ TEXT = "text=The+cat+sat"
     ("link", "part"),
     [
         (TEXT, "Lens"),
-        (f"{TEXT}&part=Evolution", "Evolution"),
+        (f"{TEXT}&part=Statistics", "Statistics"),
+        (f"{TEXT}&part=Evolution", "Lens"),
         (f"{TEXT}&level=intermediate", "Evolution"),
-        (f"{TEXT}&model=sorter", "Evolution"),
+        (f"{TEXT}&model=sorter", "Statistics"),
     ],
-    ids=["for a beginner", "of a link", "for others", "where there are no guesses"],
+    ids=["for a beginner", "of a link", "of a link to what beginners do not have", "for others", "where there are no guesses"],
 )
 def test_the_page_opens_with_the_guesses_of_each_layer_for_beginners(link, part):
     app = open_link("layers", link)

@@ -4,9 +4,10 @@ import pytest
 
 import models
 from analysis.lens import lens
+from pages.layers import recipes
 from pages.layers.recipes import TOP, rank_in_words
 from tests.pages.levels import flat, read
-from tests.pages.opening import open_link
+from tests.pages.opening import header_of, open_link
 from ui.lessons import course
 from viz.numbers import percent
 
@@ -31,6 +32,23 @@ def test_beginners_see_the_lens_of_the_overview_and_no_choice_of_lenses():
     assert "if it stopped there" in read(app) and "lens" not in {choice.key for choice in app.button_group}
     app = open_link("layers", "level=intermediate&part=Lens&lens=tuned+lens")
     assert "affine map" in read(app)
+
+
+def test_beginners_see_the_layers_without_the_input():
+    model = models.load("writer")
+    trace = model.trace("The cat sat")
+    options = {"positions": [0, 1, 2, 3], "tuned": False}
+    place = {"column": 3, "layer": 2}
+    for simple, rows in ((True, model.info.layers), (False, model.info.layers + 1)):
+        grid = recipes.lens_cells(
+            model, trace, **options, tokens=["a"] * 4, colour="probability", chosen=(2, 3), simple=simple
+        )
+        views = grid, *(draw(model, trace, **options, **place, simple=simple) for draw in (recipes.lens_position, recipes.lens_answer))
+        for view in views:
+            header = header_of(view.data)
+            assert len(header["rows"]) == rows and header["rows"][header["chosen"][0]] == "L1"
+    app = open_link("layers", "part=Lens&text=The+cat+sat")
+    assert [fold.label for fold in app.expander] == ["More about this token"] and "input" not in read(app)
 
 
 def test_the_words_name_the_layers_whose_predictions_they_report():

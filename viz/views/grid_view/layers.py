@@ -26,14 +26,13 @@ def attention_movie(
     chosen: tuple[int, int] | None = None,
     of: str = "attention",
     numbers: Sequence[int] = (),
-    simple: bool = False,
 ) -> View:
     """Draw the map [layer, query, key] of one head, or of the mean of heads, in [0, 1], to be played layer by layer; NaN is
     masked.
 
     Rows are queries, columns are keys; the colours run from 0 to 100 %. Queries and keys are tokens (anything with a `.text`).
     Above 64 tokens a side a cell is the largest of the weights that it covers. chosen: (query, key). numbers: the layers'
-    numbers, if they are not 0, 1, … simple: the axes are called "from" and "to", for beginners. A click sends `chosen`: `[row,
+    numbers, if they are not 0, 1, … A click sends `chosen`: `[row,
     column]` of the cells; `pair_of_cell` returns their tokens. Raises ValueError where the maps do not fit the tokens.
     """
     maps = np.asarray(maps)
@@ -51,8 +50,8 @@ def attention_movie(
         shrink(maps, SIDE),
         rows,
         columns,
-        down="from" if simple else "from (query)" if row_names(queries) is None else "from (query), choosing",
-        across=f"to{most}" if simple else f"to (key){most}",
+        down="from (query)" if row_names(queries) is None else "from (query), choosing",
+        across=f"to (key){most}",
         unit="%",
         scale=(0, 1),
         row_names=down_names if row_names(queries) else [f"from {name}" for name in down_names],
@@ -157,7 +156,8 @@ def lens_grid(
 ) -> View:
     """Draw each layer's prediction at each position. best (the likeliest token), probability, rank, kl: [layer, position].
 
-    tokens: the token that was read at each position; across: the name of the column axis. colour: "probability" (of the token in
+    The first row is the input, before the first layer; it may be left out. tokens: the token that was read at each position;
+    across: the name of the column axis. colour: "probability" (of the token in
     the cell), "rank" (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest).
     numbers: the layers' numbers, if they are not 0, 1, … A click sends `chosen`: `[layer, position]`. Raises ValueError for
     another colour, and where the shapes do not agree.
@@ -176,13 +176,13 @@ def lens_grid(
     numbers = numbers or range(len(values) - 1)
     return grid_view(
         values,
-        _stages(numbers),
+        _stages(numbers, len(values)),
         [_short(text) for text in tokens],
         down="after this layer",
         across=across,
         texts=[[label(text) for text in row] for row in best],
         notes=notes,
-        row_names=_afters(numbers),
+        row_names=_afters(numbers, len(values)),
         column_names=[f"at “{label(text)}”" for text in tokens],
         chosen=chosen,
         cell=(60, 104),
@@ -195,13 +195,13 @@ def lens_grid(
 def likeliest(
     best: Sequence[Sequence[str]], probabilities: np.ndarray, chosen: int | None = None, numbers: Sequence[int] = ()
 ) -> View:
-    """Draw the likeliest tokens of every layer at one position, [layer, rank], with their probabilities; `chosen` is a layer;
-    numbers: as in `lens_grid`."""
+    """Draw the likeliest tokens of every layer at one position, [layer, rank], with their probabilities; `chosen` is a row;
+    rows and numbers: as in `lens_grid`."""
     layers, top = np.asarray(probabilities).shape
     numbers = numbers or range(layers - 1)
     return grid_view(
         probabilities,
-        _stages(numbers),
+        _stages(numbers, layers),
         [f"{place + 1}." for place in range(top)],
         down="after this layer",
         across="the likeliest tokens",
@@ -209,7 +209,7 @@ def likeliest(
         scale=(0, 1),
         texts=[[label(text) for text in row] for row in best],
         notes=[[f"“{label(text)}”" for text in row] for row in best],
-        row_names=_afters(numbers),
+        row_names=_afters(numbers, layers),
         column_names=[f"number {place + 1}" for place in range(top)],
         chosen=None if chosen is None else (chosen, 0),
         cell=(52, 104),
@@ -223,18 +223,18 @@ def answer_grid(
 ) -> View:
     """Draw how the last layer's answer rises through the layers at one position: its probability [layer], and a note for each.
 
-    numbers: as in `lens_grid`. A click sends `chosen`: `[layer, 0]`.
+    Rows and numbers: as in `lens_grid`. A click sends `chosen`: `[row, 0]`.
     """
     numbers = numbers or range(len(probability) - 1)
     return grid_view(
         np.asarray(probability)[:, None],
-        _stages(numbers),
+        _stages(numbers, len(probability)),
         [f"“{_short(answer)}”"],
         down="after this layer",
         unit="%",
         scale=(0, 1),
         texts=[[percent(share)] for share in probability],
-        row_names=_afters(numbers),
+        row_names=_afters(numbers, len(probability)),
         column_names=[f"the probability of “{label(answer)}”"],
         row_notes=notes,
         chosen=None if chosen is None else (chosen, 0),
@@ -257,13 +257,13 @@ def _spans(tokens: Sequence[Any]) -> tuple[list[str], list[str]]:
     return [_short(tokens[start].text) for start in cuts[:-1]], names
 
 
-def _stages(numbers: Sequence[int]) -> list[str]:
-    """Return the names of the rows of a residual stream: before the first block, then after each."""
-    return ["input", *(f"L{number}" for number in numbers)]
+def _stages(numbers: Sequence[int], rows: int) -> list[str]:
+    """Return the names of the last rows of a residual stream: before the first block, then after each."""
+    return ["input", *(f"L{number}" for number in numbers)][-rows:]
 
 
-def _afters(numbers: Sequence[int]) -> list[str]:
-    return ["in the input", *(f"after layer {number}" for number in numbers)]
+def _afters(numbers: Sequence[int], rows: int) -> list[str]:
+    return ["in the input", *(f"after layer {number}" for number in numbers)][-rows:]
 
 
 def _short(text: str) -> str:
