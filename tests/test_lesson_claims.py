@@ -119,7 +119,7 @@ def looks_one_token_back(model, text, target):
     assert (np.argmax(weights[1:], axis=1) == np.arange(len(weights) - 1)).all()
 
 
-@tells("looking", 3, "the strongest square under “How much at the token before”. It is the head that you have just followed.")
+@tells("looking", 3, "It is the head that you have just followed.")
 def strongest_square(model, text, target):
     table = head_statistics(model.trace(text).attention["self"])
     strongest = table.loc[table["previous"].idxmax()]

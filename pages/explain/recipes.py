@@ -71,7 +71,8 @@ def explained(
     if simple and np.delete(sizes, asks).max(initial=0) > 0:
         sizes[asks] = -1  # without this token it is another question
     best = int(sizes.argmax())  # the strongest, for or against
-    return reading_view(tokens, None, best, True, quantity=values, unit=unit, second=start or None, diverging=method not in SHARES)
+    signed = method not in SHARES
+    return reading_view(tokens, None, best, True, quantity=values, unit=unit, second=start or None, diverging=signed)
 
 
 def agreeing(

@@ -12,7 +12,7 @@ import streamlit as st
 from analysis.lens import lens, translator
 from pages.layers import lens_training, recipes
 from pages.layers import state as page_state
-from pages.layers.boards.lens import KEY, MORE
+from pages.layers.boards.lens import MORE
 from pages.layers.compose import compose
 from pages.layers.live import WINDOW, compose_lens, is_quick, positions_of
 from pages.layers.settings import Predictions, Settings

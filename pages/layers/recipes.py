@@ -38,9 +38,7 @@ def over(mean: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(mean).any(0), np.nan_to_num(mean).mean(0), np.nan)
 
 
-def pair_weights(
-    trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pair | None = None
-) -> View:
+def pair_weights(trace: Trace, seen: Scope, *, query: int, key: int, in_heads: Pair | None = None) -> View:
     in_heads = in_heads or pair(seen.attention, query, key)
     notes = [[f"rank {rank} of {keys}" for rank in row] for row, keys in zip(in_heads.ranks, in_heads.keys, strict=True)]
     numbers = seen.attention.numbers

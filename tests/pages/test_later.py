@@ -15,7 +15,7 @@ LATER = {  # page and link for a beginner, and what its sentence says
     ("attention", "layer=L3&whole-words=true&view=Model"): "layer “L3”, whole words “true” and view “Model”. Choose",
     ("attention", "view=Heatmap&heat=all+heads&compare=layer"): "heat “all heads” and compare “layer”. Choose",
     ("attention", "view=Reading&shade=rollout"): "shade “rollout”. Choose the level “Intermediate”",
-    ("layers", "part=Evolution&movie=one+head"): "part “Evolution” and movie “one head”. Choose the level “Intermediate”",
+    ("layers", "part=Evolution&movie=one+head"): "movie “one head” and part “Evolution”. Choose the level “Intermediate”",
     ("flow", "discard=0.5&level=intermediate"): "discard “0.5”. Choose the level “Expert”",
     ("space", "projection=t-SNE"): "projection “t-SNE”. Choose the level “Intermediate”",
     ("generate", "generate-top-k=5&generate-method=Beams"): "method “Beams” and top k “5”. Choose the level “Intermediate”",

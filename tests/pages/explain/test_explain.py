@@ -71,7 +71,8 @@ def test_beginners_read_the_strongest_beside_the_last_token_and_why_that_one_say
     tokens = model.trace(text).tokens
     assert int(np.nanargmax(scores)) == len(tokens) - 1 and tokens[int(np.nanargmax(scores[:-1]))].text == " after"
     trace = model.trace(text)
-    options = {"method": "leave-one-out", "position": len(tokens) - 1, "token": int(trace.logits_at(-1).argmax()), "against": None}
+    best = int(trace.logits_at(-1).argmax())
+    options = {"method": "leave-one-out", "position": len(tokens) - 1, "token": best, "against": None}
     view = recipes.explained(model, trace, **options, second="", scope_options={}, simple=True, scores=scores)
     assert header(view)["chosen"] == len(tokens) - 2 and header(view)["quantity"]["diverging"]
     reason = "“the” is the last token, so its number says little: without it, the model guesses what follows “after”"

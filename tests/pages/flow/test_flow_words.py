@@ -46,7 +46,8 @@ def test_a_start_that_takes_most_has_its_reason_beside_it():
     shares = rollout(models.load("writer").trace("The cat sat").attention["self"])[-1][-1]
     assert shares.argmax() == 0
     start = f"{decimal(100 * shares[0])}\u00a0%"
-    assert flat(f"“start” has {start}, and that says little: many heads rest there") in read(open_link("flow", "text=The+cat+sat"))
+    reason = flat(f"“start” has {start}, and that says little: many heads rest there")
+    assert reason in read(open_link("flow", "text=The+cat+sat"))
     assert "an attention sink" in read(open_link("flow", "text=The+cat+sat&level=intermediate"))
 
 

@@ -40,15 +40,13 @@ def test_beginners_see_the_layers_without_the_input():
     options = {"positions": [0, 1, 2, 3], "tuned": False}
     place = {"column": 3, "layer": 2}
     for simple, rows in ((True, model.info.layers), (False, model.info.layers + 1)):
-        grid = recipes.lens_cells(
-            model, trace, **options, tokens=["a"] * 4, colour="probability", chosen=(2, 3), simple=simple
-        )
-        views = grid, *(draw(model, trace, **options, **place, simple=simple) for draw in (recipes.lens_position, recipes.lens_answer))
-        for view in views:
+        grid = recipes.lens_cells(model, trace, **options, tokens=["a"] * 4, colour="probability", chosen=(2, 3), simple=simple)
+        others = [draw(model, trace, **options, **place, simple=simple) for draw in (recipes.lens_position, recipes.lens_answer)]
+        for view in (grid, *others):
             header = header_of(view.data)
             assert len(header["rows"]) == rows and header["rows"][header["chosen"][0]] == "L1"
     app = open_link("layers", "part=Lens&text=The+cat+sat")
-    assert [fold.label for fold in app.expander] == ["More about this token"] and "input" not in read(app)
+    assert [fold.label for fold in app.expander] == ["More about this token"] and "from the input" not in read(app)
 
 
 def test_the_words_name_the_layers_whose_predictions_they_report():
