@@ -105,11 +105,12 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
     drawing = method_picture(draft, request, method, reading)
     if drawing is None:
         return Part(method, None, text, scores if isinstance(scores, str) else draft.words("none"))
-    finite = np.asarray(scores)[np.isfinite(scores)]
+    values = np.asarray(scores)
+    finite = values[np.isfinite(values)]
     least, most = percent(finite[finite > 0].min(initial=1.0)), percent(finite.max(initial=0.0))
     below = draft.words(f"below {method}", least=least, most=most, **facts)
     tokens, groups, _ = request.seen
-    shares = recipes.sum_shares(scores, groups, request.text_options["scope_options"])
+    shares = recipes.sum_shares(values, groups, request.text_options["scope_options"])
     if (draft.look.beginner or method == ROLLOUT) and recipes.rests_at_start(tokens, shares):
         below = draft.words("below start", start=plain(named(tokens[0].text)), share=as_drawn(shares[0]))
     return draft.picture(drawing, text, below)
