@@ -103,7 +103,7 @@ def test_no_page_says_what_a_tokenizer_does_not_know_where_that_may_be_nothing(l
 
 
 CARD = 68  # characters that a line of a card has at 1280 pixels
-ABOVE = [("change", "board"), ("change", "board no mean"), ("layers", "pair"), ("type", "next")]
+ABOVE = [("change", "board"), ("change", "board no mean"), ("layers", "previous"), ("type", "next")]
 
 
 @pytest.mark.parametrize(("page", "heading"), ABOVE)

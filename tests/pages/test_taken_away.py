@@ -30,7 +30,7 @@ LINKS = {  # each with the parts or keys of its pictures
     ("flow", f"level=expert&fusion=max&{TEXT}"): (
         "raw attention, rollout, value-weighted rollout, attention flow, attention × gradient, gradient rollout"
     ),
-    ("flow", f"level=beginner&{TEXT}"): "rollout, raw attention, attention × gradient",
+    ("flow", f"level=beginner&{TEXT}"): "gradient rollout, rollout, raw attention",
     ("flow", "level=expert&model=translator&text=The+cat+sat&target=Die+Katze"): (
         "raw attention, rollout, value-weighted rollout, attention flow, attention × gradient, gradient rollout"
     ),

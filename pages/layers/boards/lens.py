@@ -39,15 +39,15 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
         return Part(name, None, draft.paragraph(*headings, **facts))
 
     words = f"lens{' tuned' * reading.tuned}"
-    position, answer = part("This position", "layers"), part("The answer", "answer")
+    lens, position, answer = part("The lens", "lens"), part("This position", "layers"), part("The answer", "answer")
     titles = f"{facts['where']}, layer by layer", "How it comes to its answer"
     if look.beginner:
         cell = [say("cell", "cell")] if layer < last else []
-        grid = [say("facts", "settled"), say("words", words, f"{words} careful"), part("The lens", "lens"), *cell]
+        grid = [say("facts", "settled"), say("words", words, f"{words} careful"), lens, *cell]
         draft.add_cards(KEY, [Card(grid, TITLE)], TITLE)
         draft.add_cards(MORE, [Card([position], titles[0], 6), Card([answer], titles[1], 5)], titles[0])
         return
-    grid = [say("words", words), part("The lens", "lens"), say("careful", f"{words} careful")]
+    grid = [say("words", words), lens, say("careful", f"{words} careful")]
     way = [say("facts", "settled"), answer, say("cell", "cell")]
     draft.add_cards(KEY, [Card(grid), Card([position], titles[0], 6), Card(way, titles[1], 5)], TITLE)
 
