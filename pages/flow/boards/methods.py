@@ -112,7 +112,7 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
     tokens, groups, _ = request.seen
     shares = recipes.sum_shares(values, groups, request.text_options["scope_options"])
     if (draft.look.beginner or method == ROLLOUT) and recipes.rests_at_start(tokens, shares):
-        below = draft.words("below start", start=plain(named(tokens[0].text)), share=as_drawn(shares[0]))
+        below = draft.words("below start", start=named(tokens[0].text), share=as_drawn(shares[0]))
     return draft.picture(drawing, text, below)
 
 

@@ -48,7 +48,7 @@ def test_a_start_that_takes_most_has_its_reason_beside_it():
     start = f"{decimal(100 * shares[0])}\u00a0%"
     reason = flat(f"“start” has {start}, and that says little: many heads rest there")
     assert reason in read(open_link("flow", "text=The+cat+sat"))
-    assert "an attention sink" in read(open_link("flow", "text=The+cat+sat&level=intermediate"))
+    assert flat(f"“<|start|>” has {start}, because") in read(open_link("flow", "text=The+cat+sat&level=intermediate"))
 
 
 def test_without_a_guess_a_beginner_sees_where_attention_leads():
