@@ -53,9 +53,11 @@ def signed(share: float) -> str:
     return f"over −{text.removeprefix('under ')}" if text.startswith("under") else f"−{text.removeprefix('over ')}"
 
 
-def percent_or_score(probability: float, score: float) -> str:
-    """Format a probability as `percent` does; where it is NaN, the score."""
-    return percent(probability) if probability == probability else f"{score:.3g}".replace("-", "−")
+def percent_or_score(probability: float, score: float, whole: bool = False) -> str:
+    """Format a probability as `percent` does, or as `whole_percent`; where it is NaN, the score."""
+    if probability != probability:
+        return f"{score:.3g}".replace("-", "−")
+    return whole_percent(probability) if whole else percent(probability)
 
 
 def decimal(value: float) -> str:

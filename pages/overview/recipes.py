@@ -18,7 +18,7 @@ from models.language_model import LanguageModel
 from models.tokens import Token
 from models.trace import Attention, Trace
 from viz import View
-from viz.numbers import percent
+from viz.numbers import percent, whole_percent
 from viz.tokens import named, plain_name, plain_signs
 from viz.views.stations_view import Gaze, Lane, Outcome, Words, stations_view
 
@@ -68,7 +68,11 @@ def whole_way(
         bridge = gaze_of(trace.attention["cross"], written, read, layers["cross"], heads["cross"], kind == "cross")
     guessed, outcomes = predicted(model, trace, position, count, simple) if predicts else ([], [])
     left = 1 - sum(outcome.probability for outcome in outcomes)
-    others = f"all others together: {percent(left)}" if outcomes and left > 1e-4 and not model.info.labels else ""
+    others = (
+        f"all others together: {(whole_percent if simple else percent)(left)}"
+        if outcomes and left > 1e-4 and not model.info.labels
+        else ""
+    )
     row = next(i for i, group in enumerate(sides[stacks[-1]][1]) if position in group)
     return stations_view(
         lanes,

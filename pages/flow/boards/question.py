@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -61,6 +60,5 @@ def add_prediction(draft: Draft, position: int, reading: Followed) -> None:
         draft.note("flow-not-covered", "not covered", mask=plain(model.info.mask))
     if look.beginner:
         best = reading.candidates[0]
-        has_chance = not math.isnan(best.probability)
-        share = look.percent(best.probability) if has_chance else percent_or_score(best.probability, best.score)
+        share = percent_or_score(best.probability, best.score, whole=True)
         draft.note("flow-follows", "follows", prediction=f"“{plain(named(plain_sign(best.text)))}”", share=share)

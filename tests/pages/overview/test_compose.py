@@ -195,7 +195,7 @@ def test_other_architectures_are_drawn_with_their_own_numbers(name, level):
     assert len(header["guesses"]) == len(last["numbers"]) + 1 == arrays[f"vectors-lane{len(header['lanes']) - 1}"].shape[0]
     at = position_of(seen)
     best = model.top(seen.trace.logits_at(at), at, 1)[0]
-    assert header["outcomes"][0]["number"] == percent(best.probability)
+    assert header["outcomes"][0]["number"] == seen.percent(best.probability)
 
 
 def test_layers_may_differ_in_their_heads():

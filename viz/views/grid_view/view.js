@@ -289,7 +289,7 @@ function arrange(state) {
   const labels = widest(header.columns, LONGEST);
   const flat = labels <= width - 3;
   const slope = flat ? 0 : Math.ceil(labels * Math.cos(TURN)) + 6;
-  const fits = (room - beside - Math.max(behind, slope) - 2) / columns;
+  const fits = (room - beside - Math.max(behind, slope, RING) - 2) / columns;
   width = Math.min(width, Math.max(least, fits));
   const sight = room - beside - RING; // where the grid has to scroll, whole columns are in sight
   if (width <= least && columns * least > sight) width = Math.min(most, sight / Math.max(1, Math.floor(sight / least)));

@@ -100,9 +100,9 @@ def stations_view(
     row: the row of the last lane whose path is shown while none is pointed at. guesses: the predictions at that row if the model
     stopped after the embedding and after each layer; () where it predicts nothing. outcomes: the model's predictions; others: a
     few words on all others. links: by station, the page of the app that shows it, with the entries that its address adds to this
-    page's. leads: whether a click on a layer or head is sent to the app; else only the picture turns to it. simple: without the
-    guess before the first layer. begins: whether the picture opens at its first station, until it is played or `text` changes;
-    text: all that the model read, "" to tell by the rows.
+    page's. leads: whether a click on a layer or head is sent to the app; else only the picture turns to it. simple: chances in
+    whole per cent, and no guess before the first layer. begins: whether the picture opens at its first station, until it is
+    played or `text` changes; text: all that the model read, "" to tell by the rows.
 
     Vectors and mixtures are sent as uint8, 128 for 0, each layer with its own scale; weights as uint8, exact to 1/510. A click
     sends `chosen`: `{"open": station}`, `{"token": [lane, position]}`, `{"layer", "head"}` or `{"outcome": id}`, each with `n`,
@@ -142,8 +142,8 @@ def stations_view(
         ],
         "rest": dict(words.rest),
         "others": others,
-        "guesses": [_outcome(guess) for guess in guesses],
-        "outcomes": [_outcome(outcome) for outcome in outcomes],
+        "guesses": [_outcome(guess, simple) for guess in guesses],
+        "outcomes": [_outcome(outcome, simple) for outcome in outcomes],
     }
     return View("stations_view", pack(header, **arrays), header["label"])
 
@@ -201,12 +201,12 @@ def _lane(lane: Lane) -> dict[str, Any]:
     }
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: Outcome, simple: bool) -> dict[str, Any]:
     share = outcome.probability if outcome.probability == outcome.probability else 0.0
     return {
         "text": pieces(outcome.text[:_LONGEST]),
         "name": named(outcome.text[:_LONGEST]),
         "share": float(f"{share:.4g}"),
-        "number": percent_or_score(outcome.probability, outcome.score),
+        "number": percent_or_score(outcome.probability, outcome.score, whole=simple),
         "id": outcome.id,
     }
