@@ -165,4 +165,4 @@ def sources(
     changed = read(model, trace, changes, second, other) if changed is None else changed
     amounts = head_sources(model, changed, layer, head, token, position, against, kind)
     tokens = tokens_read(changed, kind, second)
-    return reading_view(tokens, None, int(np.abs(amounts).argmax()), True, quantity=amounts, unit=unit)
+    return reading_view(tokens, None, int(np.abs(amounts).argmax()), True, quantity=amounts, unit=unit, diverging=True)
