@@ -30,11 +30,13 @@ SHE = Ready(
 READY = {  # for a model with one stack
     "cat, not ball": Ready(
         (
-            ("The cat slept on the mat.", "The ball lay on the mat."),
-            ("She saw a cat.", "She saw a ball."),
-            ("The cat was black.", "The ball was red."),
-            ("He loved his cat.", "He loved his ball."),
+            ("a cat", "a ball"),
+            ("the cat", "the ball"),
+            ("his cat", "his ball"),
+            ("her cat", "her ball"),
         ),
+        2.5,
+        layer=1,
         text="Tom had a ball, and his dog ran after the",
     ),
     "sea, not land": Ready(

@@ -27,12 +27,14 @@ def add(draft: Draft, request: Request, reading: Methods) -> None:
     if "slopes" in scores and (logits := request.trace.scores_at(request.position)) is not None:
         facts = {"total": f"{scores['slopes']:.3g}", "logit": f"{logits[request.token]:.3g}"}
     methods = methods_of(request, scores)
-    cards = {
-        method: Card([method_part(draft, request, method, reading, facts)], title(draft.words, method), 5) for method in methods
+    in_sight = opened(draft.look.level, methods, scores)
+    cards = {  # those in sight first, as the first of all pictures is offered to be taken away
+        method: Card([method_part(draft, request, method, reading, facts)], title(draft.words, method), 5)
+        for method in dict.fromkeys([*in_sight, *methods])
     }
     if simple and methods:
         say_answer(draft, request, methods[0], scores[methods[0]])
-    first = [cards.pop(method) for method in opened(draft.look.level, methods, scores)]
+    first = [cards.pop(method) for method in in_sight]
     draft.add_cards(METHODS, first, "What the token goes back to" if simple else "Methods side by side")
     if cards:
         draft.add_cards(OTHERS, [*cards.values()], "Other methods")

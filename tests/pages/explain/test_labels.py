@@ -156,6 +156,6 @@ def test_why_one_text_follows_from_another_is_asked_of_both(folders):
 @pytest.mark.parametrize("kind", ["text", "number", "token"])
 @pytest.mark.parametrize("experiment", ["Two texts", "What wrote it", "Circuit"])
 def test_an_experiment_that_asks_about_words_says_that_there_are_labels(folders, experiment, kind):
-    level = "expert" if kind == "text" or experiment == "Circuit" else "beginner"
+    level = "expert" if kind == "text" or experiment == "Circuit" else "intermediate"
     page_text = words_on(open_link("change", link(folders[kind], f"level={level}&experiment={experiment}")))
-    assert "page Explain" in page_text and ("no unembedding" if level == "expert" else "guesses no tokens") in page_text
+    assert "page Explain" in page_text and ("no unembedding" if level == "expert" else "predicts no words") in page_text
