@@ -105,6 +105,8 @@ def picture(here: Path, training: Training) -> None:
     if training.config.heads:
         say(here, "at", **facts)
         say(here, "induction" if best["induction"] else "no induction", **facts)
+        if best["induction"] and training.task.name == "copy" and state.level() != "beginner":
+            say(here, "same distance")
     else:
         say(here, "at without heads", **facts)
     question, answer = (part.decode("latin-1") for part in training.example)
@@ -183,7 +185,7 @@ def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
             return lines, {"log": True}
         case _:
             previous = "a head looks one letter back" if simple else "best previous-token head"
-            induction = "a head looks at what came next last time" if simple else "best induction head"
+            induction = "a head looks at what came next last time" if simple else "best head on what followed last time"
             series = {"answers that are right": (seen, [snapshot.accuracy for snapshot in snapshots])}
             if not training.config.heads:
                 return series, {"shares": True}
@@ -194,7 +196,7 @@ def curve_series(training: Training, look: str) -> tuple[Lines, dict[str, Any]]:
 
 
 def heads(here: Path, training: Training, snapshot: Snapshot) -> list[Picture]:
-    """Draw every head as a thumbnail, and the chosen one large; by default the best induction head."""
+    """Draw every head as a thumbnail, and the chosen one large; by default the one that looks most at what followed last time."""
     layers, count = snapshot.entropy.shape
     newest = training.snapshots[-1]
     layer, head = first = place(newest.induction) or place(newest.previous) or (0, 0)
