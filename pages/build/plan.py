@@ -103,7 +103,7 @@ def _attention(c: TransformerConfig, n: int, m: int, name: str, both_ways: bool,
     cross = bool(beside)
     shared = "" if c.key_heads == c.heads else f", k and v [{c.key_heads}, {m:,}, {c.d_head}]"
     where = "" if cross else IN_ATTENTION.get(c.positions, "")
-    note = f"q [{c.heads}, {n:,}, {c.d_head}]{shared}"
+    note = f"q [{c.heads}, {n:,}, {c.d_head}]{shared}" + (", q and k normalised in each head" if c.qk_norm else "")
     if c.computed == "exact":
         limits = [] if cross or both_ways else ["the past"]
         limits += [] if cross or c.pattern == "full" else [f"{c.pattern} pattern"]
