@@ -40,7 +40,15 @@ def ask_circuit(look: Look) -> Settings | None:
         )
         state.keep(page_state.CIRCUIT_FILL, fill, names[0])
     with right:
-        keep = slider(page_state.CIRCUIT_KEEP, words(HERE, "circuit keep"), 50, 95, 5, format="%d %%")
+        keep = slider(
+            page_state.CIRCUIT_KEEP,
+            words(HERE, "circuit keep"),
+            50,
+            95,
+            5,
+            format="%d %%",
+            help=words(HERE, "circuit keep help"),
+        )
     other = ""
     if FILLS[fill] == "other text":
         other = text_boxes.one_line(
