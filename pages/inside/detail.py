@@ -90,6 +90,7 @@ def drawings(draft: Draft, here: OpenStage, key: str = KEY) -> dict[str, Picture
         "down": down,
         "across": across,
         "chosen": near,
+        "whole": look.beginner and stage.name in ALREADY_DRAWN,
     }
     row_options = {
         "head": here.head,

@@ -100,6 +100,8 @@ def put_in(draft: Draft, cell: inside.Cell, stage: inside.Stage, names: Mapping[
     """Fill in the formula of a stage with the numbers of the chosen cell; for beginners say what a norm divided by."""
     if not cell.terms:
         return ""
+    if stage.formula == "rotary":
+        return put_in_turn(draft, cell, stage)
     terms, others = recipes.largest(cell)
     rest = [*terms[SHOWN:], *others]
     parts = [f"({figure(term.left)} × {figure(term.right)})" for term in terms[:SHOWN]]
@@ -110,6 +112,47 @@ def put_in(draft: Draft, cell: inside.Cell, stage: inside.Stage, names: Mapping[
     left = (facts["x"] - facts.get("mean", 0.0)) / facts["spread"] if "spread" in facts else terms[0].left
     own = {"terms": " + ".join(parts).replace("+ −", "− "), "value": figure(cell.value), "left": figure(left)}
     return draft.words(f"formula {PLAIN.get(stage.formula, stage.formula)}", **{**names, **known, **own})
+
+
+def put_in_turn(draft: Draft, cell: inside.Cell, stage: inside.Stage) -> str:
+    """Fill in the formula of rotary positions, its two terms in the order of the formula."""
+    value = figure(cell.value)
+    if len(cell.terms) < 2:
+        return draft.words("formula not turned", value=value)
+    by_cos, by_sin = cell.terms
+    name = turn_name(stage, by_sin)
+    sign, sin = ("−", -by_sin.right) if name.startswith("−") else ("+", by_sin.right)
+    four = {"cos": figure(by_cos.right), "sin": figure(sin), "first": figure(by_cos.left), "second": figure(by_sin.left)}
+    return draft.words("formula rotary", sign=sign, value=value, angle=angle(draft, cell, stage), **four)
+
+
+def turn_name(stage: inside.Stage, term: inside.Term) -> str:
+    """Return the name of the factor in a term of rotary positions: "cos θ", "sin θ" or "−sin θ"."""
+    if term.label.endswith("the cosine") or term.source is None:
+        return "cos θ"
+    rule: Any = stage.rule
+    return "−sin θ" if term.source.at[-1] in rule.pairs[:, 1] else "sin θ"
+
+
+def angle(draft: Draft, cell: inside.Cell, stage: inside.Stage) -> str:
+    """Return words on the angle of rotary positions: position times frequency, less whole turns, where the frequency is known."""
+    rule: Any = stage.rule
+    _, position, dimension = cell.place.at
+    pair, modulo = rule.partner[dimension][0], cell.facts["angle"]
+    attention = draft.look.trace.attention.get(stage.stack)
+    rotary = attention.rotary(stage.layer) if attention is not None and stage.layer is not None else None
+    frequency = float(rotary.frequencies[pair]) if rotary is not None and pair < len(rotary.frequencies) else np.nan
+    whole = position * frequency
+    if not np.allclose([np.cos(whole), np.sin(whole)], [np.cos(modulo), np.sin(modulo)], atol=1e-3):
+        return draft.words("angle alone", angle=radians(modulo))
+    heading = "angle" if abs(whole - modulo) < 1 else "angle less turns"
+    figures = {"position": str(position), "frequency": radians(frequency), "whole": radians(whole), "angle": radians(modulo)}
+    return draft.words(heading, **figures)
+
+
+def radians(value: float) -> str:
+    """Format an angle with four significant digits."""
+    return f"{value:.4g}".replace("-", "−")
 
 
 def figure(value: float) -> str:

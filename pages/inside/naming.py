@@ -119,6 +119,8 @@ def term(draft: Draft, way: inside.Way, of: inside.Stage, summand: inside.Term) 
     if of.formula == "add":
         return formulas.name(draft, stage)
     inner = along(draft.look, stage, stage.axes[-1], summand.source.at[-1])
+    if of.formula == "rotary" and summand.label != "not turned" and not draft.look.beginner:
+        return f"{inner} · {formulas.turn_name(of, summand)}"
     return f"{summand.label.partition(',')[0]}, {inner}" if summand.label.startswith("head") else inner
 
 

@@ -14,11 +14,13 @@ from analysis import inside
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, grid_view, prediction_bars, token_chips
+from viz.numbers import whole_percent
 from viz.tokens import plain_sign
 from viz.views.sum_view import Product, sum_view
 from viz.views.way_view import Stop, way_view
 
 CLEAR = 99.0  # per cent of the numbers that stay within the colours
+SHARES = "softmax"  # the formula of shares, which are coloured up to the largest
 LINES = 8  # products that are shown one by one
 OUTCOMES = ("vocabulary", "label")  # axes of what the model may choose
 FEW = 12  # columns up to which a cell has room for its number
@@ -95,15 +97,19 @@ def matrix(
     down: str,
     across: str,
     chosen: tuple[int, int],
+    whole: bool = False,
     way: inside.Way | None = None,
 ) -> View:
-    """Draw a stage's numbers as colours. rows: positions in the text; columns: which of the numbers of each are shown."""
-    values = plane(stage_of(way or way_of(model, trace, stack, layer, around), stage), rows, head)[:, columns]
-    limit, signed = clear_limit(values)
+    """Draw a stage's numbers as colours. rows: positions in the text; columns: which of the numbers of each are shown; whole:
+    whether they are written in whole per cent."""
+    drawn = stage_of(way or way_of(model, trace, stack, layer, around), stage)
+    values = plane(drawn, rows, head)[:, columns]
+    limit, signed = clear_limit(values, 100.0 if drawn.formula == SHARES else CLEAR)
+    write = short_percent if whole else written
     beyond = bool((np.abs(values[np.isfinite(values)]) > limit).any())
     low, high = (
-        f"{'≤ ' if beyond and signed else ''}{written(-limit if signed else 0.0)}",
-        f"{'≥ ' if beyond else ''}{written(limit)}",
+        f"{'≤ ' if beyond and signed else ''}{write(-limit if signed else 0.0)}",
+        f"{'≥ ' if beyond else ''}{write(limit)}",
     )
     return grid_view(
         np.where(np.isfinite(values), values, np.nan),
@@ -117,7 +123,7 @@ def matrix(
         chosen=chosen,
         cell=(3, 46),
         height=20,
-        texts=[[written(value) for value in line] for line in values] if len(columns) <= FEW else None,
+        texts=[[write(value) for value in line] for line in values] if len(columns) <= FEW else None,
         row_names=[f"{down} {name}," for name in row_names],
         column_names=[f"{across} {name}" for name in column_names],
         label=f"{stage}: {len(rows)} × {len(columns)} numbers",
@@ -157,10 +163,11 @@ def numbers(
     )
 
 
-def clear_limit(values: np.ndarray) -> tuple[float, bool]:
-    """Return the size of a number that has the strongest colour, which few numbers exceed, and whether any is below zero."""
+def clear_limit(values: np.ndarray, clear: float = CLEAR) -> tuple[float, bool]:
+    """Return the size of a number that has the strongest colour, and whether any is below zero. clear: per cent of the numbers
+    that do not exceed it."""
     finite = np.abs(values[np.isfinite(values)])
-    limit = float(np.percentile(finite, CLEAR)) if finite.size else 1.0
+    limit = float(np.percentile(finite, clear)) if finite.size else 1.0
     return limit or float(finite.max(initial=0)) or 1.0, bool((values < 0).any())
 
 
@@ -184,7 +191,7 @@ def glimpse(
     """Draw the row of a token as a strip of colours without words in it; one below the other for several stages."""
     followed = way or way_of(model, trace, stack, layer, around)
     values = np.concatenate([plane(stage_of(followed, name), [at], head)[:, columns] for name in stages])
-    limit, signed = clear_limit(values)
+    limit, signed = clear_limit(values, 100.0 if stage_of(followed, stages[-1]).formula == SHARES else CLEAR)
     is_short = len(columns) <= FEW
     return grid_view(
         np.where(np.isfinite(values), values, np.nan),
@@ -269,6 +276,11 @@ def choice(model: LanguageModel, trace: Trace, *, token: int, top: int, plainly:
         whole=plainly,
         marked=0,
     )
+
+
+def short_percent(value: float) -> str:
+    """Format a share for a cell, in whole per cent."""
+    return whole_percent(value).replace("under ", "<").replace("over ", ">")
 
 
 def written(value: float) -> str:
