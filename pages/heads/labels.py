@@ -46,9 +46,20 @@ def seeds_of(look: Look) -> int:
 def caption(corpus: Corpus, table: pd.DataFrame) -> None:
     """Show how many heads have a label, and on which texts."""
     facts = {"heads": sum(corpus.look.attention.counts), "labelled": int((table["label"] != "").sum())}
-    section = f"scored {corpus.look.kind}" if corpus.texts is None else "scored own"
-    sentences = [words(HERE, "scored", **facts), words(HERE, section, texts=corpus.description)]
+    if corpus.texts is None:
+        about = [words(HERE, f"scored {corpus.look.kind}")]
+    else:
+        about = [words(HERE, section, texts=corpus.description) for section in own_sections(corpus, table)]
+    sentences = [words(HERE, "scored", **facts), *about]
     st.caption(" ".join([*sentences, "" if seeds_of(corpus.look) else words(HERE, "too large")]), width="stretch")
+
+
+def own_sections(corpus: Corpus, table: pd.DataFrame) -> list[str]:
+    """Return the headings of the words about labels that are measured on a visitor's own texts."""
+    is_short, is_cross = len(corpus.texts or ()) < 2, corpus.look.kind == "cross"
+    has_names = "name" in table and bool(np.isfinite(table["name"]).any())
+    repeats = [] if is_cross else ["own repeats and names" if has_names else "own repeats"]
+    return ["scored own", *repeats, *(["own without range cross" if is_cross else "own without range"] if is_short else [])]
 
 
 def different_jobs(table: pd.DataFrame) -> list[tuple[int, int, str]]:

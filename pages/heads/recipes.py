@@ -89,7 +89,7 @@ def scores(
         across="score",
         unit="%",
         scale=(0, 1),
-        texts=[[signed(row[name]) for name in names] for _, row in table.iterrows()],
+        texts=[["" if np.isnan(row[name]) else signed(row[name]) for name in names] for _, row in table.iterrows()],
         notes=[[against_chance(row, name) for name in names] for _, row in table.iterrows()],
         row_notes=[" + ".join(names[part] for part in label.split(", ") if part) for label in table["label"]],
         cell=(72, 120),
@@ -107,8 +107,11 @@ def filter_heads(table: pd.DataFrame, by: str, only: str) -> pd.DataFrame:
 def against_chance(row: pd.Series, name: str) -> str:
     """Return words on the range of a score, and on the score of heads with shuffled weights."""
     chance = row[f"{name}_null"]
+    if np.isnan(row[name]):
+        return "not measured"
     beside = "" if np.isnan(chance) else f"; shuffled heads reach {signed(chance)} at most"
-    return f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}{beside}"
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{'one text, so no range' if np.isnan(low) else f'{signed(low)} to {signed(high)}'}{beside}"
 
 
 def example(

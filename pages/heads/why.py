@@ -53,10 +53,10 @@ def draw(corpus: Corpus, table: pd.DataFrame, wanted: str = "") -> list[Picture]
     st.markdown(f"##### {mark_head(capitalize_heads(look.head_name))}")
     name = names[0] if names else nearest(row)
     facts = numbers_of(row, name) | {"head": look.head_name, "labels": " + ".join(WRITTEN[key] for key in names)}
-    say(HERE, "labelled" if names else "not labelled" if np.isfinite(row[f"{name}_null"]) else "no null", **facts)
+    say(HERE, "labelled" if names else unlabelled(row, name), **facts)
     for score in dict.fromkeys([*(names or [name]), *([wanted] if wanted else [])]):
-        say(HERE, f"probe {score}", **numbers_of(row, score))
-    if "positional" in row:
+        say(HERE, f"probe {score}" if np.isfinite(row[score]) else "not measured", **numbers_of(row, score))
+    if "positional" in row and np.isfinite(row["positional"]):
         say(HERE, "positional", **numbers_of(row, "positional"))
     drawings = examples(corpus, [(look.layer, look.head, wanted or name)], COUNT)
     with st.container(horizontal=True, gap="small"):
@@ -79,12 +79,22 @@ def draw(corpus: Corpus, table: pd.DataFrame, wanted: str = "") -> list[Picture]
     return drawings
 
 
+def unlabelled(row: pd.Series, name: str) -> str:
+    """Return the heading of the words on a head without a label. name: of the score that comes nearest to one."""
+    if not np.isfinite(row[f"{name}_null"]):
+        return "no null"
+    return "not labelled" if np.isfinite(row[f"{name}_low"]) else "not labelled without range"
+
+
 def numbers_of(row: pd.Series, name: str) -> dict[str, str]:
-    """Return the values for sentences about a score, which may be negative; beside: the score of shuffled heads, if known."""
+    """Return the values for sentences about a score, which may be negative; range, beside: its range and the score of
+    shuffled heads in words, if known."""
     format_score = correlation if name == "positional" else signed
     low, high, null = (format_score(row[f"{name}_{end}"]) for end in ("low", "high", "null"))
     beside = words(HERE, "beside", null=null) if np.isfinite(row[f"{name}_null"]) else ""
-    return {"name": WRITTEN[name], "score": format_score(row[name]), "low": low, "high": high, "null": null, "beside": beside}
+    extent = f" {words(HERE, 'range', low=low, high=high)}" if np.isfinite(row[f"{name}_low"]) else ""
+    facts = {"name": WRITTEN[name], "score": format_score(row[name]), "low": low, "high": high, "null": null}
+    return facts | {"beside": beside, "range": extent}
 
 
 def correlation(value: float) -> str:

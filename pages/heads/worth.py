@@ -57,7 +57,9 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
         known={"importance": importance},
     )
     show_chart(chart.drawn, "heads-importance")
-    say(HERE, "worth reading", **facts(importance, corpus))
+    has_ranges = bool(np.isfinite(importance.table["effect_low"]).any())
+    ranges = words(HERE, "worth ranges") if has_ranges else ""
+    say(HERE, "worth reading", **facts(importance, corpus), ranges=ranges)
     pictures = [chart, in_numbers(look, importance, options)]
     with picture("The curve"):
         pictures += draw_pruning(look, corpus, importance)
@@ -102,7 +104,8 @@ def in_numbers(look: Look, importance: Importance, options: dict) -> Picture:
         heads.choose(int(row["layer"]), int(row["head"]))
 
     show(drawing.drawn, "heads-importance-table", chosen=press)
-    say(HERE, "worth table")
+    has_ranges = bool(np.isfinite(importance.table["effect_low"]).any())
+    say(HERE, "worth table", point=words(HERE, "worth point") if has_ranges else "")
     return drawing
 
 

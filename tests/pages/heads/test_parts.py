@@ -115,6 +115,17 @@ def test_a_score_below_0_is_said_and_what_is_not_known_is_left_out():
     assert recipes.against_chance(row, "name") == "−5.60\u00a0% to 1.20\u00a0%"
 
 
+def test_what_one_text_cannot_say_is_left_out():
+    unknown = {"name": 0.3, "name_low": np.nan, "name_high": np.nan, "name_null": 0.1}
+    score_texts = why.numbers_of(pd.Series(unknown), "name")
+    assert score_texts["range"] == "" and "10" in score_texts["beside"]
+    assert recipes.against_chance(pd.Series(unknown), "name").startswith("one text, so no range; shuffled")
+    assert recipes.against_chance(pd.Series(unknown | {"name": np.nan}), "name") == "not measured"
+    page = words_on(open_link("heads", "level=intermediate&text=The+cat+sat&heads-text=your+text"))
+    assert "nan" not in page.split() and "range – to –" not in page and "stays the same" not in page
+    assert "so it has no range, and a label needs one" in page and "so they need a text of at least two parts" in page
+
+
 def test_the_ends_of_all_pairs_stand_beside_all_pairs():
     draw, count = np.random.default_rng(0).normal(size=(4, 40, 40)), 40 * 39 // 2
     noise = standins.of_all_pairs(Together(np.arange(40), draw + draw.transpose(0, 2, 1), np.ones(len(draw))))

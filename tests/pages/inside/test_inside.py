@@ -57,6 +57,20 @@ def test_every_stage_of_our_models_has_words_of_its_own(name, stack, level):
             assert "{" not in formula, "each name in the words has a number"
 
 
+@pytest.mark.parametrize("dimension", [3, 19])
+def test_the_sum_of_a_turned_number_names_its_cosine_and_its_sine(dimension):
+    look, way = look_of("writer", "self", "intermediate")
+    draft, stage, index = Draft(HERE, look), recipes.stage_of(way, "turned queries"), (2, 3, dimension)
+    cell = way.explain(stage.name, index)
+    formula = formulas.put_in(draft, cell, stage, {})
+    frequency = look.trace.attention["self"].rotary(1).frequencies[3]
+    cos, sin = (formulas.figure(float(turn(3 * frequency))) for turn in (np.cos, np.sin))
+    assert f"cos θ = {cos} and sin θ = {sin}" in formula and f"3 × {formulas.radians(frequency)} = " in formula
+    sign, names = ("−", ["cos θ", "−sin θ"]) if dimension == 3 else ("+", ["cos θ", "sin θ"])
+    assert f"cos θ {sign} x₂ · sin θ" in formula and f"× {cos}) {sign} (" in formula and f"× {sin}) = " in formula
+    assert [naming.term(draft, way, stage, term).split(" · ")[1] for term in cell.terms] == names
+
+
 @pytest.mark.parametrize(
     ("name", "stack", "level"),
     [
