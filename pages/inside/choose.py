@@ -57,6 +57,14 @@ def block(look: Look) -> tuple[str, int]:
     return own_block(look)
 
 
+def begin(look: Look, first: str) -> None:
+    """Open the first stage for a beginner who comes to the page, unless a link or the session has another one open."""
+    if look.beginner and not page_state.BEGUN.get():
+        page_state.BEGUN.set(True)
+        if not (state.linked_value(page_state.STAGE) or page_state.STAGE.get()):
+            page_state.STAGE.set(first)
+
+
 def selection(shapes: Mapping[str, Sequence[int]], others: Sequence[str] = ()) -> Selection:
     """Return what is chosen. shapes: of the stages' arrays; others: stages without numbers. What a link asks for in vain is
     reported; what another text or model no longer has is dropped."""

@@ -49,6 +49,7 @@ class Open:
 def draw(look: Look) -> Live | None:
     look = parts.follow_label(choose.text(look))
     way = walk.current_way(look)
+    choose.begin(look, "pieces")
     chosen = choose.selection(parts.shapes(look, way), parts.names(way))
     board = composed(compose, look, Settings(chosen), Stages(way))
     above = shell.above()

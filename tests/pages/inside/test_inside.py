@@ -89,6 +89,14 @@ def test_every_stage_opens(name, stack, level):
         assert not app.warned and app.session_state["stage"] == stage
 
 
+def test_the_first_stage_is_open_for_a_beginner_until_it_is_closed():
+    app = open_link("inside", "text=The cat sat&level=beginner")
+    assert app.session_state["stage"] == "pieces"
+    app.session_state["stage"] = ""
+    assert app.run().session_state["stage"] == "", "it stays closed"
+    assert open_link("inside", "text=The cat sat&level=intermediate").session_state["stage"] == ""
+
+
 def test_a_beginner_follows_the_answer_or_the_text_that_was_typed():
     text, target = TEXTS["translator"]
     link = f"model=translator&text={text}&target={target}&level=beginner"
