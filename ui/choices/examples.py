@@ -76,6 +76,13 @@ def as_markdown(example: Example) -> str:
     return f"**{plain(example.title)}.** {plain(example.look)}"
 
 
+def in_menu(example: Example) -> str:
+    """Return the menu entry of an example, with the level that it opens at where that is above the chosen one."""
+    higher = state.LEVELS.index(example.level) > state.LEVELS.index(state.level())
+    level = f" · {example.level.capitalize()}" if higher else ""
+    return f"**{plain(example.title)}{level}.** {plain(example.look)}"
+
+
 def open_example(example: Example) -> None:
     """Open an example, with all its choices, in the next run."""
     level = max(state.level(), example.level, key=state.LEVELS.index)

@@ -136,7 +136,7 @@ def example_menu(info: ModelInfo) -> None:
         icon=":material/lightbulb:",
         on_click=take_example,
         args=(info,),
-        format_func=lambda example: plain(example) if isinstance(example, str) else guides.as_markdown(example),
+        format_func=lambda example: plain(example) if isinstance(example, str) else guides.in_menu(example),
     )
 
 

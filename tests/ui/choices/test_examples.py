@@ -73,10 +73,16 @@ def test_a_head_looks_where_its_example_says(key):
 @pytest.mark.parametrize("key", GUESSES, **NAMES)
 def test_the_first_guess_is_what_its_example_says(key):
     example = ALL[key]
-    assert (
-        answer(models.load(example.model), "likeliest token", example.text).value == GUESSES[key]
-        and f"“{GUESSES[key]}”" in example.look
-    )
+    assert answer(models.load(example.model), "likeliest token", example.text).value == GUESSES[key]
+    assert ("first guess" in example.look) == (example.page == "type"), "page Attention shows no guess"
+
+
+def test_the_menu_names_the_level_that_an_example_opens_at(monkeypatch):
+    facts, names = ALL["writer", "Facts"], ALL["writer", "Names"]
+    for level, title in (("beginner", "Names · Intermediate"), ("intermediate", "Names"), ("expert", "Names")):
+        monkeypatch.setattr(examples.state, "level", lambda level=level: level)
+        assert examples.in_menu(names).startswith(f"**{title}.** Look for")
+        assert examples.in_menu(facts) == examples.as_markdown(facts)
 
 
 def test_what_the_sentences_say_beside_that():
