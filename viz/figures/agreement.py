@@ -32,6 +32,7 @@ def agreeing(names: Sequence[str], ranks: np.ndarray) -> go.Figure:
             text=texts,
             texttemplate="%{text}",
             hovertemplate="%{y} and %{x}: %{text}<extra></extra>",
+            hoverongaps=False,
             xgap=2,
             ygap=2,
             showscale=False,

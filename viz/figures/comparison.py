@@ -49,9 +49,8 @@ def comparison(
     for number, weights, name, across in ((2, a, names[0], (0, 0.48)), (3, b, names[1], (0.52, 1))):
         called = style.escape_plotly(style.short(name))
         template = f"{called.replace('%', '&#37;')}, from %{{y}} to %{{x}}: %{{z:.3r}} %<extra></extra>"
-        cells = go.Heatmap(
-            x=x, y=y, z=style.in_percent(shrink(weights, style.GRID_SIDE)), coloraxis="coloraxis", hovertemplate=template
-        )
+        percent, hover = style.in_percent(shrink(weights, style.GRID_SIDE)), {"hovertemplate": template, "hoverongaps": False}
+        cells = go.Heatmap(x=x, y=y, z=percent, coloraxis="coloraxis", **hover)
         figure.add_trace(cells.update(xaxis=f"x{number}", yaxis=f"y{number}"))
         down: dict[str, Any] = {"autorange": "reversed", "constraintoward": "top"}
         if square:

@@ -121,7 +121,7 @@ def heatmap_grid(
             layout[f"yaxis{number}"] |= {"scaleanchor": f"x{number}", "scaleratio": 1}
         called = style.escape_plotly(name).replace("%", "&#37;")  # %{…} would be a place of the template
         hover = f"{called}, {style.where(queries)}: %{{z:.3r}} %<extra></extra>"
-        cells = go.Heatmap(x=x, y=y, z=percent[head], coloraxis="coloraxis", hovertemplate=hover)
+        cells = go.Heatmap(x=x, y=y, z=percent[head], coloraxis="coloraxis", hovertemplate=hover, hoverongaps=False)
         figure.add_trace(cells.update(xaxis=f"x{number}", yaxis=f"y{number}"))
     bar = style.bar(unit, title, height)
     colours = {"colorscale": SEQUENTIAL, "cmin": 0, "cmax": _top(percent, scale), "colorbar": bar}
@@ -149,7 +149,7 @@ def _heatmap(
     side = min(max(240, 120 + 34 * max(rows, columns)), 420) if max(rows, columns) <= 40 else 560
     height = above + side + style.TICK_ROOM
     x, y = style.spans(keys, starts[1], style.SIDE), style.spans(queries, starts[0], style.SIDE)
-    cells = go.Heatmap(x=x, y=y, z=percent, colorbar=style.bar(unit, title, height), **scale)
+    cells = go.Heatmap(x=x, y=y, z=percent, colorbar=style.bar(unit, title, height), hoverongaps=False, **scale)
     figure = go.Figure(cells)
     figure.update_layout(
         **style.look(title, height),

@@ -33,6 +33,17 @@ def test_every_weight_is_a_cell_in_per_cent(n):
     assert len(set(figure.data[0].x)) == n, "equal tokens must not fall into one column"
 
 
+def test_pointing_at_the_empty_half_says_nothing():
+    tokens, weights = [" a", " b", " c"], causal(3)
+    weights[np.triu_indices(3, 1)] = np.nan
+    for figure in (
+        heatmap(tokens, tokens, weights),
+        heatmap_grid(tokens, tokens, np.stack([weights, weights])),
+        comparison(tokens, tokens, weights, weights, ("one", "two")),
+    ):
+        assert all(cells.hoverongaps is False for cells in figure.data)
+
+
 def test_the_query_goes_down_and_the_key_goes_across():
     figure = heatmap([" a", " b"], [" x", " y", " z"], np.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]]))
     assert figure.layout.yaxis.title.text == "from (query)" and figure.layout.xaxis.title.text == "to (key)"
