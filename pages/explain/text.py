@@ -11,7 +11,7 @@ from analysis.slopes import adds_to_tokens
 from pages.explain import state as page_state
 from pages.explain.asked import TITLES, Request
 from pages.explain.believe import doubt
-from pages.explain.boards.text import KEY, TABLE
+from pages.explain.boards.text import ANSWER, KEY, TABLE
 from pages.explain.compose import HERE, compose
 from pages.explain.request import explain_by
 from pages.explain.settings import Explained, Settings
@@ -41,6 +41,8 @@ def panel(request: Request) -> Sequence[Picture]:
         return []
     settings = Settings(request.token, request.against, alone)
     board = composed(compose, request.look, settings, Explained(explanation))
+    if ANSWER in board.contents:
+        mount(board, ANSWER)
     left, right = st.columns([6, 4])
     with left:
         mount(board, KEY)

@@ -14,11 +14,14 @@ from ui.picture.picture import Numbers, Picture
 from viz.numbers import decimal
 from viz.tokens import label, named
 
-KEY, TABLE = "explain-text", "explain-numbers"
+ANSWER, KEY, TABLE = "explain-answer", "explain-text", "explain-numbers"
+MOST, LEAST = 3, 0.1  # tokens in the answer, and the least amount of each, as a share of the largest
 
 
 def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -> None:
     """Add the coloured text and its numbers, with words `beside` on their meaning and how far to trust them."""
+    if draft.look.beginner and request.chance:
+        add_answer(draft, request, explanation)
     draft.add(text_picture(request, explanation, alone), KEY)
     draft.say(f"line {explanation.method}")
     say_method(draft, request, explanation)
@@ -32,6 +35,27 @@ def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -
     say(draft, request, "amount", draft.words("fold numbers"))
     say_sums(draft, explanation)
     draft.contents[TABLE] = Table(table(request, explanation), scrolls=True)
+
+
+def add_answer(draft: Draft, request: Request, explanation: Explanation) -> None:
+    """Answer a beginner's question in words: the tokens that help most, without the last where its number says little."""
+    tokens, groups, _ = request.seen
+    values = np.nan_to_num(amounts(request, explanation)[0])
+    ranked = [int(i) for i in np.argsort(-values, kind="stable") if values[i] > 0]
+    last = [i for i in ranked if asks_otherwise(request, explanation) and request.position in groups[i]]
+    others = [i for i in ranked if i not in last]
+    most = [i for i in others[:MOST] if values[i] >= LEAST * values[others[0]]]
+    names = [f"**“{plain(named(tokens[i].text))}”**" for i in most]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    draft.note(ANSWER, "most but the last" if last and most else "most" if most else "most none", tokens=listed)
+
+
+def asks_otherwise(request: Request, explanation: Explanation) -> bool:
+    """Return whether the text without its last token asks for another token: a decoder then guesses what follows an earlier
+    one."""
+    info = request.look.model.info
+    asks = explanation.method == "leave-one-out" and info.kind == "decoder" and not info.labels
+    return asks and request.position in request.question.units
 
 
 def add_doubt(draft: Draft, request: Request, explanation: Explanation, evidence: Faithfulness) -> None:
@@ -68,9 +92,8 @@ def say_method(draft: Draft, request: Request, explanation: Explanation) -> None
 def say_last(draft: Draft, request: Request, explanation: Explanation) -> None:
     """Say why the last token counts much, where it does: without it, a decoder guesses what follows another token."""
     look, place, scores = draft.look, request.position, explanation.scores
-    asks = explanation.method == "leave-one-out" and look.model.info.kind == "decoder" and not look.model.info.labels
     before = look.spell_tokens(look.trace.tokens)[max(0, place - 1)]
-    if asks and place in request.question.units and not before.special and scores[place] >= np.nanmax(scores) / 2 > 0:
+    if asks_otherwise(request, explanation) and not before.special and scores[place] >= np.nanmax(scores) / 2 > 0:
         last = look.trace.tokens[place]
         draft.say("last token", last=plain(named(last.text)), before=plain(named(before.text)))
 

@@ -76,7 +76,10 @@ def test_beginners_read_the_strongest_beside_the_last_token_and_why_that_one_say
     view = recipes.explained(model, trace, **options, second="", scope_options={}, simple=True, scores=scores)
     assert header(view)["chosen"] == len(tokens) - 2 and header(view)["quantity"]["diverging"]
     reason = "“the” is the last token, so its number says little: without it, the model guesses what follows “after”"
-    assert reason in unmarked(words_on(open_link("explain", f"text={text.replace(' ', '+')}")))
+    page_text = unmarked(words_on(open_link("explain", f"text={text.replace(' ', '+')}")))
+    assert reason in page_text
+    most = [tokens[i].text.strip() for i in np.argsort(-np.nan_to_num(scores[:-1]))[:3]]
+    assert "Most: “{}”, “{}” and “{}” (the last token is left out).".format(*most) in page_text
 
 
 def test_a_contrast_in_a_link_is_that_of_the_analysis():
