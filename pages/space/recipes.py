@@ -133,7 +133,7 @@ def contexts(
     values = context_colours(traces, word, meanings, names[:count]) + [""] * len(others)
     numbered = [f"{i + 1}: {name}" for i, name in enumerate(names[:count])] + names[count:]
     stages = layer_names(len(states), traces[0].attention[stack].numbers)
-    options = {"notes": [short(text, 90) for text in texts], "stages": stages}
+    options = {"notes": [short(text, 90) for text in texts], "stages": stages, "opens": 0 if simple else None}
     return points("context-view", numbered, states, arranging, simple, chosen, arrangement, near, values=values, **options)
 
 

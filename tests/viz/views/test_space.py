@@ -40,6 +40,7 @@ def test_points_arrive_as_they_are_and_layers_have_their_names():
     np.testing.assert_array_equal(header["arrays"]["points"], POINTS)
     assert header["stages"] == layer_names(3) == ["input", "after L0", "after L1"]
     assert header["names"] == ["dog", "cat", "dog", "<s>"]
+    assert header["opens"] == 2 and sent(space_view(TOKENS, POINTS, opens=0))["opens"] == 0
 
 
 def test_numbers_have_a_scale_and_every_stage_its_own():

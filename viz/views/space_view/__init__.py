@@ -32,6 +32,7 @@ def space_view(
     chosen: int | None = None,
     title: str = "",
     name: str = "",
+    opens: int | None = None,
 ) -> View:
     """Draw points [stage, token, 2 or 3 dimensions] in one space, one stage at a time; between two stages they move evenly.
 
@@ -42,7 +43,8 @@ def space_view(
     near: int [stage, token, k], each token's nearest tokens in all dimensions, shown for the token that is pointed at; near_by:
     the measure, in words.
     notes: words about each token. chosen: the token to follow.
-    name: pictures of the same name share the viewpoint, even if the picture was away for a while.
+    name: pictures of the same name share the viewpoint, even if the picture was away for a while. opens: the stage that is shown
+    first, by default the last.
 
     A click on a point sends `chosen`: its number, or None when it is deselected. Raises ValueError where shapes do not agree.
     """
@@ -80,6 +82,7 @@ def space_view(
         "quantity": quantity,
         "notes": list(notes) if notes is not None else None,
         "chosen": int(chosen) if chosen is not None and 0 <= chosen < count else None,
+        "opens": len(points) - 1 if opens is None else opens,
     }
     return View("space_view", pack(header, **arrays), label)
 

@@ -12,6 +12,7 @@ export interface Header {
   quantity: string; // what the colours show
   notes: string[] | null;
   chosen: number | null;
+  opens: number; // the stage that is shown first
   arrays: {
     points: PackedFloats; // [stage, token, dimension]
     near?: PackedInts; // [stage, token, k]

@@ -37,7 +37,7 @@ export function mount({ parentElement, data, setTriggerValue }) {
   const [stages, count, dimensions] = header.arrays.points.shape;
   const other = dimensions !== state.dimensions;
   if (stages !== state.stages) {
-    state.at = stages - 1;
+    state.at = Math.min(header.opens, stages - 1);
     state.playing = false;
   }
   Object.assign(state, {
