@@ -33,24 +33,23 @@ if TYPE_CHECKING:
 
 WAYS = page_state.COMPARE.values
 NOTHING = page_state.NOTHING
-EASY = (NOTHING, "text", "model")  # the comparisons for beginners, who choose no heads
 LISTED = 5  # the largest differences in words
 HELP = "Puts the attention of another text, or of another model, beside this one, and shows where the two differ."
 
 
-def switch(look: Look) -> str:
+def switch() -> str:
     """Place the switch, and return the kind of comparison; the choice is in the link."""
-    ways = EASY if look.beginner else WAYS
-    way = one_of(page_state.COMPARE, WAYS, "the comparison", label="Compare with", offered=ways, on_change=begin, help=HELP)
+    way = one_of(page_state.COMPARE, WAYS, "the comparison", label="Compare with", on_change=begin, help=HELP)
     if way != "model":
         leave()
     return way
 
 
 def chosen_way(look: Look) -> str:
-    """Return the kind of comparison before the switch is placed; on the first run of a page it is the link's choice."""
+    """Return the kind of comparison before the switch is placed; on the first run of a page it is the link's choice.
+    Beginners compare nothing."""
     way = page_state.COMPARE.get() if page_state.COMPARE.is_set else page_state.COMPARE.in_address
-    return str(way) if way in (EASY if look.beginner else WAYS) else NOTHING
+    return str(way) if way in WAYS and not look.beginner else NOTHING
 
 
 def is_on(look: Look) -> bool:
@@ -91,8 +90,6 @@ def picture(look: Look, way: str) -> Picture | None:
     options["title"] = {"text": look.head_name, "head": "", "layer": "Mean of the heads", "model": ""}[way]
     if is_phone():
         options["narrow"] = True
-    if look.beginner:
-        options["simple"] = True
     return Picture(recipes.comparison_figure, (look, other), options, "heatmap", numbers, words=f"{names[0]} and {names[1]}")
 
 
@@ -134,11 +131,9 @@ def other_model(look: Look) -> Look | None:
     in_decoder = kind in ("decoder", "cross")
     layers, heads = info.numbers(in_decoder), range(info.decoder_heads if in_decoder else info.heads)
     first = favourite(other, kind)
-    layer, head = first.layer, first.head
-    if not look.beginner:
-        left, right = st.columns(2)
-        layer = number_menu(left, page_state.OTHER_LAYER, "Its layer", layers, layer)
-        head = number_menu(right, page_state.OTHER_HEAD, "Its head", heads, head)
+    left, right = st.columns(2)
+    layer = number_menu(left, page_state.OTHER_LAYER, "Its layer", layers, first.layer)
+    head = number_menu(right, page_state.OTHER_HEAD, "Its head", heads, first.head)
     both_read_it = info.kind == own.kind and (info.kind == "encoder-decoder" or info.pairs)
     return read_beside(look, name, look.trace.text, look.second if both_read_it else "", kind, (layer, head))
 

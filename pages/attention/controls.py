@@ -66,12 +66,14 @@ def query(look: Look) -> dict[str, Any]:
 
 def heat(look: Look) -> dict[str, Any]:
     subject = page_state.HEAT.default
+    if look.beginner:
+        state.later("intermediate", page_state.HEAT, page_state.COMPARE)
+        compare.leave()
+        return {"heat": subject}
     with st.container(horizontal=True, gap="medium"):
-        if look.beginner:
-            state.later("intermediate", page_state.HEAT)
-        elif not compare.is_on(look):
+        if not compare.is_on(look):
             subject = one_of(page_state.HEAT, page_state.HEAT.values, "the heatmap of", label="Heatmap of")
-        compare.switch(look)
+        compare.switch()
     return {"heat": subject}
 
 

@@ -148,14 +148,11 @@ def comparison_figure(
     names: tuple[str, str],
     title: str,
     narrow: bool = False,
-    simple: bool = False,
 ) -> go.Figure:
     common = compare(seen, other, heads, same_text)
     a, b = (np.where(half.future & ahead, np.nan, half.weights) for half, ahead in zip((common.a, common.b), causal, strict=True))
     starts = common.a.queries[0][0] + seen.queries.start, common.a.keys[0][0] + seen.keys.start
     figure = comparison(common.queries, common.keys, a, b, names, title, starts, narrow)
-    if simple:
-        return plain_axes(figure)
     return figure.update_layout(yaxis_title_text=CHOOSING) if seen.attention.chooses else figure
 
 

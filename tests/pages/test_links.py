@@ -47,7 +47,7 @@ LINKS = [
     ("attention", f"{EXPERT}&view=Heatmap&compare=layer&other-layer=L2", {"compare": "layer", "other-layer": 2}),
     (
         "attention",
-        f"{TEXT}&view=Heatmap&compare=text&other-text=A+dog+sat+on+the+mat",
+        f"{EXPERT}&view=Heatmap&compare=text&other-text=A+dog+sat+on+the+mat",
         {"compare": "text", "other-text": "A dog sat on the mat"},
     ),
     (

@@ -77,14 +77,17 @@ def test_two_texts_from_a_link_and_as_one_types(open_comparison):
     no_error(page)
 
 
-def test_a_beginner_starts_from_a_copy_of_the_text(open_page):
+def test_a_comparison_starts_from_a_copy_of_the_text_and_beginners_have_none(open_page):
     page = open_page(f"/attention?view=Heatmap&text={TEXT}")
+    expect(page.get_by_text("How to read a row")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Compare with")).to_have_count(0)
+    page = open_page(f"/attention?view=Heatmap&level=intermediate&text={TEXT}")
     expect(page.get_by_text("In words")).to_be_visible(timeout=WAIT)
     page.get_by_role("radio", name="text", exact=True).or_(page.get_by_role("button", name="text", exact=True)).first.click()
     expect(page.get_by_label("The other text")).to_have_value(TEXT)
-    expect(page.get_by_text("There is no difference at all")).to_be_visible()
+    expect(page.get_by_text("Every difference is exactly 0")).to_be_visible()
     page.get_by_label("The other text").fill(OTHER)
-    expect(page.get_by_text("The largest differences")).to_be_visible()
+    expect(page.get_by_text("The largest differences").first).to_be_visible()
     expect(page).to_have_url(re.compile("compare=text.*other-text=The"))
 
 
