@@ -1,8 +1,12 @@
-"""Where something stands on the page."""
+"""Where something stands on the page, and how a chance is written there."""
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import FloatRect, Locator, Page
+
+from viz.numbers import percent, whole_percent
 
 APART = 300  # milliseconds between two looks: longer than what a page waits before it scrolls to what was opened
 
@@ -25,3 +29,8 @@ def box_at_rest(locator: Locator) -> FloatRect:
 def in_menu(page: Page, title: str) -> Locator:
     """The link to a page in the side bar; a word of its text may be a link of the same name."""
     return page.get_by_role("navigation", name="App pages").get_by_role("link", name=title, exact=True)
+
+
+def chance(probability: float) -> re.Pattern[str]:
+    """A probability as it is written at any level: beginners read whole per cent."""
+    return re.compile("|".join(re.escape(text) for text in (percent(probability), whole_percent(probability))))

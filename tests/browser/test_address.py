@@ -30,7 +30,7 @@ def test_back_and_forward_move_between_pages_and_keep_what_was_typed(open_page):
     box.press("End")
     box.press_sequentially(" sat", delay=60)
     expect(page).to_have_url(re.compile(r"/attention\?text=The\+cat\+sat$"))
-    choose(page, "Layers", "text=What if the model had to answer early")
+    choose(page, "Layers", "text=What each layer would guess")
     assert page.evaluate("history.length") == before + 2, "a page takes one press of Back"
     for press, path in [
         (page.go_back, "attention"),

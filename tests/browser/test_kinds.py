@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import models
-from tests.browser.places import in_menu
+from tests.browser.places import chance, in_menu
 from viz import percent
 
 TEXT = "The cat sat on the mat."
@@ -45,7 +45,7 @@ def test_a_press_covers_a_token_and_the_encoder_predicts_it(open_with, folders):
     best = model.predict(covered, top=5)
     expect(bars(page)).to_have_count(5)
     for bar, prediction in zip(bars(page).all(), best, strict=True):
-        expect(bar).to_contain_text(percent(prediction.probability))
+        expect(bar).to_contain_text(chance(prediction.probability))
     press(page, "<mask>")
     expect(box(page)).to_have_value(TEXT)
     expect(bars(page)).to_have_count(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from functools import cache
 
 import pytest
@@ -11,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import models
 from analysis.true_answers import Answer, answer
-from tests.browser.places import box_at_rest, in_menu
+from tests.browser.places import APART, box_at_rest, in_menu
 from ui.lessons import files
 from ui.lessons.files import Lesson
 
@@ -40,10 +41,16 @@ def respond(panel: Locator, lesson: Lesson, number: int) -> None:
 
 
 def expect_above(upper: Locator, lower: Locator) -> None:
-    """Waits until the one ends where the other begins, or before."""
+    """Waits until the one ends where the other begins, or before. Both are looked up anew each time: a page that is drawn again
+    may put others in their place."""
     expect(upper).to_be_visible(timeout=WAIT)
-    ends = "([upper, lower]) => upper.getBoundingClientRect().bottom <= lower.getBoundingClientRect().top + 1"
-    upper.page.wait_for_function(ends, arg=[upper.element_handle(), lower.element_handle()], timeout=WAIT)
+    until = time.monotonic() + WAIT / 1000
+    while True:
+        above, below = upper.bounding_box(), lower.bounding_box()
+        if above and below and above["y"] + above["height"] <= below["y"] + 1:
+            return
+        assert time.monotonic() < until, (above, below)
+        upper.page.wait_for_timeout(APART)
 
 
 def walk(page: Page, lesson: Lesson) -> None:

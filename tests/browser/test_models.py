@@ -16,8 +16,8 @@ from playwright.sync_api import Page, expect
 import models
 from models.huggingface.gallery import gallery
 from tests.browser.pages.test_type import box, chips, no_error
+from tests.browser.places import chance
 from tests.serving import ROOT, Server, serve
-from viz import percent
 
 WAIT = 60_000
 TEXT = "The cat sat on the mat"
@@ -102,7 +102,7 @@ def about(page: Page):
 
 def shows_predictions_of(page: Page, name: str, text: str) -> None:
     best = models.load(name).predict(text, top=1)[0]
-    expect(bars(page).first).to_contain_text(percent(best.probability), timeout=WAIT)
+    expect(bars(page).first).to_contain_text(chance(best.probability), timeout=WAIT)
 
 
 def linked(page: Page, choice: str) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 import models
-from viz import percent
+from tests.browser.places import chance
 
 BARS = "[data-part=bars] button"  # of page Type
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it goes"
@@ -75,7 +75,7 @@ def shows(page: Page, text: str) -> None:
     expect(page.locator("[data-part=chips]").get_by_role("option")).to_have_count(len(writer.tokenize(text)))
     first = page.locator("[data-part=bars]").get_by_role("button").first
     expect(first).to_contain_text(best.text.strip() or best.text.replace("\n", "↵").replace(" ", "·"))
-    expect(first).to_contain_text(percent(best.probability))
+    expect(first).to_contain_text(chance(best.probability))
 
 
 def in_address(page: Page, text: str) -> None:
