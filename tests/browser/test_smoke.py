@@ -50,6 +50,8 @@ def follow_another_token(page: Page) -> None:
     token = page.locator("[data-part=chips]").get_by_role("option").nth(3)
     token.click()
     expect(token).to_have_attribute("aria-selected", "true")
+    picture = page.locator(".st-key-flow-methods [data-part='gradient rollout'] .text")
+    expect(picture).to_contain_text("snow")  # its work takes a moment, and until then the picture of the text before stands
 
 
 def play_the_layers(page: Page) -> None:
