@@ -24,7 +24,7 @@ MENU, TIMER = "menu", "part with a timer"
 
 
 def browser_message(menu: str, is_auto_rerun: bool) -> ClientState:
-    """What a browser sends: all choices of the page, and which part is to run."""
+    """Return a browser’s message, with all choices of the page and the part that is to run."""
     message = ClientState(fragment_id=TIMER, is_auto_rerun=is_auto_rerun)
     message.widget_states.widgets.add(id=MENU, string_value=menu)
     return message
