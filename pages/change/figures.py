@@ -14,7 +14,7 @@ from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card, Part, percent
-from viz.numbers import decimal, under, whole_percent
+from viz.numbers import decimal, under
 from viz.tokens import named
 
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
@@ -142,7 +142,7 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
 def outcome(look: Look, changed: ChangedText, before: np.ndarray, after: np.ndarray) -> tuple[str, dict[str, str]]:
     """Return whether the likeliest outcome is "unchanged", for nothing is, the "same" or an "other", and its chances in words."""
     first, now = int(before.argmax()), int(after.argmax())
-    spoken = whole_percent if look.beginner else percent  # as beside the bars
+    spoken = look.percent  # as beside the bars
     facts = {
         "token": named(look.outcome(first)).replace("*", r"\*"),
         "before": spoken(float(look.model.chances(before)[first])),

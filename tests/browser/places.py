@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from playwright.sync_api import FloatRect, Locator, Page
 
 from viz.numbers import percent, whole_percent
@@ -31,6 +29,7 @@ def in_menu(page: Page, title: str) -> Locator:
     return page.get_by_role("navigation", name="App pages").get_by_role("link", name=title, exact=True)
 
 
-def chance(probability: float) -> re.Pattern[str]:
-    """A probability as it is written at any level: beginners read whole per cent."""
-    return re.compile("|".join(re.escape(text) for text in (percent(probability), whole_percent(probability))))
+def chance(page: Page, probability: float) -> str:
+    """Return a probability as the page's level writes it: beginners read whole per cent."""
+    beginner = page.get_by_test_id("stSidebar").get_by_role("radio", name="beginner")
+    return whole_percent(probability) if beginner.is_checked() else percent(probability)

@@ -45,7 +45,7 @@ def test_a_press_covers_a_token_and_the_encoder_predicts_it(open_with, folders):
     best = model.predict(covered, top=5)
     expect(bars(page)).to_have_count(5)
     for bar, prediction in zip(bars(page).all(), best, strict=True):
-        expect(bar).to_contain_text(chance(prediction.probability))
+        expect(bar).to_contain_text(chance(page, prediction.probability))
     press(page, "<mask>")
     expect(box(page)).to_have_value(TEXT)
     expect(bars(page)).to_have_count(0)

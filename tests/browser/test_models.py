@@ -102,7 +102,7 @@ def about(page: Page):
 
 def shows_predictions_of(page: Page, name: str, text: str) -> None:
     best = models.load(name).predict(text, top=1)[0]
-    expect(bars(page).first).to_contain_text(chance(best.probability), timeout=WAIT)
+    expect(bars(page).first).to_contain_text(chance(page, best.probability), timeout=WAIT)
 
 
 def linked(page: Page, choice: str) -> str | None:

@@ -17,7 +17,7 @@ from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card, Part, percent
-from viz.numbers import decimal, under, whole_percent
+from viz.numbers import decimal, under
 from viz.tokens import named
 from viz.views.dials import Dial, dials
 
@@ -133,7 +133,7 @@ def prediction(draft: Draft, reading: Steered, position: int | None) -> Part:
         known={"logits": logits},
     )
     first, now = (int(scores.argmax()) for scores in logits[:2])
-    moved, chance = moves(logits), whole_percent if look.beginner else percent  # as beside the bars
+    moved, chance = moves(logits), look.percent  # as beside the bars
     push_move, rival, nats = moved.push, moved.strongest, [move.nats for move in moved.random]
     facts = {
         "token": token_name(look, first),

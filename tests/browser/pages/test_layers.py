@@ -124,8 +124,8 @@ def test_a_beginner_reads_about_the_square_that_is_pressed(open_page):
     trace = models.load("writer").trace(TEXT)
     best = logit_lens(models.load("writer"), trace, top=1).sort_values(["layer", "position"])["text"].to_numpy()
     places = len(trace.tokens)
-    shown = [cell.split(" ")[0] for row in table(page, "lens") for cell in row]
-    assert len(shown) == len(best) - places, "without the row of the input"
+    words = [cell.split(" ")[0] for row in table(page, "lens") for cell in row]
+    assert len(words) == len(best) - places, "without the row of the input"
     part(page, "lens").get_by_role("grid").focus()
     for key in ("Home", *["ArrowUp"] * 5, "ArrowRight", "Enter"):
         page.keyboard.press(key)

@@ -75,7 +75,7 @@ def shows(page: Page, text: str) -> None:
     expect(page.locator("[data-part=chips]").get_by_role("option")).to_have_count(len(writer.tokenize(text)))
     first = page.locator("[data-part=bars]").get_by_role("button").first
     expect(first).to_contain_text(best.text.strip() or best.text.replace("\n", "↵").replace(" ", "·"))
-    expect(first).to_contain_text(chance(best.probability))
+    expect(first).to_contain_text(chance(page, best.probability))
 
 
 def in_address(page: Page, text: str) -> None:

@@ -65,14 +65,14 @@ def test_a_key_press_and_a_guess_go_on_with_the_text(open_page):
 @pytest.mark.parametrize("level", ["beginner", "intermediate"])
 def test_a_newcomer_begins_at_the_first_station(open_page, level):
     page = ready(open_page(f"/overview?level={level}"))
-    now, said = page.locator(".hl-stations-view .head.now strong"), page.locator(".hl-stations-view .said")
+    now, sentence = page.locator(".hl-stations-view .head.now strong"), page.locator(".hl-stations-view .said")
     expect(now).to_have_text("Tokens")
     expect(page.locator(".hl-stations-view .head.wait")).to_have_count(6)
-    first = said.inner_text()
+    first = sentence.inner_text()
     assert "tokens" in first
     page.get_by_role("button", name="Play").click()
     expect(now).not_to_have_text("Tokens")
-    expect(said).not_to_have_text(first)
+    expect(sentence).not_to_have_text(first)
 
 
 def test_typing_shows_the_whole_again(open_page):
