@@ -42,18 +42,24 @@ def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | Non
     """Return the boxes of a stack for beginners, each with a sentence on its purpose."""
     tokens = f"{n:,} token" + "s" * (n != 1)
     stream = f"{tokens} × {c.d_model:,} numbers"
-    norm = Box("One size", stream, "All rows of numbers are brought to one size, so that no token is louder than the others.")
+    norm = Box("One size", stream, "All rows are brought to one size again.")
     heads = "one head does this" if c.heads == 1 else f"{c.heads} heads do this at once, each in its own way"
     others = "all the others" if both_ways else "those before it"
-    parts = [Box("Attention", stream, f"Each token looks at {others} and takes over what helps; {heads}.", added=True)]
+    memory = "Much of what a model knows by heart is kept here."
+    alone = "Without this, no token would know of another."
+    parts = [Box("Attention", stream, f"Each token looks at {others} and takes over what helps; {heads}. {alone}", added=True)]
     if source is not None:
         words = "Each token of the answer looks at the text that the encoder has read."
         parts.append(Box("Attention to the text", stream, words, added=True, beside="what the encoder made of the text"))
-    parts.append(Box("Feed-forward", stream, "Each token works by itself on what it has gathered.", added=True))
+    parts.append(Box("Feed-forward", stream, f"Each token works by itself on what it has gathered. {memory}", added=True))
     inside = [box for part in parts for box in ((replace(norm, past=True), part) if c.norm_place == "before" else (part, norm))]
+    first = next(i for i, box in enumerate(inside) if box.name == norm.name)
+    inside[first] = replace(
+        inside[first], note="All rows of numbers are brought to one size, so that no token is louder than others."
+    )
     boxes = [Box("Embedding", stream, f"Each token becomes a row of {c.d_model:,} numbers, which stand for its meaning.")]
     if c.positions in POSITIONS:
-        boxes.append(Box("Positions", stream, "Numbers are added that say where in the text each token stands."))
+        boxes.append(Box("Positions", stream, "Numbers are added that say where each token stands: order matters."))
     repeated = "This happens once" if c.layers == 1 else f"This happens {c.layers} times"
     layer = f"{repeated}: the tokens look around, and then each works by itself."
     boxes.append(Box("Layer", stream, layer, parts=tuple(inside), times=c.layers))

@@ -48,9 +48,9 @@ def after_click(look: Look, changes: Sequence[str], click: object, other: str = 
 
 
 def click_head(look: Look, changes: Sequence[str], layer: int, head: int, other: str = "") -> list[str]:
-    """Return the changes after a click on a head: off; then its mean, where the model allows it; then as in another text, where
-    there is one; then as it was. other: that text."""
-    means = [None, SAMPLE, *([OTHER] if other else [])] if look.model.info.queries else [None]
+    """Return the changes after a click on a head: off; then its mean, where the model and the level have it; then as in another
+    text, where there is one; then as it was. other: that text."""
+    means = [None, SAMPLE, *([OTHER] if other else [])] if has_means(look) else [None]
     states = [str(Head(layer, head, mean=mean, kind=look.kind)) for mean in means]
     return next_state(changes, leave_out(look, changes, Head, layer, head), states)
 
@@ -60,9 +60,14 @@ def click_part(look: Look, changes: Sequence[str], letter: str, layer: int) -> l
     a whole block ("b"): skipped, or not."""
     stack = recipes.stack_of(look.kind)
     states = [str(Skip(layer, "feedforward" if letter == "f" else "block", kind=stack))]
-    if letter == "f" and look.model.info.queries:
+    if letter == "f" and has_means(look):
         states.append(str(Part(layer, None, SAMPLE, "feedforward", kind=stack)))
     return next_state(changes, [old for old in changes if old not in states], states)
+
+
+def has_means(look: Look) -> bool:
+    """Return whether a click sets parts to their mean too: a beginner switches them off and on."""
+    return bool(look.model.info.queries) and not look.beginner
 
 
 def next_state(changes: Sequence[str], rest: list[str], states: Sequence[str]) -> list[str]:

@@ -68,7 +68,7 @@ def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects
 
 def of_model(look: Look) -> str:
     """Return the end of the headings on what a click changes: a mean only where heads can be given one."""
-    return "" if look.model.info.queries else " no mean"
+    return "" if look.beginner or look.model.info.queries else " no mean"
 
 
 def case(look: Look) -> str:

@@ -39,7 +39,9 @@ def heatmap(
     top = _top(percent, scale)
     hover = f"{style.where(queries)}: %{{z:.3r}} %<extra></extra>"
     look = {"zmin": 0, "zmax": top, "colorscale": SEQUENTIAL, "hovertemplate": hover}
-    return _heatmap(queries, keys, percent, title, unit + _coarse(len(queries), len(keys), "the largest"), look, starts)
+    return _names_above(
+        _heatmap(queries, keys, percent, title, unit + _coarse(len(queries), len(keys), "the largest"), look, starts)
+    )
 
 
 def difference(
@@ -165,6 +167,17 @@ def _heatmap(
         figure.update_xaxes(constrain="domain", constraintoward="left")
         figure.update_yaxes(constrain="domain", constraintoward="top", scaleanchor="x", scaleratio=1)
     return figure
+
+
+def _names_above(figure: go.Figure) -> go.Figure:
+    """Move the names of the columns above the cells: a tall heatmap has its foot out of sight."""
+    layout, bar = figure.layout, figure.data[0].colorbar
+    tilted = layout.xaxis.tickangle != 0
+    room = min(style.TICK_ROOM, 44 + (6 * max(map(len, layout.xaxis.ticktext)) if tilted else 0))
+    before = layout.height
+    layout.update(height=before - style.TICK_ROOM + room, margin_t=layout.margin.t + room)
+    bar.y = 1 - (1 - bar.y) * before / layout.height  # stays as far from the top
+    return figure.update_xaxes(side="top")
 
 
 def _fitting(weights: np.ndarray, queries: Sequence[Any], keys: Sequence[Any]) -> np.ndarray:

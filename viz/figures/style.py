@@ -69,7 +69,8 @@ def narrowed(figure: go.Figure) -> go.Figure:
     """Return a heatmap as high as its squares are on a phone; any other figure unchanged."""
     if figure.layout.yaxis.scaleanchor == "x" and figure.data[0].type == "heatmap":
         rows, columns = np.shape(figure.data[0].z)
-        before, above = figure.layout.height, figure.layout.margin.t + TICK_ROOM
+        names = 0 if figure.layout.xaxis.side == "top" else TICK_ROOM  # else they are in the margin already
+        before, above = figure.layout.height, figure.layout.margin.t + names
         figure.layout.height = min(before, above + max(SMALL, round(NARROW * rows / columns)))
         bar = figure.data[0].colorbar  # stays as far from the top
         bar.y = 1 - (1 - bar.y) * before / figure.layout.height

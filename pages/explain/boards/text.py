@@ -7,9 +7,9 @@ import pandas as pd
 
 from analysis import Explanation, Faithfulness
 from pages.explain import recipes
-from pages.explain.asked import TITLES, Request
+from pages.explain.asked import TITLES, Request, chance_of
 from ui.escaping import plain
-from ui.picture.board import Draft, Table
+from ui.picture.board import Draft, Note, Table
 from ui.picture.picture import Numbers, Picture
 from viz.numbers import decimal
 from viz.tokens import label, named
@@ -47,7 +47,13 @@ def add_answer(draft: Draft, request: Request, explanation: Explanation) -> None
     most = [i for i in others[:MOST] if values[i] >= LEAST * values[others[0]]]
     names = [f"**“{plain(named(tokens[i].text))}”**" for i in most]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    draft.note(ANSWER, "most but the last" if last and most else "most" if most else "most none", tokens=listed)
+    answer = draft.words("most but the last" if last and most else "most" if most else "most none", tokens=listed)
+    if most and len(groups[most[0]]) == 1 and request.against is None:  # the numbers of a word's tokens add up in nats alone
+        before = chance_of(draft.look, request.position, request.token)
+        facts = {"first": names[0].strip("*"), "word": plain(request.description)}
+        shares = {"before": draft.look.percent(before), "after": draft.look.percent(before - float(values[most[0]]) / 100)}
+        answer += f" {draft.words('most without', **facts, **shares)}"
+    draft.contents[ANSWER] = Note(answer)
 
 
 def asks_otherwise(request: Request, explanation: Explanation) -> bool:

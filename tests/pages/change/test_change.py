@@ -48,7 +48,15 @@ def session(**held: Any) -> Iterator[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def look() -> Look:
     model = models.load("writer")
-    return Look(model, model.trace(WORDS), picked=(3, 1))
+    return Look(model, model.trace(WORDS), picked=(3, 1), level="intermediate")
+
+
+def test_a_beginner_switches_parts_off_and_on(look):
+    plain = replace(look, level="beginner")
+    for click, change in (([2, 3], "h2.3"), ([4, 8], "f4"), ([4, 9], "b4")):
+        off = changes.after_click(plain, [], {"part": "parts", "value": click})
+        assert off == [change] and changes.after_click(plain, off, {"part": "parts", "value": click}) == []
+    assert changes.click_head(plain, ["m2.3"], 2, 3) == ["h2.3"], "a mean of another level goes first off, then on"
 
 
 def test_a_head_goes_off_then_to_its_mean_then_on(look):

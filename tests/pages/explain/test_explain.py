@@ -22,7 +22,7 @@ from tests.serving import ROOT
 from ui import state
 from ui.lexicon.marks import sections
 from ui.memory import loaded
-from viz.numbers import decimal
+from viz.numbers import decimal, whole_percent
 
 TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
 LINK = f"text={TEXT.replace(' ', '+')}"
@@ -80,6 +80,10 @@ def test_beginners_read_the_strongest_beside_the_last_token_and_why_that_one_say
     assert reason in page_text
     most = [tokens[i].text.strip() for i in np.argsort(-np.nan_to_num(scores[:-1]))[:3]]
     assert "Most: “{}”, “{}” and “{}” (the last token is left out).".format(*most) in page_text.replace("**", "")
+    before, after = (
+        whole_percent(float(model.chances(model.trace(text).logits[-1])[best])) for text in (text, text.replace(" after", ""))
+    )
+    assert f"Without “after”, the chance of “ball” falls from {before} to {after}." in page_text
 
 
 def test_a_contrast_in_a_link_is_that_of_the_analysis():

@@ -11,6 +11,7 @@ from streamlit.util import calc_hash
 
 import models
 from analysis.true_answers import answer
+from models.edits import Head
 from models.scratch.config import TransformerConfig
 from models.training.live import SIZES, Budget, Training
 from models.training.tasks import TASKS
@@ -30,6 +31,7 @@ LOOKS = {
     ("writer", "Names"): [("to", "Tom", 80, 95), ("to", "Anna", 0, 20)],
     ("writer", "Pronouns"): [("because", "queen", 80, 95)],
     ("writer", "Repetition"): [("stone", "bridge", 90, 100)],
+    ("writer", "A word comes back"): [("the", "ball", 40, 45)],
     ("writer", "Ambiguity"): [("it", "cat", 75, 90), ("it", "mat", 0, 7.5)],
     ("writer", "Agreement"): [("cat", "dogs", 90, 100)],
     ("filler", "Both sides"): [("[MASK]", "tea", 85, 100)],
@@ -42,6 +44,7 @@ GUESSES = {
     ("writer", "Facts"): "Paris",
     ("writer", "Names"): "Tom",
     ("writer", "Pronouns"): "she",
+    ("writer", "A word comes back"): "ball",
     ("writer", "Agreement"): "are",
     ("filler", "Repetition"): "ball",
     ("filler", "Agreement"): "were",
@@ -91,6 +94,10 @@ def test_what_the_sentences_say_beside_that():
         for to in ("cat", "mat")
     )
     assert cat > 10 * mat
+    writer, text = models.load("writer"), ALL["writer", "A word comes back"].text
+    ball = writer.predict(text)[0].id
+    chances = [writer.chances(writer.trace(text, edits=edits).logits[-1])[ball] for edits in ((), [Head(5, 1)])]
+    assert [f"{100 * chance:.0f}" for chance in chances] == ["77", "30"]
     example = ALL["translator", "Translation"]
     trace = models.load("translator").trace(example.text, example.link["target"])
     cross, rows = trace.attention["cross"][2][3], [token.text.strip() for token in trace.target]
