@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import streamlit as st
 
 from analysis.importance import TEXTS, Importance, head_importance
 from analysis.redundancy import FEW, MOST, Together, head_likeness, lost_together
@@ -22,6 +24,7 @@ from ui.show import choice, show
 from ui.words import say
 from viz import percent
 
+PAIRS = 5  # the most that have a row of their own
 WRITE, LOOK, TOGETHER = page_state.HEADS_ALIKE.values
 
 
@@ -45,9 +48,26 @@ def alike(corpus: Corpus, by: str) -> list[Picture]:
     if np.isnan(values).all():
         say(HERE, "outputs unknown")
         return []
+    if len(values) < 2:
+        say(HERE, "together one")
+        return []
+    pairs, middle = most_alike(look, values)
+    st.table(pairs, border="horizontal")
+    say(HERE, "pairs", middle=middle, count=f"{len(values) * (len(values) - 1) // 2:,}")
     drawing = square(corpus, recipes.alike, {"by": by}, values, {"likeness": likeness}, np.arange(len(values)))
     say(HERE, f"alike {by}", texts=corpus.description, **closest(look, values))
     return [drawing]
+
+
+def most_alike(look: Look, values: np.ndarray) -> tuple[pd.DataFrame, str]:
+    """Return the pairs of heads that are most alike as a table, and how alike the middle one of all pairs is."""
+    first, second = np.triu_indices(len(values), 1)
+    each = np.nan_to_num(values[first, second])
+    rows = [
+        {"Head": name_of(look, int(first[i])), "Other head": name_of(look, int(second[i])), "Alike": number(each[i])}
+        for i in np.argsort(-each, kind="stable")[:PAIRS]
+    ]
+    return pd.DataFrame(rows).set_index("Head"), number(float(np.median(each)))
 
 
 def together(corpus: Corpus) -> list[Picture]:
@@ -113,13 +133,11 @@ def name_of(look: Look, head: int) -> str:
 
 
 def closest(look: Look, values: np.ndarray) -> dict[str, str]:
-    """Name the two most similar heads, and the head most similar to the chosen one."""
+    """Name the head that is most similar to the chosen one."""
     others = np.where(np.eye(len(values), dtype=bool), -np.inf, np.nan_to_num(values, nan=-np.inf))
-    first, second = divmod(int(others.argmax()), len(others))
     here = look.layer * look.attention.heads + look.head
     like = int(others[here].argmax())
-    facts = {"one": name_of(look, first), "two": name_of(look, second), "most": number(others[first, second])}
-    return facts | {"head": look.head_name, "like": name_of(look, like), "likeness": number(others[here, like])}
+    return {"head": look.head_name, "like": name_of(look, like), "likeness": number(others[here, like])}
 
 
 def extremes(look: Look, lost: Together) -> dict[str, str]:

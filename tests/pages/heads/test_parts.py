@@ -17,6 +17,7 @@ from tests.pages.opening import open_link, words_on
 from tests.pages.taking import header
 from tests.serving import ROOT
 from ui.lexicon.marks import sections
+from ui.look import Look
 from ui.memory import loaded
 from viz import percent
 
@@ -139,3 +140,14 @@ def test_the_ends_of_all_pairs_stand_beside_all_pairs():
 def test_what_is_lost_without_two_heads_is_not_told_as_how_they_work(level):
     text = sections(ROOT / "pages" / "heads" / f"{level}.md")["together"]
     assert "so that one can" not in text and "circuit" not in text and "one after the other" not in text
+
+
+def test_the_most_alike_of_all_pairs_stand_in_a_table_beside_the_middle_one():
+    likeness = np.corrcoef(np.random.default_rng(1).normal(size=(48, 9)))
+    model = models.load("writer")
+    rows, middle = standins.most_alike(Look(model, model.trace("The cat")), likeness)
+    pairs = {(f"L{i // 8} H{i % 8}", f"L{j // 8} H{j % 8}"): likeness[i, j] for i in range(48) for j in range(i)}
+    five = sorted(pairs.values())[-5:]
+    assert [row["Alike"] for _, row in rows.iterrows()] == [f"{value:.2f}" for value in reversed(five)]
+    assert all(f"{pairs[row['Other head'], head]:.2f}" == row["Alike"] for head, row in rows.iterrows())
+    assert middle == f"{np.median(list(pairs.values())):.2f}".replace("-", "−")
