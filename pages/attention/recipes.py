@@ -19,7 +19,7 @@ from viz.figures.style import CHOOSING, FROM, TO
 from viz.palette import PATTERNS
 
 ABSENT = "not there: this layer has fewer heads"
-WORDS = {
+PATTERN_NAMES = {
     "previous": "token before",
     "current": "itself",
     "next": "token after",
@@ -88,7 +88,7 @@ def token_numbers(trace: Trace, seen: Scope, shade: str, layer: int, head: int) 
 def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filter: str, clear: float) -> View:
     attention = seen.attention
     table, square = patterns(attention), (attention.layers, attention.heads)
-    pattern_names = [WORDS.get(name, name) for name in table["pattern"]]
+    pattern_names = [PATTERN_NAMES.get(name, name) for name in table["pattern"]]
     notes = [
         f"{name}, entropy {nats:.2f} nats" if name else ABSENT for name, nats in zip(pattern_names, table["entropy"], strict=True)
     ]
@@ -98,7 +98,7 @@ def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filt
         notes=np.array(notes, dtype=object).reshape(square).tolist(),
         order=None if by == "layer" else order(attention, by, table),
         values=np.array(pattern_names).reshape(square),
-        colours={WORDS.get(name, name): colour for name, colour in PATTERNS.items()},
+        colours={PATTERN_NAMES.get(name, name): colour for name, colour in PATTERNS.items()},
         faint=~(table[filter].to_numpy() >= clear).reshape(square) if filter else None,
         chooses=attention.chooses,
         numbers=attention.numbers,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from analysis import alignment, head_summary
+from analysis.head_patterns import CLEAR, patterns
 from analysis.statistics import entropy_of, split_attention
+from pages.attention.recipes import PATTERN_NAMES
 from ui.escaping import loadable_name, starred
 from ui.look import Look
 from ui.picture.board import Draft
@@ -19,6 +23,8 @@ def say(draft: Draft, look: Look, view: str, shade: str) -> None:
     """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text."""
     row = row_of(look) if view == "Heatmap" and look.beginner else {}
     texts = [draft.words(f"view {view} {shade}") or draft.words(draft.heading_for(f"view {view}", look.kind), **row)]
+    if view == "Model":
+        texts.append(counts(draft, look))
     if look.kind == "cross":
         texts.append(draft.words(draft.heading_for("rows cross")))
     texts.append(summary(draft, look))
@@ -27,6 +33,13 @@ def say(draft: Draft, look: Look, view: str, shade: str) -> None:
     if view == "Heatmap" or look.level == "expert":
         texts.append(rows_and_columns(draft, look))  # these words are about a heatmap
     draft.add_words(WORDS, *texts, title="In words")
+
+
+def counts(draft: Draft, look: Look) -> str:
+    """Return how many heads have each pattern in this text, the most frequent first."""
+    names = Counter(PATTERN_NAMES.get(name, name) for name in patterns(look.attention)["pattern"] if name)
+    each = [f"**{count}** {name}" for name, count in names.most_common()]
+    return draft.words("patterns", counts=", ".join(each), heads=names.total(), least=percent(CLEAR))
 
 
 def rows_and_columns(draft: Draft, look: Look) -> str:

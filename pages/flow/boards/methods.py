@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +22,8 @@ METHODS, OTHERS, ANSWER, LAYERS = "flow-methods", "flow-others", "flow-answer", 
 
 
 def add(draft: Draft, request: Request, reading: Methods) -> None:
-    """Add the methods side by side: all, or the simplest, and the others apart; for beginners the answer in a sentence too."""
+    """Add the methods side by side: all, or the simplest, and the others apart; below the experts' level the answer in a sentence
+    too."""
     scores, facts, simple = reading.scores, {}, draft.look.beginner
     if "slopes" in scores and (logits := request.trace.scores_at(request.position)) is not None:
         facts = {"total": f"{scores['slopes']:.3g}", "logit": f"{logits[request.token]:.3g}"}
@@ -34,6 +35,8 @@ def add(draft: Draft, request: Request, reading: Methods) -> None:
     }
     if simple and methods:
         say_answer(draft, request, methods[0], scores[methods[0]])
+    elif len(in_sight) == 2:
+        say_first_tokens(draft, request, [scores[method] for method in in_sight])
     first = [cards.pop(method) for method in in_sight]
     draft.add_cards(METHODS, first, "What the token goes back to" if simple else "Methods side by side")
     if cards:
@@ -72,6 +75,20 @@ def say_answer(draft: Draft, request: Request, method: str, scores: np.ndarray |
     then = draft.words("answer then", second=names[1], other=as_drawn(shares[ranked[1]])) if len(ranked) > 1 else ""
     heading = "answer guess" if method == GRADIENTS else "answer"
     draft.note(ANSWER, heading, first=names[0], share=as_drawn(shares[ranked[0]]), then=then)
+
+
+def say_first_tokens(draft: Draft, request: Request, pair: Sequence[np.ndarray | str]) -> None:
+    """Say in a sentence which token each of the two methods in sight puts first, where both have an answer."""
+    tokens, groups, _ = request.seen
+    facts = {}
+    for name, scores in zip(("first", "second"), pair, strict=True):
+        if isinstance(scores, str) or not np.nansum(scores) > 0:
+            return
+        shares = np.nan_to_num(recipes.sum_shares(scores, groups, request.text_options["scope_options"]))
+        top = int(shares.argmax())
+        facts |= {name: f"“{plain(named(tokens[top].text))}”", f"{name}_share": as_drawn(shares[top])}
+    same = facts["first"] == facts["second"]
+    draft.note(ANSWER, "both answers same" if same else "both answers", **facts)
 
 
 def as_drawn(share: float) -> str:
@@ -118,6 +135,14 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
     return draft.picture(drawing, text, below)
 
 
+def first_in_front(shares: np.ndarray) -> tuple[int, int]:
+    """Return the token that is in front in the last frame, and the first frame from which on it stays there. shares: [frame,
+    token]."""
+    leaders = np.nan_to_num(shares).argmax(-1)
+    others = np.flatnonzero(leaders != leaders[-1])
+    return int(leaders[-1]), int(others[-1]) + 1 if len(others) else 0
+
+
 def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
     """Add the methods layer by layer, and explain a frame in the column of words."""
     names, values = reading.methods, reading.values
@@ -135,6 +160,17 @@ def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
     drawing = request.picture(
         recipes.by_layer, LAYERS, "Methods, layer by layer", options, numbers=numbers, known={"values": values}
     )
+    shares = {
+        name: np.array([recipes.sum_shares(row, groups, request.text_options["scope_options"]) for row in values[:, i]])
+        for i, name in enumerate(names)
+        if name in (GRADIENTS, ROLLOUT)
+    }
     draft.note("flow-layers-look", "look layer by layer")
+    if len(shares) == 2 and all(np.nansum(each[-1]) > 0 for each in shares.values()):
+        facts = {}
+        for name, method in (("first", GRADIENTS), ("second", ROLLOUT)):
+            top, frame = first_in_front(shares[method])
+            facts |= {name: f"“{plain(named(tokens[top].text))}”", f"{name}_layer": f"L{request.trace.numbers[frame]}"}
+        draft.note("flow-layers-answer", "in front from", **facts)
     draft.add(drawing, LAYERS)
     draft.say("layer by layer")

@@ -35,6 +35,7 @@ SIMPLE = {  # the titles of the same for beginners, who see the first that there
     "previous": "How much each head looks at the token before",
     "first": "How much each head looks at the beginning",
 }
+COMMON = ("evenness", "distance", "first", "previous", "itself")  # of these, what is seen below the level of experts
 PAIRS = 400  # heads; the matrix of more is too fine to be looked at
 
 
@@ -59,7 +60,8 @@ def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
         )
     cards = [Card([Part("about", None, above, below)])]
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
-    names = [name for name in (SIMPLE if beginner else NUMBERS) if np.isfinite(table[name]).any()]
+    at_level = SIMPLE if beginner else NUMBERS if look.level == "expert" else COMMON
+    names = [name for name in at_level if np.isfinite(table[name]).any()]
     for name in names[:1] if beginner else names:
         exactly, unit, scale = NUMBERS[name]
         title, values = SIMPLE[name] if beginner else exactly, table[name].to_numpy().reshape(size)

@@ -94,7 +94,7 @@ def test_the_movie_plays_pauses_and_is_pressed(open_page):
 
 
 def test_numbers_of_heads_are_those_of_the_analysis_and_a_press_opens_the_head(open_page):
-    page = opened(open_page, level="intermediate", part="Statistics")
+    page = opened(open_page, level="expert", part="Statistics")
     table_of_heads = head_statistics(models.load("writer").trace(TEXT).attention["self"])
     for name in ("evenness", "first", "previous", "itself"):
         assert table(page, name) == [[percent(value) for value in row] for row in table_of_heads[name].to_numpy().reshape(6, 8)]

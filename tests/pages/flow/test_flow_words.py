@@ -13,6 +13,7 @@ from pages.flow import recipes
 from tests.pages.levels import flat, read
 from tests.pages.opening import header_of, open_link
 from tests.serving import ROOT
+from ui.escaping import plain
 from ui.lexicon.marks import sections
 from viz.numbers import decimal
 
@@ -40,6 +41,28 @@ def test_a_beginner_reads_first_which_typed_tokens_the_guess_goes_back_to():
     sentence = f"**“{names[0]}”** counts most for this guess ({shares[0]}), and then “{names[1]}” ({shares[1]})."
     assert names == ["ball", "the"] and flat(f"Of the tokens that you typed, {sentence}") in read(app)
     assert [fold.label for fold in app.expander] == ["Two other ways to ask"] and not app.expander[0].proto.expanded
+
+
+def test_above_two_methods_stands_what_each_puts_first_and_from_which_layer_on():
+    model = models.load("writer")
+    trace = model.trace(TEXT)
+    attribution = Attribution(model, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
+    gradients = np.array([attribution.scores("gradient rollout", layer) for layer in range(6)])
+    attention = rollout(trace.attention["self"])[:, -1]
+    names, shares, layers = [], [], []
+    for each in (gradients, attention):
+        top = int(each[-1].argmax())
+        names.append(trace.tokens[top].text.strip())
+        shares.append(f"{decimal(100 * each[-1, top])}\u00a0%")
+        layers.append(min(first for first in range(6) if (each[first:].argmax(-1) == top).all()))
+    assert names == ["ball", "<|start|>"]
+    link = f"level=intermediate&text={TEXT.replace(' ', '+')}"
+    words = read(open_link("flow", link))
+    assert flat(f"goes back most to **“ball”** ({shares[0]}), and rollout to **“{plain(names[1])}”** ({shares[1]})") in words
+    words = read(open_link("flow", f"{link}&show=Layer+by+layer"))
+    assert (
+        flat(f"**“ball”** is in front from L{layers[0]} on; by rollout, **“{plain(names[1])}”** from L{layers[1]} on.") in words
+    )
 
 
 def test_a_start_that_takes_most_has_its_reason_beside_it():
