@@ -113,3 +113,13 @@ def test_the_list_has_every_word_and_finds_those_that_are_looked_for():
     list_words = words_on(box.set_value("nucleus").run())
     assert "**top\\-p**" in list_words and "**head**" not in list_words
     assert "No word here has “xyzzy”" in words_on(app.text_input[0].set_value("xyzzy").run())
+
+
+def test_the_list_begins_with_a_beginners_words_and_has_every_word_once():
+    titles = [entry.title for entry in files.entries().values()]
+    listed = {}
+    for level in ("beginner", "expert"):
+        text = words_on(open_link("lessons", f"learn=Words+to+know&level={level}"))
+        listed[level] = [title for title in re.findall(r"^\*\*(.+)\*\*  $", text, re.M)]
+        assert sorted(listed[level]) == sorted(titles)
+    assert listed["beginner"][:3] == ["token", "model", "layer"] and listed["expert"] == sorted(titles, key=str.lower)

@@ -16,6 +16,7 @@ from ui.words import say, words
 
 HERE = Path(__file__).parent
 LONGEST = 100  # characters that are looked for
+START = ("token", "model", "layer", "head", "attention", "feed-forward", "prediction", "probability")  # a beginner's words
 
 
 def draw(language: str) -> None:
@@ -39,8 +40,11 @@ def draw(language: str) -> None:
     level = LEVELS.index(state.level())
     matches = [entry for entry in entries.values() if holds(entry, sought, level)]
     matches.sort(key=lambda entry: (not entry.title.lower().startswith(sought.strip().lower()), entry.title.lower()))
+    start = [] if sought.strip() or level else [entries[name] for name in START]
+    texts = [words(HERE, "words to start")] * bool(start) + [line(entry, level) for entry in start]
+    texts += [words(HERE, "words all")] * bool(start) + [line(entry, level) for entry in matches if entry not in start]
     with st.container(key="wordlist"):
-        st.markdown("\n\n".join(line(entry, level) for entry in matches) or words(HERE, "no word", sought=plain(sought.strip())))
+        st.markdown("\n\n".join(texts) or words(HERE, "no word", sought=plain(sought.strip())))
 
 
 def holds(entry: Entry, sought: str, level: int) -> bool:
