@@ -63,6 +63,8 @@ def begin() -> None:
     with right:
         say(HERE, "open")
         st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=open_button.open_here)
+        if projector.is_only_here():
+            say(HERE, "open only here")
         projector_mode.enter_button()
 
 

@@ -21,13 +21,18 @@ def show(folder: Path, mine: Seat) -> None:
     st.markdown(f"# {code}")
     st.image(picture(link), width=300, alt=f"QR code of the link {link}")
     st.code(link, language=None, wrap_lines=True)
-    if (urlsplit(base).hostname or "localhost") in HERE_ONLY:
+    if is_only_here():
         say(folder, "only here")
     with st.popover("Lead from a second device", icon=":material/devices:"):
         say(folder, "second device")
         other = f"{base}/rooms/{code}/lead?key={state.ROOM_KEY.get()}"
         st.image(picture(other), width=220, alt="QR code of the link below")
         st.code(other, language=None, wrap_lines=True)
+
+
+def is_only_here() -> bool:
+    """Return whether the address of this server opens on this machine only."""
+    return (urlsplit(address()).hostname or "localhost") in HERE_ONLY
 
 
 def address() -> str:
