@@ -17,7 +17,6 @@ const LEAST = 80; // what is less high is no picture
 const BAR = 64; // pixels at the top of the screen that a bar with the menu takes
 const PATIENCE = 15_000; // milliseconds that a picture may take to be there
 const DRAWN = 5000; // the same of the view that is asked about, once the first one is there
-const SETTLED = 500; // milliseconds in which a reply has found its place
 const FOLLOWED = 1500; // milliseconds in which a page that is drawn again may take the focus away
 const TOUCHES = ["pointerdown", "wheel", "keydown", "touchmove"];
 
@@ -98,8 +97,11 @@ function showAnswered(panel, right) {
     const hidden = lowest - boxOf(ways.parentElement).top;
     panel.scrollTop += right ? panel.scrollHeight : Math.max(0, hidden);
   });
-  for (const part of panel.querySelectorAll(".st-key-lesson-foot")) grown.observe(part);
-  setTimeout(() => grown.disconnect(), SETTLED);
+  for (const part of panel.querySelectorAll(WAYS)) grown.observe(part);
+  untilDone(
+    () => false,
+    () => grown.disconnect(),
+  ); // a busy machine draws the reply late
 }
 
 // Once, as soon as it is there. of: the kind of the view that is asked about, where it is not the first one.
@@ -136,13 +138,14 @@ function showHeading(panel, words) {
   });
 }
 
-// Ten times a second, unless somebody has begun to move about the page.
-/** @type {(look: () => boolean) => void} */
-function untilDone(look) {
+// Ten times a second, unless somebody has begun to move about the page. end: what follows.
+/** @type {(look: () => boolean, end?: () => void) => void} */
+function untilDone(look, end) {
   const until = performance.now() + PATIENCE;
   const timer = setInterval(() => (look() || performance.now() > until) && stop(), 100);
   const stop = () => {
     clearInterval(timer);
+    end?.();
     for (const kind of TOUCHES) removeEventListener(kind, stop, true);
   };
   for (const kind of TOUCHES) addEventListener(kind, stop, true);
