@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from analysis import inside
-from pages.inside import formulas, naming, recipes, stops
+from pages.inside import formulas, morals, naming, recipes, stops
 from pages.inside.detail import ALREADY_DRAWN, GLIMPSE, drawings
 from pages.inside.neurons import recipes as neurons
 from pages.inside.opened import OpenStage
@@ -22,7 +22,7 @@ def add(draft: Draft, here: OpenStage) -> None:
     stage = here.stage
     index = strongest(here)
     facts = naming.facts(here.look, stage, index) | computed(draft, here, index)
-    about = sentences(draft, here, facts)
+    about = f"{sentences(draft, here, facts)} {morals.of_stage(draft, here)}".rstrip()
     if stops.stations(here.way)[stage.name] != stage.name:  # the open station has another name
         about = f"**{formulas.name(draft, stage)}.** {about}"
     if stage.name in ALREADY_DRAWN:
@@ -117,8 +117,14 @@ def rows_of(here: OpenStage) -> list[inside.Stage]:
 
 def below(draft: Draft, here: OpenStage, facts: dict[str, str]) -> str:
     """Return the words below the small picture."""
-    has_signs = bool((recipes.plane(here.stage, [here.place[0]], here.head) < 0).any())
-    whole = len(recipes.plane(here.stage, [here.place[0]], here.head)[0])
+    row = recipes.plane(here.stage, [here.place[0]], here.head)[0]
+    whole, has_signs = len(row), bool((row < 0).any())
+    if recipes.in_squares(here.stage, whole):
+        sizes = sorted({len(part) for part in recipes.members(whole)})
+        parts = [draft.words("squares", each=" or ".join(map(str, sizes)), **facts)]
+        if here.place[1] == strongest(here)[-1]:
+            parts.append(draft.words("squares strongest", **facts))
+        return " ".join(parts)
     parts = [draft.words("strip signed" if has_signs else "strip", **facts)]
     if len(here.columns) < whole:
         parts.append(draft.words("strip part", part=f"{len(here.columns):,}", whole=f"{whole:,}"))
@@ -130,26 +136,44 @@ def map_of(draft: Draft, here: OpenStage) -> Picture:
     return drawings(draft, here, GLIMPSE)["matrix"]
 
 
+def column_at(here: OpenStage, stage: inside.Stage, place: int) -> int:
+    """Return the number of a place of the strip; of a square, its strongest."""
+    values = recipes.plane(stage, [here.place[0]], here.head)[0]
+    if not recipes.in_squares(stage, len(values)):
+        return here.columns[place]
+    part = recipes.members(len(values))[place]
+    return part[int(np.abs(values[part]).argmax())]
+
+
 def strip(draft: Draft, here: OpenStage) -> Picture:
     """Return the row of the token as a strip of colours; after all layers, below the row with which it began."""
     look, stage, row = here.look, here.stage, here.place[0]
     row_stages = rows_of(here)
     column = here.place[1]  # the one that is explained: the strongest, where none was pressed
     names = [formulas.name(draft, each) for each in row_stages] if len(row_stages) > 1 else naming.rows(look, stage, [row])
-    column_names = naming.columns(look, stage, here.columns)
+    whole = naming.sizes(look, stage)[-1]
+    if joined := recipes.in_squares(stage, whole):
+        parts = recipes.members(whole)
+        columns, column_names = list(range(len(parts))), [f"{part[0]} to {part[-1]}" for part in parts]
+        chosen = next(i for i, part in enumerate(parts) if column in part)
+    else:
+        columns, column_names = here.columns, naming.columns(look, stage, here.columns)
+        chosen = columns.index(column) if column in columns else -1
     options = {
         "head": here.head,
         "stages": [each.name for each in row_stages],
         "at": row,
-        "columns": here.columns,
+        "columns": columns,
         "names": names,
         "column_names": column_names,
-        "across": naming.axes(look, stage)[1],
-        "chosen": here.columns.index(column) if column in here.columns else -1,
+        "across": "numbers" if joined else naming.axes(look, stage)[1],
+        "chosen": chosen,
+        "joined": joined,
     }
 
     def values() -> dict[str, Numbers]:
-        arrays = [recipes.plane(each, [row], here.head)[0, here.columns] for each in row_stages]
+        rows = [recipes.plane(each, [row], here.head) for each in row_stages]
+        arrays = [(recipes.means(values) if joined else values)[0, columns] for values in rows]
         return {"value": Numbers(np.array(arrays), ("row", "number"), {"row": names, "number": column_names})}
 
     return Picture(

@@ -23,6 +23,8 @@ CLEAR = 99.0  # per cent of the numbers that stay within the colours
 SHARES = "softmax"  # the formula of shares, which are coloured up to the largest
 LINES = 8  # products that are shown one by one
 OUTCOMES = ("vocabulary", "label")  # axes of what the model may choose
+SQUARES = 16  # of a row of numbers, for beginners
+SINGLE = ("token", "query", "key", "source", *OUTCOMES)  # axes whose every number means something by itself
 FEW = 12  # columns up to which a cell has room for its number
 
 
@@ -40,22 +42,42 @@ def strip(
     head: int,
     stops: list[list[str]],
     chosen: str,
+    joined: bool = False,
     way: inside.Way | None = None,
 ) -> View:
     """Draw all stages at a glance. stops: key, name and group of each; around: the token whose numbers
-    the strips of colour show."""
+    the strips of colour show; joined: whether neighbouring numbers share a square."""
     stages = {stage.name: stage for stage in (way or way_of(model, trace, stack, layer, around, [around])).stages}
     heads = trace.attention[stack].heads
-    drawn_stops = [Stop(key, name, values=row(stages.get(key), around, head, heads), group=group) for key, name, group in stops]
+    drawn_stops = [
+        Stop(key, name, values=row(stages.get(key), around, head, heads, joined), group=group) for key, name, group in stops
+    ]
     return way_view(drawn_stops, chosen, strip=True, label="All stages")
 
 
-def row(stage: inside.Stage | None, token: int, head: int, heads: int) -> np.ndarray | None:
-    """Return the numbers of a stage for a token and for one of `heads` heads; None for a stage without numbers."""
+def row(stage: inside.Stage | None, token: int, head: int, heads: int, joined: bool = False) -> np.ndarray | None:
+    """Return the numbers of a stage for a token and for one of `heads` heads; None for a stage without numbers. joined: the means
+    of neighbouring numbers in their place, where there are many."""
     if stage is None or not known(stage):
         return None
     at = nearest(stage, token)
-    return plane(stage, [at], layer_of(stage, head, heads))[0]
+    values = plane(stage, [at], layer_of(stage, head, heads))
+    return (means(values) if joined and in_squares(stage, values.shape[1]) else values)[0]
+
+
+def in_squares(stage: inside.Stage, count: int) -> bool:
+    """Return whether a beginner sees a row of `count` numbers as a few squares."""
+    return stage.axes[-1] not in SINGLE and count > SQUARES
+
+
+def members(count: int) -> list[list[int]]:
+    """Return the neighbouring numbers, out of `count`, that each square stands for."""
+    return [part.tolist() for part in np.array_split(np.arange(count), SQUARES)]
+
+
+def means(values: np.ndarray) -> np.ndarray:
+    """Return the mean of the numbers of each square: [row, square]."""
+    return np.stack([values[:, part].mean(1) for part in members(values.shape[1])], axis=1)
 
 
 def stacked(stage: inside.Stage) -> bool:
@@ -186,12 +208,16 @@ def glimpse(
     column_names: list[str],
     across: str,
     chosen: int,
+    joined: bool = False,
     way: inside.Way | None = None,
 ) -> View:
-    """Draw the row of a token as a strip of colours without words in it; one below the other for several stages."""
+    """Draw the row of a token as a strip of colours without words in it; one below the other for several stages. joined: a square
+    for the mean of neighbouring numbers; columns and chosen are then squares."""
     followed = way or way_of(model, trace, stack, layer, around)
-    values = np.concatenate([plane(stage_of(followed, name), [at], head)[:, columns] for name in stages])
-    limit, signed = clear_limit(values, 100.0 if stage_of(followed, stages[-1]).formula == SHARES else CLEAR)
+    whole = [plane(stage_of(followed, name), [at], head) for name in stages]
+    values = np.concatenate([(means(each) if joined else each)[:, columns] for each in whole])
+    every = joined or stage_of(followed, stages[-1]).formula == SHARES
+    limit, signed = clear_limit(values, 100.0 if every else CLEAR)
     is_short = len(columns) <= FEW
     return grid_view(
         np.where(np.isfinite(values), values, np.nan),
@@ -201,11 +227,11 @@ def glimpse(
         ends=("below zero" if signed else "zero", "above zero" if signed else "large"),
         signed=signed,
         chosen=(len(stages) - 1, chosen) if chosen >= 0 else None,
-        cell=(1, 64),
-        height=26,
+        cell=(12, 40) if joined else (1, 64),
+        height=30 if joined else 26,
         texts=[[written(value) for value in line] for line in values] if is_short else None,
         column_names=[f"{across} {name}".strip() for name in column_names],
-        label=f"{stages[-1]}: a strip of {len(columns)} numbers",
+        label=f"{stages[-1]}: a strip of {len(columns)} {'squares' if joined else 'numbers'}",
     )
 
 

@@ -150,7 +150,7 @@ def lines(draft: Draft, way: inside.Way) -> list[Stop]:
                     name,
                     gist,
                     "" if look.beginner else naming.shape(look, stage),
-                    recipes.row(stage, look.token, look.head, heads),
+                    recipes.row(stage, look.token, look.head, heads, look.beginner),
                     where,
                 )
             )
@@ -167,6 +167,7 @@ def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:
         "chosen": open_stage,
         "around": recipes.nearest(way.stages[0], look.token),
         "stops": [[key_of(stage), formulas.name(draft, stage), where] for stage, where in listed_stages(look, way)],
+        "joined": look.beginner,
     }
 
     def strips() -> dict[str, Numbers]:

@@ -41,7 +41,8 @@ def react(here: OpenStage, key: str) -> None:
         case {"part": "row", "value": [_, column]}:
             choose.look_at(stage.name, here.at(here.place[0], here.columns[column]))
         case {"part": "strip", "value": [row, column]}:
-            choose.look_at(glimpse.rows_of(here)[row].name, here.at(here.place[0], here.columns[column]))
+            of = glimpse.rows_of(here)[row]
+            choose.look_at(of.name, here.at(here.place[0], glimpse.column_at(here, of, column)))
         case {"part": "cell", "value": {"term": number, "side": side}}:
             terms, _ = recipes.largest(here.cell)
             place = (terms[number].other if side else terms[number].source) if number < len(terms) else None

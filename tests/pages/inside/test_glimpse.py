@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import models
 from analysis import inside
-from pages.inside import glimpse, recipes
+from pages.inside import glimpse, morals, recipes
 from pages.inside.compose import HERE, compose
 from pages.inside.opened import open_stage
 from pages.inside.parts import of_stage
@@ -17,9 +19,14 @@ from tests.pages.mounting import mounted
 from tests.pages.opening import open_link, words_on
 from ui.look import Look
 from ui.picture.board import Draft
+from viz.numbers import whole_percent
 
 STATIONS = ("embeddings", "queries", "weights", "mixed values", "feed-forward", "blocks")
 LINK = "level=beginner&text=The+cat+sat+on+the"
+
+
+def written(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def look_and_way(name: str = "writer") -> tuple[Look, inside.Way]:
@@ -36,14 +43,15 @@ def sentences_of(stage: str, name: str = "writer") -> str:
     here = open_stage(look, way, recipes.stage_of(way, stage), Selection(stage))
     draft = Draft(HERE, look)
     facts = glimpse.naming.facts(look, here.stage, glimpse.strongest(here))
-    return glimpse.sentences(draft, here, facts | glimpse.computed(draft, here, glimpse.strongest(here)))
+    facts |= glimpse.computed(draft, here, glimpse.strongest(here))
+    return f"{glimpse.sentences(draft, here, facts)} {morals.of_stage(draft, here)} {glimpse.below(draft, here, facts)}"
 
 
 @pytest.mark.parametrize("stage", STATIONS)
-def test_a_station_opens_with_a_sentence_about_this_token_and_its_strongest_number_and_one_picture(stage):
+def test_a_station_opens_with_words_about_this_token_and_its_strongest_number_and_one_picture(stage):
     look, way = look_and_way()
     words = sentences_of(stage)
-    assert "“the”" in words and "**" in words and "{" not in words and words.count(". ") <= 2
+    assert "“the”" in words and "**" in words and "{" not in words
     row = np.abs(recipes.plane(recipes.stage_of(way, stage), [look.token], 2)[0])
     if stage != "weights":
         assert f"number {int(row.argmax())}" in words
@@ -73,6 +81,54 @@ def test_what_was_mixed_names_the_token_that_was_looked_at_most():
     shares = recipes.plane(recipes.stage_of(way, "weights"), [look.token], 2)[0]
     token = look.spell_tokens(look.trace.tokens)[int(shares.argmax())].text.strip()
     assert f"“{token}”" in sentences_of("mixed values") and f"“{token}”" in sentences_of("weights")
+
+
+def test_the_row_most_like_a_token_is_that_of_the_smallest_angle_in_the_embedding():
+    look, _ = look_and_way()
+    words, tokens, table = sentences_of("embeddings"), look.trace.tokens, look.model.embedding().astype(np.float64)
+    own = table[tokens[look.token].id]
+    cosines = table @ own / np.linalg.norm(table, axis=1) / np.linalg.norm(own)
+    others = {token.id for token in tokens if not token.special and token.id != tokens[look.token].id}
+    best = max(others, key=lambda id: cosines[id])
+    assert f"“{look.model.token_text(best).strip()}” has the row most like it: **{written(cosines[best])}**" in words
+    drawn = np.random.default_rng(1).choice(cosines, (4000, len(others))).max(1)
+    chance = float(re.search(r"typically reaches (\S+)\.", words)[1].replace("−", "-"))
+    assert abs(chance - np.median(drawn)) < 0.05
+
+
+def test_the_offer_that_fits_best_is_the_one_with_the_largest_weight():
+    look, way = look_and_way()
+    weights = recipes.plane(recipes.stage_of(way, "weights"), [look.token], 2)[0]
+    words = sentences_of("queries")
+    best, tokens = int(weights.argmax()), look.spell_tokens(look.trace.tokens)
+    whose = "its own offer" if best == look.token else f"the offer of “{tokens[best].text.strip()}”"
+    assert whose in words and f"of the {look.token + 1} tokens" in words
+    numbers = re.search(r"see: \*\*(\S+)\*\*\. The middle one is (\S+)\. ", words).groups()
+    high, middle = (float(number.replace("−", "-")) for number in numbers)
+    typical = np.median(np.log(weights[: look.token + 1])) - np.log(weights[best])
+    assert high - middle == pytest.approx(-typical, abs=0.06)
+
+
+def test_the_guess_that_the_feed_forward_part_helps_most_is_read_off_the_streams_before_and_after_it():
+    look, _ = look_and_way()
+    added = look.trace.parts["self"]["feedforward"][1][look.token]
+    after = look.trace.stream[2][look.token]
+    before, later = (look.model.chances(look.trace.unembed(row[None]))[0] for row in (after - added, after))
+    guess = int((later - before).argmax())
+    words = sentences_of("feed-forward")
+    assert f"by **{whole_percent(np.linalg.norm(added) / np.linalg.norm(after - added))}**" in words
+    assert f"“{look.model.token_text(guess).strip()}” most: from {whole_percent(before[guess])}" in words
+    assert f"to **{whole_percent(later[guess])}**" in words and "random changes of that size" in words
+
+
+def test_a_row_of_many_numbers_is_sixteen_squares_each_the_mean_of_its_neighbours():
+    look, way = look_and_way()
+    here = open_stage(look, way, recipes.stage_of(way, "embeddings"), Selection("embeddings"))
+    drawn = glimpse.strip(Draft(HERE, look), here).numbers()["value"].values
+    table = look.model.embedding([look.trace.tokens[look.token].id])[0]
+    assert drawn[0] == pytest.approx(table.reshape(16, -1).mean(1), abs=1e-6)
+    pressed = glimpse.column_at(here, here.stage, 3)
+    assert pressed == 48 + int(np.abs(table[48:64]).argmax())
 
 
 def test_the_numbers_stand_behind_a_button_and_a_link_to_a_number_shows_them():

@@ -1,0 +1,104 @@
+"""What the numbers of a station say of this text, for beginners: one sentence, with chance beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pages.inside import naming, recipes
+from pages.inside.opened import OpenStage
+from ui.escaping import starred
+from ui.picture.board import Draft
+from viz.numbers import whole_percent
+from viz.tokens import named
+
+SAMPLE = 1000  # tokens of the vocabulary, drawn for comparison
+DRAWS = 20  # random changes: of 21 that are drawn alike, one is above the 20 others in less than 5 % of cases
+
+
+def of_stage(draft: Draft, here: OpenStage) -> str:
+    """Return the sentence of a station; "" for other stages, and where its numbers are not known."""
+    match here.stage.name:
+        case "embeddings":
+            return like_it(draft, here)
+        case "queries":
+            return fits_best(draft, here)
+        case "feed-forward":
+            return gains_most(draft, here)
+    return ""
+
+
+def like_it(draft: Draft, here: OpenStage) -> str:
+    """Return which other token of the text has the row most like the chosen token's, by cosine, and what the best of as many
+    random tokens reaches in half of all cases."""
+    every, at = naming.tokens(here.look, here.stage, "token"), here.place[0]
+    places = {token.id: place for place, token in enumerate(every) if not token.special and token.id != every[at].id}
+    if not places:
+        return ""
+    rows = _unit(recipes.plane(here.stage, [at, *places.values()], here.head))
+    cosines = rows[1:] @ rows[0]
+    model = here.look.model
+    drawn = np.random.default_rng(0).choice(model.info.vocabulary, min(SAMPLE, model.info.vocabulary), replace=False)
+    table = model.embedding(drawn[drawn != every[at].id].tolist())
+    if table.shape[-1] != rows.shape[-1]:
+        return ""
+    chance = np.quantile(_unit(table) @ rows[0], 0.5 ** (1 / len(places)))
+    best = int(cosines.argmax())
+    facts = {"like": _name(every[list(places.values())[best]].text), "cosine": _two(cosines[best]), "others": str(len(places))}
+    return draft.words("moral embeddings" if len(places) > 1 else "moral embeddings one", **facts, chance=_two(chance))
+
+
+def fits_best(draft: Draft, here: OpenStage) -> str:
+    """Return which token's key fits the chosen token's query best, by the score before the softmax, and the middle score."""
+    stages = {stage.name: stage for stage in here.way.stages}
+    weights = stages.get("weights")
+    scores = stages.get(weights.inputs[0]) if weights is not None and weights.inputs else None
+    if scores is None or not recipes.known(scores):
+        return ""
+    row = recipes.plane(scores, [here.place[0]], here.look.head)[0]
+    seen = np.flatnonzero(np.isfinite(row) & (row > np.finfo(np.float32).min / 2))
+    if len(seen) < 2:
+        return ""
+    best = int(seen[row[seen].argmax()])
+    other = starred(naming.along(here.look, scores, scores.axes[-1], best))
+    facts = {"count": f"{len(seen):,}", "score": recipes.written(row[best]), "middle": recipes.written(np.median(row[seen]))}
+    return draft.words("moral queries itself" if best == here.place[0] else "moral queries", best=other, **facts)
+
+
+def gains_most(draft: Draft, here: OpenStage) -> str:
+    """Return by how much the feed-forward part changed the row, and which guess it raised most, beside random changes."""
+    at, trace = here.place[0], here.look.trace
+    output = next((stage for stage in here.way.stages if stage.name == "output"), None)
+    if trace.unembed is None or output is None or output.formula != "add" or here.stage.name not in output.inputs:
+        return ""
+    if here.way.layer is None or here.way.stack == "encoder" or len(trace.stream) <= here.way.layer + 1:
+        return ""
+    after, change = (recipes.plane(stage, [at], here.head)[0] for stage in (output, here.stage))
+    if not np.allclose(after, trace.stream[here.way.layer + 1][at], atol=1e-3):  # this stream is not what guesses are made of
+        return ""
+    before, size = after - change, float(np.linalg.norm(change))
+    random = _unit(np.random.default_rng(0).standard_normal((DRAWS, len(change))).astype(np.float32)) * size
+    chances = here.look.model.chances(trace.unembed(np.vstack([before, after, before + random])))
+    gains = chances[1:] - chances[0]
+    guess = int(gains[0].argmax())
+    as_much = int((gains[1:].max(1) >= gains[0, guess]).sum())
+    facts = {
+        "change": whole_percent(size / float(np.linalg.norm(before))),
+        "guess": _name(here.look.model.outcome(guess)),
+        "before": here.look.percent(float(chances[0, guess])),
+        "after": here.look.percent(float(chances[1, guess])),
+        "draws": str(DRAWS),
+        "as_much": str(as_much),
+    }
+    return draft.words("moral feed-forward luck" if as_much else "moral feed-forward", **facts)
+
+
+def _name(text: str) -> str:
+    return starred(f"“{named(text)}”")
+
+
+def _two(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
