@@ -53,7 +53,8 @@ class Continuation:
     """The continuation of one text, with all its branches. lines: the branches, each a list of steps; current: the number of the
     branch on screen; at: the number of the step that is selected, None for the next one; why: the reason why the last run ended,
     "length" or "stopped"; search: the steps of a beam search; reached: how many of them are on screen; trouble: a sentence on
-    what went wrong in the last run; saved_ids: the ids to generate again; used: a lock that is held while a page shows it."""
+    what went wrong in the last run; saved_ids: the ids to generate again; opened: whether a search was begun without a click;
+    used: a lock that is held while a page shows it."""
 
     beginning: Beginning
     lines: list[list[Step]] = field(default_factory=lambda: [[]])
@@ -65,6 +66,7 @@ class Continuation:
     reached: int = 0
     trouble: str = ""
     saved_ids: SavedIds | None = None
+    opened: bool = False
     used: Lock = field(default_factory=Lock, repr=False, compare=False)
     _next_steps: dict[tuple[int, ...], Step] = field(default_factory=dict)
     _beam: tuple[tuple[int, ...], Continuation] | None = None

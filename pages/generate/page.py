@@ -120,6 +120,8 @@ def grow(continuation: Continuation, look: Look, settings: Settings, answer_is_o
     beams = strategy.method == "beam"
     row, above = st.container(key="generate-buttons", horizontal=True, gap="small"), st.container()
     permalink.reopen(continuation, strategy, most)
+    if beams:
+        search.open_with_one(continuation, look, settings)
     with above:  # also when empty, so that what is below keeps its place
         if not continuation.run:
             run.show_trouble(continuation)

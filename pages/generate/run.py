@@ -83,7 +83,9 @@ def step_back(continuation: Continuation, beams: bool) -> None:
 
 
 def start_over() -> None:
-    page_state.GENERATED.pop()
+    continuation = page_state.GENERATED.pop()
+    if continuation and continuation.opened:  # a search that was dropped is not begun again without a click
+        page_state.GENERATED.set(Continuation(continuation.beginning, opened=True))
 
 
 def show_run(continuation: Continuation, place: Callable[[Callable[[], None]], None], meanwhile: Callable[[], None]) -> bool:

@@ -20,8 +20,20 @@ from ui.picture.board import Table
 from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.show import choice, picture
+from viz.figures.beams import WINDOW
 
+QUICK, SHORT = 20_000_000, 128  # parameters, and tokens of the text
 COLUMNS = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log-probability", "score")}
+
+
+def open_with_one(continuation: Continuation, look: Look, settings: Settings) -> None:
+    """Begin a search without a click, once for each text, where it takes about a second."""
+    quick = look.level == "intermediate" and look.model.info.parameters <= QUICK and len(look.trace.read) <= SHORT
+    untouched = not (continuation.opened or continuation.run or continuation.search or continuation.trouble)
+    if quick and untouched and not state.JOB.get():  # no model is still loading
+        continuation.opened = True
+        continuation.begin(settings.strategy, settings.most)
+        continuation.reached = WINDOW  # the tree from its root
 
 
 def place(continuation: Continuation, look: Look, settings: Settings) -> Sequence[Picture]:

@@ -231,6 +231,18 @@ def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
         assert press(app, "next").session_state["generated"].reached == step
 
 
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_beams_open_with_a_search_of_the_text_at_the_middle_level(level):
+    app = finish(open_link("generate", f"{LINK}&level={level}&generate-method=Beams&generate-beams=3&generate-tokens=6"))
+    continuation = app.session_state["generated"]
+    assert len(continuation.search) == continuation.reached == (6 if level == "intermediate" else 0)
+    if level == "intermediate":
+        *_, last = loaded.model("writer").generate(TEXT, Strategy("beam", beams=3), 6)
+        assert continuation.search[-1].continuation == last.continuation and app.get("plotly_chart")
+        press(app, "over")
+        assert not app.session_state["generated"].search, "nobody asked for another one"
+
+
 def test_a_search_stays_when_a_control_changes_and_says_so():
     app = press(open_link("generate", f"{LINK}&level=intermediate&generate-method=Beams&generate-tokens=4"), "run")
     assert "other controls" not in words_on(app)

@@ -11,7 +11,7 @@ from models.generation.strategy import Strategy
 from pages.generate import permalink, run
 from pages.generate.continuation import MOST, Beginning, Continuation
 from tests.pages.generate.test_generate import LINK, board, ids, own, press
-from tests.pages.opening import open_link
+from tests.pages.opening import finish, open_link
 from ui import state
 from ui.memory import loaded
 
@@ -119,10 +119,11 @@ def test_another_text_leaves_nothing_of_the_old_one_in_the_address():
     app.text_input(key="text").set_value("A dog").run()
     assert app.session_state["address"]["generate-said"] is None and "typing" not in app.session_state
     app = open_link("generate", f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=2&generate-tokens=3")
-    press(app, "run")
-    assert app.session_state["address"]["generate-searched"] == "3"
-    app.text_input(key="text").set_value("A dog").run()
-    assert app.session_state["address"]["generate-searched"] is None and "typing" not in app.session_state
+    press(app, "back")
+    assert app.session_state["address"]["generate-searched"] == "2"
+    app.text_input(key="text").set_value("A dog")
+    finish(app.run())
+    assert app.session_state["address"]["generate-searched"] == "3" and "typing" not in app.session_state
 
 
 def test_a_run_that_was_left_goes_on_where_it_was():
