@@ -98,6 +98,22 @@ def numbers(
     }
 
 
+def alike_pair(hidden: np.ndarray, places: Sequence[int]) -> tuple[tuple[int, int], np.ndarray, np.ndarray] | None:
+    """Return which two of these points are most alike in the last layer by cosine, their cosine in each layer, and the
+    median over all pairs in each layer; None for fewer than three points. hidden: [layers + 1, point, d]."""
+    if len(places) < 3:
+        return None
+    units = prepared(hidden, "cosine")[:, list(places)]
+    first, second = np.triu_indices(len(places), 1)
+    cosines = np.clip(1 - ((units[:, first] - units[:, second]) ** 2).sum(-1) / 2, -1, 1)  # [layers + 1, pair]
+    best = int(cosines[-1].argmax())
+    return (places[first[best]], places[second[best]]), cosines[:, best], np.median(cosines, axis=1)
+
+
+def cosine_words(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
 def faith(draft: Draft, arranged: Arrangement, chosen: Choice) -> list[Note]:
     """Return sentences on how far to believe the picture, and what it does not show."""
     arrangement, single = arranged.projection, " one" if len(arranged.projection.points) == 1 else ""

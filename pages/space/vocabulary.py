@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from pages.space.settings import Map, Nearest, NearestByChance, Settings
 from ui.choices import text_boxes
 from ui.look import Look
 from ui.memory import jobs
-from ui.picture.mount import composed, mount_all
+from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.show import picture
 from ui.words import say
@@ -89,5 +90,8 @@ def neighbours(look: Look, settings: Settings) -> Sequence[Picture]:
     )
     if chance and len(chance.highest):
         cosines = board.pictures[0].drawn["cosine"].to_numpy()
-        mount_all(composed(compose, look, settings, NearestByChance(text, cosines, chance)))
+        compared = composed(compose, look, settings, NearestByChance(text, cosines, chance))
+        for key in compared.contents:
+            with st.expander("How far to trust this list") if look.beginner and key.endswith("-chance") else nullcontext():
+                mount(compared, key)
     return board.pictures

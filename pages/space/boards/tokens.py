@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from pages.space import recipes, scene
 from pages.space.settings import Settings, Tokens
+from ui.escaping import starred
 from ui.picture.board import Draft, Note
+from viz.tokens import named
 
-KEY = "space-view"
+KEY, MOST = "space-view", 200  # tokens that are compared in pairs
 SINGLE = "One token has no place among others: the picture shows how tokens lie beside each other. Type a word."
 
 
@@ -44,8 +46,28 @@ def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
     if not look.beginner:  # of whom a single sentence is read
         draft.beside.append(Note("##### In words", "text"))
     draft.say("tokens", layers=len(hidden) - 1, d=look.model.info.d_model)
+    if look.beginner:
+        say_most_alike(draft, reading)
     draft.say("points", draft.words("fold"))
     if reading.arranged:
         draft.beside += scene.faith(draft, reading.arranged, chosen)
         if settings.colour == "Norm" and chosen.measure == "cosine":
             draft.say("norm")
+
+
+def say_most_alike(draft: Draft, reading: Tokens) -> None:
+    """Say which two different words of the text are most alike after the last layer, and how alike they were before the first."""
+    trace = draft.look.trace
+    tokens = draft.look.spell_tokens(trace.target if reading.stack == "decoder" else trace.tokens)
+    distinct: dict[int, int] = {}  # of each token, the first place
+    for at, place in enumerate(reading.places[:MOST]):
+        if not tokens[place].special and any(map(str.isalnum, tokens[place].text)):
+            distinct.setdefault(tokens[place].id, at)
+    most_alike = scene.alike_pair(trace.hidden[reading.stack][:, reading.places], list(distinct.values()))
+    if most_alike is None:
+        return
+    pair, alike, usual = most_alike
+    names = [starred(f"“{named(tokens[reading.places[at]].text)}”") for at in pair]
+    values = {"start": alike[0], "end": alike[-1], "usual": usual[-1]}
+    values_in_words = {name: scene.cosine_words(value) for name, value in values.items()}
+    draft.say("most alike", first=names[0], second=names[1], **values_in_words)

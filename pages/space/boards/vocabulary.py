@@ -10,7 +10,7 @@ import numpy as np
 from analysis.embedding import vectors, word
 from pages.space import recipes, scene
 from pages.space.settings import AnalogyByChance, Map, NearestByChance, Settings
-from ui.escaping import plain
+from ui.escaping import plain, starred
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
@@ -39,6 +39,16 @@ def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
         hidden=hidden,
         columns={"word": words},
     )
+    if draft.look.beginner and (pair := scene.alike_pair(hidden, range(len(words)))):
+        (left, right), alike, middle = pair
+        facts = {"first": starred(f"“{words[left]}”"), "second": starred(f"“{words[right]}”"), "words": f"{len(words):,}"}
+        draft.note(
+            "vocabulary-pair",
+            "vocabulary pair",
+            alike=scene.cosine_words(alike[-1]),
+            middle=scene.cosine_words(middle[-1]),
+            **facts,
+        )
     draft.add(drawing, MAP)
     draft.note("vocabulary-words", "vocabulary", d=hidden.shape[-1], words=len(words))
     if not draft.look.beginner:
@@ -76,8 +86,11 @@ def add_chance(draft: Draft, settings: Settings, key: str, cosines: np.ndarray, 
     look, above = draft.look, int((cosines > highest.max()).sum())
     heading = {NEAREST: "chance nearest", ANALOGY: "chance analogy"}[key]
     bounds = {"least": written(look, highest.min()), "most": written(look, highest.max())}
+    if look.beginner:  # the answer first, and how it was measured folded
+        draft.note(f"{key}-above", "more than chance" if above else "no more than chance", above=above, listed=len(cosines))
     draft.note(f"{key}-chance", heading, draws=len(highest), **bounds, **facts)
-    draft.note(f"{key}-above", "more than chance" if above else "no more than chance", above=above, listed=len(cosines))
+    if not look.beginner:
+        draft.note(f"{key}-above", "more than chance" if above else "no more than chance", above=above, listed=len(cosines))
     if not (above or settings.centred or look.beginner):
         draft.note(f"{key}-mean", "mean")
 

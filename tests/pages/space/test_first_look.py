@@ -1,7 +1,11 @@
 """The words beside the points: a sentence for beginners, and what limits the picture folded."""
 
+from itertools import combinations
+
+import numpy as np
 import pytest
 
+import models
 from tests.pages.opening import open_link
 
 TEXT = "text=The+cat+sat+on+the+mat"
@@ -20,3 +24,23 @@ def test_a_beginner_reads_a_sentence_and_unfolds_how_far_to_trust_the_picture(pa
 
 def test_other_levels_read_all_of_it_at_once():
     assert not open_link("space", f"{TEXT}&level=intermediate").expander
+
+
+def test_a_beginner_reads_which_tokens_end_up_most_alike_and_how_alike_they_began():
+    trace = models.load("writer").trace("A cat sat on the mat")
+    places = [i for i, token in enumerate(trace.tokens) if not token.special]
+
+    def alike(layer: int, pair: tuple[int, int]) -> float:
+        first, second = (trace.hidden["self"][layer][at].astype(float) for at in pair)
+        return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
+
+    def written(value: float) -> str:
+        return f"{value:.2f}".replace("-", "−")
+
+    pairs = list(combinations(places, 2))
+    best = max(pairs, key=lambda pair: alike(-1, pair))
+    first, second = (trace.tokens[at].text.strip() for at in best)
+    usual = written(float(np.median([alike(-1, pair) for pair in pairs])))
+    captions = " ".join(caption.value for caption in open_link("space", "text=A+cat+sat+on+the+mat&space=Tokens").caption)
+    ends = f"“{first}” and “{second}” end up most alike: **{written(alike(-1, best))}** (1 is the same, {usual} is usual here)"
+    assert f"{ends}. Before the first layer they were **{written(alike(0, best))}** alike" in captions

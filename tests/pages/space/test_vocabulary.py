@@ -7,7 +7,7 @@ import pytest
 
 import models
 from analysis import analogy, nearest
-from analysis.embedding import chance_of_analogy, chance_of_nearest, first_answers
+from analysis.embedding import chance_of_analogy, chance_of_nearest, cosines, first_answers
 from pages.space.analogies import READY, name_of
 from tests.pages.opening import finish, open_link, unmarked, words_on
 from ui import state
@@ -37,8 +37,21 @@ def test_a_list_of_neighbours_stands_beside_what_chance_gives(level):
         chance = chance_of_nearest(writer, word, words_only=True)
         above = int(np.sum(nearest(writer, word, 8, words_only=True)["cosine"] > chance.highest.max()))
         assert f"{chance.typical:.{digits}f}" in captions[at] and f"{chance.highest.max():.{digits}f}" in captions[at]
-        assert ("**No" in captions[at + 1]) == (word == "river") == (above == 0)
-        assert above == 0 or f"**{above} of" in captions[at + 1]
+        answer = captions[at - 1 if level == "beginner" else at + 1]
+        assert ("**No" in answer) == (word == "river") == (above == 0)
+        assert above == 0 or f"**{above} of" in answer
+
+
+def test_the_most_alike_of_the_words_on_the_map_are_named():
+    words = "dog cat river lake green"
+    app = open_link("space", "space=Vocabulary&level=beginner")
+    app.text_input(key="vocabulary").set_value(words)
+    table = cosines(models.load("writer"), words.split())
+    pairs = {(a, b): table[i, j] for i, a in enumerate(words.split()) for j, b in enumerate(words.split()) if i < j}
+    (a, b), highest = max(pairs.items(), key=lambda pair: pair[1])
+    page_text = words_on(finish(app.run()))
+    assert f"“{a}” and “{b}” are most alike: **{highest:.2f}**" in page_text
+    assert f"{np.median(list(pairs.values())):.2f} is usual" in page_text
 
 
 @pytest.mark.parametrize("centred", [False, True])
