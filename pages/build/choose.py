@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -23,7 +24,9 @@ from pages.build import state as page_state
 from ui import state
 from ui.choices.widgets import number, one_of, switch
 from ui.device import is_phone
+from ui.words import words
 
+HERE = Path(__file__).parent
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(TransformerConfig)}
 NAMES = {
     "kind": "Stacks",
@@ -73,6 +76,7 @@ GROUPS = {
     "Attention": ("pattern", "window", "random_keys", "global_tokens", "score", "temperature", "computed", "features"),
     "Feed-forward and ends": ("feedforward", "experts", "experts_used", "bias", "tied", "head_transform", "initialisation"),
 }
+OPEN = {"Masks": "Attention", "Positions": "Order and norm"}  # the group that a part is about; "Sizes" for the others
 SHARED = "The heads share the width equally, so only some numbers of heads fit. A number that does not fit becomes one that does."
 SIMPLE = ("layers", "d_model", "heads")  # the controls for beginners
 LIMITS = {
@@ -86,17 +90,18 @@ LIMITS = {
 }
 
 
-def config() -> TransformerConfig:
-    """Place the controls, and return the transformer that they describe. Errors: ValueError, a sentence, where they do not
-    fit."""
+def config(part: str) -> TransformerConfig:
+    """Place the controls, and return the transformer that they describe. part: the chosen part of the page, whose controls are
+    open at first. Errors: ValueError, a sentence, where they do not fit."""
     if state.level() == "beginner":
         state.later("intermediate", *(page_state.build_key(name) for name in DEFAULTS if name not in SIMPLE))
         parts = {name: _widget(name) for name in SIMPLE}
         page_state.HEADS_BEFORE.set(parts["heads"])
         return TransformerConfig(**parts)
     parts = {}
-    for place, (group, names) in enumerate(GROUPS.items()):
-        with st.expander(group, expanded=place == 0 and not is_phone()):
+    open_group = OPEN.get(part, "Sizes")
+    for group, names in GROUPS.items():
+        with st.expander(group, expanded=group == open_group and not is_phone()):
             left, right = st.columns(2)
             for i, name in enumerate(names):
                 with (left, right)[i % 2]:
@@ -117,8 +122,10 @@ def _place_control(name: str) -> Any:
         title = title.removesuffix(" (d_model)")
         if name in ("d_model", "heads"):
             more = {"on_change": _fit, "args": (name,), "help": SHARED}
+    if name == "pattern":
+        more = {"help": words(HERE, "pattern help")}
     if name in CHOICES:
-        return one_of(key, CHOICES[name], f"the {title.lower()}", label=title, default=default, menu=True)
+        return one_of(key, CHOICES[name], f"the {title.lower()}", label=title, default=default, menu=True, **more)
     if isinstance(default, bool):
         return switch(key, title, default)
     if isinstance(default, float):

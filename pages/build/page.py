@@ -28,11 +28,18 @@ COUNTED = ("Architecture", "Masks")  # their shapes are as long as the text
 def draw(look: Look) -> None:
     trace = look.trace
     left, right = st.container(key="plan").columns([4, 8], gap="medium")
+    with right:
+        above, part = shell.above(), page_state.BUILD.default
+        if look.beginner:  # who sees the architecture alone
+            state.settle(page_state.BUILD, page_state.BUILD.values, (part,))
+        else:
+            with above:
+                part = tabs(page_state.BUILD, "the part")
     with left:
         st.markdown("##### Its parts")
         first = st.container()  # many choices stand between this and the end of the page
         try:
-            config = choose.config()
+            config = choose.config(part)
         except ValueError as error:
             sentence = str(error)
             if look.beginner:  # the number's label is “Width” here
@@ -43,18 +50,13 @@ def draw(look: Look) -> None:
         with first:
             train_it.place(config)
     with right:
-        above, pictures = shell.above(), []
-        part = page_state.BUILD.default
-        if look.beginner:  # who sees the architecture alone
-            state.settle(page_state.BUILD, page_state.BUILD.values, (part,))
-        else:
-            with above:
-                part = tabs(page_state.BUILD, "the part")
+        pictures = []
         if config is None:
             st.info("These parts do not fit together yet. The sentence by the parts says why.")
             return
         with picture(f"The part “{part}”"):
-            pictures = PARTS[part](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens))
+            texts = {"texts": [token.text for token in trace.target or trace.tokens]} if part == "Masks" else {}
+            pictures = PARTS[part](HERE, config, len(trace.tokens), len(trace.target) or len(trace.tokens), **texts)
         with above, picture("“Take it away”"):
             take_away(part, lambda: [replace(drawing, counted=look) if part in COUNTED else drawing for drawing in pictures])
 

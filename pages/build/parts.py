@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import cost
+from analysis.encodings import Encoding
 from analysis.scaling import scaling
 from models.numbers.sizes import count, size
 from models.scratch.config import TransformerConfig
@@ -21,17 +23,23 @@ from pages.build import state as page_state
 from ui import state
 from ui.choices.networks import NETWORKS
 from ui.choices.widgets import one_of
+from ui.escaping import plain
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.show import show, show_chart
-from ui.words import say
-from viz.numbers import percent
+from ui.words import say, words
+from viz.figures.style import short
+from viz.numbers import decimal, percent, signed
+from viz.tokens import named
 
 if TYPE_CHECKING:
     from analysis.baseline_cost import NetworkCost
 
 LARGEST = 100_000_000  # the most parameters of a network that is built here and measured
 SEEN = 64  # the most positions in a picture of masks
+FEW = 4  # the most tokens that are listed in a sentence
+LONGER = 8  # times the text, at which its cost is told where the context is no longer than the text
+ONLY_EXPERT = ("Entropy of the softmax",)
 OF = {
     "parameters": "parameters",
     "operations": "flops",
@@ -107,30 +115,30 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     else:
         key, title = ("cost", config, n, m), "Building and measuring it"
         measured, each = jobs.result(key, lambda report: measure(config, n, m), title) or (None, [])
-    say(here, "cost above", length=_length(n))
     quantity = one_of(page_state.COST_OF, tuple(OF), "", label="Of each part")
+    say(here, f"cost most {quantity}", **moral(config, quantity, n, m))
     st.table(_table(parts, measured, OF[quantity]), border="horizontal")
-    weights = size(cost.scores_bytes(config, n))
-    seconds = "" if measured is None else f"{1000 * measured.seconds:,.1f} ms"
-    scores = next(part.flops for part in parts if part.part == recipes.SCORES)
-    say(
-        here,
-        "cost",
-        symbols=_symbols([getattr(part, OF[quantity]).formula for part in parts]),
-        weights=weights,
-        length=_length(n),
-        operations=operations,
-        scores=scores.formula,
-        seconds=seconds or "not measured yet",
-        crossing=_from(cost.crossing(config)),
-        feedforward=_from(cost.crossing(config, "feed-forward")),
-    )
+    overtaken = {"crossing": _from(cost.crossing(config)), "feedforward": _from(cost.crossing(config, "feed-forward"))}
+    with st.expander(words(here, "cost fold")):
+        say(
+            here,
+            "cost",
+            symbols=_symbols([getattr(part, OF[quantity]).formula for part in parts]),
+            weights=size(cost.scores_bytes(config, n)),
+            length=_length(n),
+            seconds="not measured yet" if measured is None else f"{1000 * measured.seconds:,.1f} ms",
+        )
     if each:
-        say(here, "beside", length=_length(n))
-        rows = {NETWORKS[network_cost.network]: beside_row(network_cost) for network_cost in each}
-        st.table(pd.DataFrame.from_dict(rows, orient="index"), border="horizontal")
+        with st.expander(words(here, "beside fold")):
+            say(here, "beside", length=_length(n))
+            rows = {NETWORKS[network_cost.network]: beside_row(network_cost) for network_cost in each}
+            st.table(pd.DataFrame.from_dict(rows, orient="index"), border="horizontal")
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_pair_counts(config, n, m))
+    scores = next(part.flops for part in parts if part.part == recipes.SCORES)
+    square = config.pattern == "full" and config.computed == "exact"
+    growth = words(here, "crossing square", scores=scores.formula) if square else ""
+    say(here, "crossing", scores=scores.formula, growth=growth, **overtaken)
     options: dict[str, Any] = {"config": asdict(config)}
     drawing = picture(
         recipes.crossing,
@@ -142,6 +150,20 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     )
     show_chart(drawing.drawn, "crossing")
     return [drawing]
+
+
+def moral(config: TransformerConfig, quantity: str, n: int, m: int) -> dict[str, str]:
+    """Return which part costs most for this text and for a longer one, and the share of the scores in both."""
+    longer = config.context if config.context > max(n, m) else LONGER * max(n, m)
+    facts = {"length": _length(n), "longer": _length(longer)}
+    for when, lengths in (("now", (n, m)), ("then", (longer, longer))):
+        of_part: Counter[str] = Counter()
+        for part in cost.costs(config, *lengths):
+            of_part[part.part] += getattr(part, OF[quantity]).value
+        (name, most), whole = of_part.most_common(1)[0], of_part.total() or 1
+        facts |= {f"part_{when}": name, f"share_{when}": percent(most / whole)}
+        facts[f"scores_{when}"] = percent(of_part[recipes.SCORES] / whole)
+    return facts
 
 
 def measure(config: TransformerConfig, n: int, m: int) -> tuple[cost.Measured, list[NetworkCost]]:
@@ -180,12 +202,19 @@ def _pair_counts(config: TransformerConfig, n: int, m: int) -> dict[str, str]:
     return {"pairs": f"{pair_count:,}", "square": f"{square:,}"}
 
 
-def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Place the mask, which shows which tokens may see which in a text of this length."""
-    options: dict[str, Any] = {"config": asdict(config), "count": min(n, SEEN)}
-    visible = recipes.may_see(**options)
-    count = options["count"]
-    say(here, "masks", pattern=config.pattern, share=percent(visible.mean()), count=count, pairs=f"{int(visible.sum()):,}")
+def masks(here: Path, config: TransformerConfig, n: int, m: int, texts: list[str]) -> list[Picture]:
+    """Place the mask, which shows which tokens may see which. texts: of the tokens; only the first ones get a row."""
+    options: dict[str, Any] = {"config": asdict(config), "tokens": texts[:SEEN]}
+    count = len(options["tokens"])
+    visible = recipes.may_see(options["config"], count)
+    say(
+        here,
+        "masks",
+        future=words(here, f"masks {config.kind}"),
+        rule=pattern_rule(here, config),
+        last=quote(options["tokens"][-1]),
+        seen=seen_by_last(here, visible, options["tokens"]),
+    )
     drawing = picture(
         recipes.mask,
         "mask",
@@ -195,14 +224,42 @@ def masks(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
         lambda: {"may_see": Numbers(visible.astype(np.uint8), ("query", "key"))},
     )
     show_chart(drawing.drawn, "mask")
+    say(here, "masks below", share=percent(visible.mean()), count=count, pairs=f"{int(visible.sum()):,}")
     return [drawing]
+
+
+def pattern_rule(here: Path, config: TransformerConfig) -> str:
+    """Return a sentence on what the pattern of a config leaves out."""
+    return words(
+        here,
+        f"masks {config.pattern}",
+        window=config.window,
+        random=config.random_keys,
+        first="first token" if config.global_tokens == 1 else f"first {config.global_tokens} tokens",
+    )
+
+
+def seen_by_last(here: Path, visible: np.ndarray, texts: list[str]) -> str:
+    """Return what the last token may see, in words."""
+    seen = np.flatnonzero(visible[-1][:-1])
+    case = "itself" if len(seen) == 0 else "all" if len(seen) == len(texts) - 1 else "few" if len(seen) <= FEW else "some"
+    names = ", ".join(quote(texts[place]) for place in seen[:FEW])
+    return words(here, f"masks sees {case}", seen=len(seen), before=len(texts) - 1, names=names)
+
+
+def quote(text: str) -> str:
+    """Return a token in quotation marks, for a sentence."""
+    return f"“{plain(short(named(text)))}”"
 
 
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     """Place pictures of the vectors or rotations that positions add, and of how much of them depends on the distance."""
     options: dict[str, Any] = {"config": asdict(config), "length": min(max(n, 64), config.context)}
     scheme, pictures = recipes.scheme(**options), []
-    say(here, f"positions {config.positions}")
+    facts = position_facts(scheme)
+    if facts.pop("falls", ""):
+        facts["moral"] = words(here, f"nearer {config.positions}")
+    say(here, f"positions {config.positions}", **facts)
     if scheme.values is not None:
 
         def values() -> dict[str, Numbers]:
@@ -216,16 +273,62 @@ def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pic
         numbers = curves("pair", np.arange(len(waves)), {"wavelength": waves})
         pictures.append(picture(recipes.wavelengths, "wavelengths", "Tokens until it comes round", config, options, numbers))
     for drawing in pictures:
+        say(here, f"{drawing.key} {config.positions}", **facts)
         show_chart(drawing.drawn, drawing.key)
+    if formula := words(here, f"formula {config.positions}"):
+        with st.expander(words(here, "formula fold")):
+            st.caption(formula)
     return pictures
 
 
-def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Place curves on why the scores are divided by √d_head."""
-    table = scaling()
-    at = scaling(sizes=(config.d_head,)).iloc[0]
+def position_facts(scheme: Encoding) -> dict[str, str]:
+    """Return what is said of a scheme of positions: numbers for neighbours and for positions far apart, and of its waves."""
+    if not scheme.by_distance:
+        return {}
+    by_head = list(scheme.by_distance.values())
+    far = len(scheme.distances) - 1
+    near = min(1, far)
+    whole = by_head[0][0] or 1.0  # a bias is 0 at distance 0
     facts = {
-        "size": config.d_head,
+        "far": _length(far),
+        "moral": "",
+        "falls": "yes" if by_head[0][near] > by_head[0][far] else "",
+        "near_share": signed(float(by_head[0][near] / whole)),
+        "far_share": signed(float(by_head[0][far] / whole)),
+        "near_value": decimal(float(by_head[0][near])),
+        "far_value": decimal(float(by_head[0][far])),
+        "last": list(scheme.by_distance)[-1],
+        "last_near": decimal(float(by_head[-1][near])),
+        "last_far": decimal(float(by_head[-1][far])),
+    }
+    if (waves := scheme.wavelengths) is not None:
+        facts |= {"shortest": decimal(float(waves[0])), "longest": f"{float(waves[-1]):,.0f}"}
+    return facts
+
+
+def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
+    """Place curves on why the scores are divided by √d_head, each below a sentence on what it shows."""
+    facts = root_facts(scaling(), config.d_head)
+    say(here, "root", **facts)
+    pictures = []
+    table = scaling()
+    for title, (_, series) in recipes.BENCH.items():
+        if state.level() != "expert" and title in ONLY_EXPERT:
+            continue
+        numbers = curves("d_head", table["d_k"].to_numpy(), {name: table[column] for name, column in series.items()})
+        pictures.append(picture(recipes.bench, title, title, config, {"title": title}, numbers))
+        say(here, f"root {title.split()[0].lower()}", **facts)
+        show_chart(pictures[-1].drawn, title)
+    say(here, "root more", **facts)
+    return pictures
+
+
+def root_facts(table: pd.DataFrame, d_head: int) -> dict[str, object]:
+    """Return the numbers said of softmax with and without the division: at the ends of the curves, and at a width."""
+    at, first, last = scaling(sizes=(d_head,)).iloc[0], table.iloc[0], table.iloc[-1]
+    less = table[table.gradient_plain < table.gradient_scaled]
+    return {
+        "size": d_head,
         "spread": f"{at.spread:.2f}",
         "expected": f"{at.expected:.2f}",
         "plain": f"{at.entropy_plain:.2f}",
@@ -233,15 +336,20 @@ def root(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]
         "even": f"{np.log(32):.2f}",
         "largest": percent(at.largest_plain),
         "least": percent(at.largest_scaled),
+        "smallest_d": f"{first.d_k:.0f}",
+        "largest_d": f"{last.d_k:.0f}",
+        "plain_first": percent(first.largest_plain),
+        "plain_last": percent(last.largest_plain),
+        "scaled_first": percent(first.largest_scaled),
+        "scaled_last": percent(last.largest_scaled),
+        "peak": f"{table.d_k[table.gradient_plain.idxmax()]:.0f}",
+        "peak_slope": decimal(float(table.gradient_plain.max())),
+        "last_slope": decimal(float(last.gradient_plain)),
+        "kept_slope": decimal(float(last.gradient_scaled)),
+        "below": f"{less.d_k.min():.0f}",
+        "before_below": f"{table.d_k[table.d_k < less.d_k.min()].max():.0f}",
+        "even_weight": percent(1 / 32),
     }
-    say(here, "root", **facts)
-    pictures = []
-    for title, (_, series) in recipes.BENCH.items():
-        numbers = curves("d_head", table["d_k"].to_numpy(), {name: table[column] for name, column in series.items()})
-        pictures.append(picture(recipes.bench, title, title, config, {"title": title}, numbers))
-        show_chart(pictures[-1].drawn, title)
-    say(here, "root more", **facts)
-    return pictures
 
 
 def _table(parts: list[cost.Cost], measured: cost.Measured | None, quantity: str) -> pd.DataFrame:

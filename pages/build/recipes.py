@@ -24,9 +24,10 @@ from viz.views.architecture import architecture
 
 SCORES = "self-attention: scores"
 BENCH = {  # the pictures of why scores are divided by √d_head: unit, and columns of `scaling`
+    "Largest weight of the softmax": ("share of the attention", {"q·k": "largest_plain", "q·k / √d_head": "largest_scaled"}),
     "Spread of q·k": ("standard deviation", {"measured": "spread", "√d_head": "expected"}),
     "Entropy of the softmax": ("nats", {"q·k": "entropy_plain", "q·k / √d_head": "entropy_scaled"}),
-    "Slope of the softmax": ("size of its Jacobian", {"q·k": "gradient_plain", "q·k / √d_head": "gradient_scaled"}),
+    "Slope of the softmax": ("size of the slope", {"q·k": "gradient_plain", "q·k / √d_head": "gradient_scaled"}),
 }
 
 
@@ -63,11 +64,10 @@ def operations_by_length(config: dict[str, Any]) -> tuple[np.ndarray, dict[str, 
     return lengths, {name: np.array(values) for name, values in series.items()}
 
 
-def mask(*, config: dict[str, Any], count: int) -> go.Figure:
+def mask(*, config: dict[str, Any], tokens: list[str]) -> go.Figure:
     """Return a figure of which tokens may see which; masked squares stay blank, as in every picture of attention."""
-    visible = may_see(config, count)
-    positions = [str(i) for i in range(len(visible))]
-    figure = heatmap(positions, positions, np.where(visible, 1.0, np.nan), title="Who may see whom")
+    visible = may_see(config, len(tokens))
+    figure = heatmap(tokens, tokens, np.where(visible, 1.0, np.nan), title="Who may see whom")
     figure.update_traces(showscale=False, hovertemplate="from %{y} to %{x}: may see<extra></extra>")
     return figure.update_layout(margin_t=figure.layout.margin.t - BAR_ROOM, height=figure.layout.height - BAR_ROOM)
 

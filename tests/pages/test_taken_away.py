@@ -122,7 +122,9 @@ LINKS = {  # each with the parts or keys of its pictures
     ("build", "level=expert&build=Masks&build-pattern=local"): "mask",
     ("build", "level=expert&build=Positions&build-positions=rotary"): "encoding by-distance wavelengths",
     ("build", "level=intermediate&build=Positions&build-positions=sinusoidal"): "encoding by-distance wavelengths",
-    ("build", "level=expert&build=Why+√d"): "Spread of q·k, Entropy of the softmax, Slope of the softmax",
+    ("build", "level=expert&build=Why+√d"): (
+        "Largest weight of the softmax, Spread of q·k, Entropy of the softmax, Slope of the softmax"
+    ),
 }
 
 

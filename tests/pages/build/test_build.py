@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from analysis.baseline_cost import side_by_side
+from analysis.cost import costs
+from analysis.scaling import scaling
 from models.scratch.config import KINDS, PLACES, POSITIONS, TransformerConfig
+from pages.build.parts import moral, root_facts
 from pages.build.plan import columns, plain_stack
 from tests.pages.opening import open_link
+from viz.numbers import percent
 
 JARGON = ("norm", "softmax", "√", "q·k", "q [", "swiglu", "logit", "gelu", "{")
 
@@ -92,3 +98,42 @@ def test_networks_without_attention_stand_beside_a_decoder_with_what_they_cost(l
     assert list(table.value["one after the other"]) == [str(each.waits) for each in side_by_side(SMALL, 12, measured=False)]
     assert (table.value["milliseconds"].astype(float) > 0).all()
     assert len(open_link("build", f"level={level}&build=Cost&build-kind=encoder").table) == 1
+
+
+def words_of(part, more=""):
+    app = open_link("build", f"level=intermediate&build={part}&text=The+cat+sat+on+the+mat{more}")
+    assert not app.exception
+    return " ".join(caption.value for caption in app.caption)
+
+
+def test_a_mask_is_told_by_what_the_last_token_may_see():
+    assert "“mat”, may see itself and all 6 tokens before it" in words_of("Masks")
+    narrow = words_of("Masks", "&build-pattern=window&build-window=3")
+    assert "fewer than 3 places away" in narrow and "2 of the 6 tokens before it: “on”, “the”" in narrow
+    assert "may see only itself" in words_of("Masks", "&build-pattern=window&build-window=1")
+    assert "does not hide what comes later" in words_of("Masks", "&build-kind=encoder")
+
+
+def test_the_part_that_costs_most_is_named_for_this_text_and_a_longer_one():
+    config = TransformerConfig()
+    of_part = {cost.part: cost.flops.value for cost in costs(config, 7)}
+    most = max(of_part, key=of_part.get)
+    share = percent(of_part[most] / sum(of_part.values()))
+    assert "no more of them" in words_of("Cost")
+    facts = moral(config, "operations", 7, 7)
+    assert (facts["part_now"], facts["share_now"], facts["longer"]) == (most, share, "256 tokens")
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_each_scheme_of_positions_is_told_in_plain_words_first(positions):
+    words = words_of("Positions", f"&build-positions={positions}")
+    assert not words.startswith("So that") and not re.search(r"(?<!text)\{[a-z_]+\}", words)
+
+
+def test_the_curves_of_the_bench_are_told_with_their_numbers():
+    facts, table = root_facts(scaling(), 32), scaling()
+    assert percent(table.largest_plain.iloc[-1]) == facts["plain_last"]
+    below = table[table.d_k == float(facts["below"])].iloc[0]
+    before = table[table.d_k == float(facts["before_below"])].iloc[0]
+    assert below.gradient_plain < below.gradient_scaled and before.gradient_plain >= before.gradient_scaled
+    assert "{" not in words_of("Why+√d")
