@@ -41,6 +41,7 @@ export interface Size {
   beside: number; // and at the left
   gap: number; // between cells
   flat: boolean; // the labels above lie flat
+  lines: number; // of each of them
 }
 
 /** The whole state of the view. */

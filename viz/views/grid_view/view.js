@@ -32,7 +32,7 @@ const TURN = (55 * Math.PI) / 180; // of labels that have no room to lie flat
 const LEAN = 6; // pixels that a turned label reaches to the left of where it begins
 const NUMBER = /^[−-]?[\d,.]+$/;
 /** @type {Size} */
-const NO_SIZE = { width: 0, height: 0, top: 0, beside: 0, gap: 0, flat: true };
+const NO_SIZE = { width: 0, height: 0, top: 0, beside: 0, gap: 0, flat: true, lines: 1 };
 const BEAT = 900; // milliseconds a frame
 
 /** @type {Mount} */
@@ -287,15 +287,17 @@ function arrange(state) {
   const [least, most] = header.cell;
   let width = Math.min(most, Math.max(least, (room - beside - behind - 2) / columns));
   const labels = widest(header.columns, LONGEST);
-  const flat = labels <= width - 3;
+  const whole = labels <= width - 3;
+  const flat = whole || widest(header.columns.flatMap(broken), LONGEST) <= width; // in two lines, "feed-" above "forward"
   const slope = flat ? 0 : Math.ceil(labels * Math.cos(TURN)) + 6;
   const fits = (room - beside - Math.max(behind, slope, RING) - 2) / columns;
   width = Math.min(width, Math.max(least, fits));
   const sight = room - beside - RING; // where the grid has to scroll, whole columns are in sight
   if (width <= least && columns * least > sight) width = Math.min(most, sight / Math.max(1, Math.floor(sight / least)));
-  const top = flat ? LINE + 4 : Math.ceil(labels * Math.sin(TURN)) + 16;
+  const lines = whole ? 1 : 2;
+  const top = flat ? lines * LINE + 4 : Math.ceil(labels * Math.sin(TURN)) + 16;
   const height = header.height || width;
-  const size = { width, height, top, beside, gap: width > 12 ? 1.5 : width > 6 ? 1 : 0, flat };
+  const size = { width, height, top, beside, gap: width > 12 ? 1.5 : width > 6 ? 1 : 0, flat, lines };
   state.size = size;
   const across = Math.ceil(columns * width + Math.max(behind, slope, RING));
   const down = Math.ceil(top + rows * height + 2);
@@ -384,6 +386,13 @@ function draw(state) {
   if (state.details.open) tabulate(state);
 }
 
+// A label in two lines, broken after a hyphen or at a space; one line where it has neither.
+/** @type {(text: string) => string[]} */
+const broken = (text) => {
+  const parts = text.split(/(?<=\w-)(?=\w)|(?<=\S) (?=\S)/);
+  return parts.length === 2 ? parts : [text];
+};
+
 /** @type {(pen: Brush, state: State) => void} */
 function columnLabels(pen, { header, size }) {
   const every = Math.ceil((size.flat ? 1 : LINE) / size.width);
@@ -398,7 +407,8 @@ function columnLabels(pen, { header, size }) {
     pen.save();
     pen.translate(x, size.top - (size.flat ? 9 : 8));
     if (!size.flat) pen.rotate(-TURN);
-    pen.fillText(clipped(pen, text, LONGEST), 0, 0);
+    const parts = size.flat && size.lines > 1 ? broken(text) : [text];
+    parts.forEach((part, i) => pen.fillText(clipped(pen, part, LONGEST), 0, (i + 1 - parts.length) * LINE));
     pen.restore();
   });
 }
