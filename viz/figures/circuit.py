@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 
 from viz.figures.style import CLEAR, GREY, PLATE, escape_plotly
 from viz.numbers import signed
-from viz.palette import LINES, ON_ANY_PAGE
 
 MOST = 40  # lines that are drawn, the widest
 FAINTEST = 0.01  # share of the behaviour below which no line is drawn
+FOR, AGAINST = "#d6404a", "#3d7fc4"  # red and blue of the boards, in sight on a light and on a dark page
 _WIDEST = 9  # pixels
 _ROW, _AROUND = 60, 84  # pixels of a row, and of what is above and below all
 _ASIDE = 0.022  # of the width, by which each second row stands aside, so that lines do not lie on each other
@@ -37,7 +37,7 @@ def circuit(spots: Sequence[Spot], target: str, edges: np.ndarray | None = None,
     """Draw the parts of a circuit with Plotly; those without a label are squares.
 
     target: the name of the target at the top. edges [from, to], direct [from]: the share of the behaviour that goes from one part
-    to another, or straight to the target: orange for it, blue against it, the line as wide as the share; NaN: no line. Raises
+    to another, or straight to the target: red for it, blue against it, the line as wide as the share; NaN: no line. Raises
     ValueError where edges is not square in the spots.
     """
     count = len(spots)
@@ -64,7 +64,7 @@ def circuit(spots: Sequence[Spot], target: str, edges: np.ndarray | None = None,
         text=[names[-1]],
         textposition="top center",
         hoverinfo="skip",
-        marker={"size": 13, "symbol": "diamond", "color": ON_ANY_PAGE},
+        marker={"size": 13, "symbol": "diamond", "color": GREY},
         textfont={"size": 13},
     )
     for (x, y), spot in zip(places, spots, strict=False):  # a ground of their own keeps lines from crossing them
@@ -107,8 +107,8 @@ def _draw_lines(
     for start, to, share in reversed(lines):
         (a, b), (c, d) = places[start], places[to]
         x, y = middle(places, start, to)
-        line = {"width": 0.8 + _WIDEST * abs(share / lines[0][2]), "color": ON_ANY_PAGE if share > 0 else LINES[1]}
-        figure.add_scatter(x=[a, x, c], y=[b, y, d], mode="lines", line=line | {"shape": "spline"}, opacity=0.5, hoverinfo="skip")
+        line = {"width": 0.8 + _WIDEST * abs(share / lines[0][2]), "color": FOR if share > 0 else AGAINST}
+        figure.add_scatter(x=[a, x, c], y=[b, y, d], mode="lines", line=line | {"shape": "spline"}, opacity=0.6, hoverinfo="skip")
         figure.add_scatter(  # what is pointed at
             x=[a + 0.8 * (x - a)],
             y=[b + 0.8 * (y - b)],

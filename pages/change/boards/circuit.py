@@ -19,13 +19,14 @@ from viz.numbers import decimal, signed
 from viz.tokens import named
 
 GRAPH, LOST = "circuit-graph", "circuit-lost"
-UNDER, DECODER, TABLE, WARNING = "graph", "decoder", "table", "warning"
+PATH, UNDER, DECODER, TABLE, WARNING = "path", "graph", "decoder", "table", "warning"
 
 
 def add(draft: Draft, reading: Wired) -> None:
     """Add the graph, the losses and the table; `beside` says how large the circuit is."""
     settings, wiring = reading.settings, reading.wiring
     drawings = graph(settings, wiring), losses(draft, settings, wiring)
+    say_path(draft, settings, wiring)
     draft.add(drawings[0], GRAPH)
     draft.note(UNDER, "circuit graph" if wiring.edges is not None else "circuit no edges")
     if draft.look.trace.target:
@@ -33,10 +34,27 @@ def add(draft: Draft, reading: Wired) -> None:
     fold = draft.words("circuit fold")
     say_enough(draft, settings, wiring.circuit)
     say_verdict(draft, wiring.circuit, fold)
+    draft.say("circuit search", fold)
     say_size(draft, settings, wiring.circuit, fold)
     draft.contents[TABLE] = Table(table(settings, wiring))
     draft.add(drawings[1], LOST)
     draft.note(WARNING, "circuit warning")
+
+
+def say_path(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
+    """Say which parts hand on most to each other, up to the prediction."""
+    if not (path := recipes.strongest_path(wiring)):
+        return
+    names = [node.name for node in wiring.circuit.members]
+    receivers = [to for to, _ in path[1:]]
+    steps = [
+        draft.words("circuit path step", part=names[to], share=signed(share))
+        for to, (_, share) in zip(receivers, path, strict=False)
+    ]
+    facts = {"word": plain(settings.question.description), "share": signed(path[-1][1])}
+    comma = "" if draft.look.level == "expert" else ","
+    heading = "circuit path" if steps else "circuit path straight"
+    draft.note(PATH, heading, first=names[path[0][0]], steps=f"{comma} {draft.words('circuit path then')} ".join(steps), **facts)
 
 
 def say_size(draft: Draft, settings: Settings, circuit: Circuit, fold: str) -> None:

@@ -49,8 +49,9 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
 
 
 def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Picture]:
-    """Draw the graph on the left, and the words, the table and the losses on the right."""
+    """Name the strongest path; draw the graph on the left, and the words, the table and the losses on the right."""
     board = composed(compose, look, PageSettings(), Wired(settings, wiring))
+    place(board, boards.PATH)
     left, right = st.columns([6, 5])
     with left:
         place(board, boards.GRAPH, boards.UNDER, boards.DECODER)

@@ -13,7 +13,7 @@ from analysis.behaviour import Node
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View
-from viz.figures.circuit import Spot, circuit
+from viz.figures.circuit import FAINTEST, Spot, circuit
 from viz.views.prediction_bars import value_bars
 
 
@@ -73,6 +73,30 @@ def graph(
     return circuit(spots, called, wiring.edges, wiring.direct)
 
 
+def strongest_path(wiring: Wiring) -> list[tuple[int, float]]:
+    """Return the parts of the strongest path, each with the share that it hands on to the next, the last one straight to the
+    prediction. The path begins with the strongest line between two parts and follows the strongest line of each; it is empty
+    where nothing is handed on.
+    """
+    edges, direct = wiring.edges, wiring.direct
+    if edges is None or direct is None or not len(direct):
+        return []
+    lines = np.nan_to_num(np.column_stack([edges, direct]))  # the last column is the prediction
+    last = len(lines)
+    between = lines[:, :last]
+    part = int(np.unravel_index(int(between.argmax()), between.shape)[0]) if between.max() >= FAINTEST else int(direct.argmax())
+    path = list[tuple[int, float]]()
+    to = int(between[part].argmax()) if between.max() >= FAINTEST else last
+    while True:
+        share = float(lines[part, to])
+        if share < FAINTEST:
+            return []
+        path.append((part, share))
+        if to == last:
+            return path
+        part, to = to, int(lines[to].argmax())
+
+
 def spot(node: Node, heads: int, share: float) -> Spot:
     """Return the place of a part: a head by its number, a feed-forward at the right, above the heads of its layer."""
     if node.head is None:
@@ -101,4 +125,6 @@ def losses(
     shares = wiring.circuit.share - wiring.circuit.without
     order = np.argsort(-np.abs(shares), kind="stable")
     names = [wiring.circuit.members[i].name.replace("feed-forward", "FF") for i in order]
-    return value_bars(names, (100 * shares[order]).tolist(), heads, label="What is lost without each part", still=True)
+    return value_bars(
+        names, (100 * shares[order]).tolist(), heads, label="What is lost without each part", still=True, signed=True
+    )

@@ -136,7 +136,7 @@ def strongest(
     if len(rows) > STRONGEST:
         labels.append(names["others"].format(count=len(rows) - STRONGEST))
         values.append(round(sum(row[3] for row in rows), 2) - sum(values))
-    return value_bars(labels, values, (names["parts"], names["unit"]), label="The parts that wrote most", still=True)
+    return value_bars(labels, values, (names["parts"], names["unit"]), label="The parts that wrote most", still=True, signed=True)
 
 
 def tokens_read(trace: Trace, kind: str, second: str) -> list[Token]:

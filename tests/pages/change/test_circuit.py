@@ -8,6 +8,7 @@ import pytest
 import models
 from analysis import edit_numbers, find_circuit
 from models.edits import Edit
+from pages.change.circuit.recipes import Wiring, strongest_path
 from tests.grids import grid
 from tests.pages.opening import open_link, words_on
 from tests.pages.taking import offered
@@ -106,3 +107,20 @@ def test_what_takes_long_says_what_it_costs_and_waits_for_a_press(monkeypatch):
     (button,) = [button for button in app.button if button.label.startswith("Look for the circuit")]
     button.click().run()
     assert not app.exception
+
+
+def test_the_strongest_path_begins_with_the_widest_line_between_two_parts_and_follows_the_widest():
+    edges = np.full((4, 4), np.nan)
+    edges[0, 1], edges[0, 2], edges[1, 3], edges[2, 3] = 0.3, 0.1, -0.5, 0.2
+    direct = np.array([0.4, 0.05, 0.1, 0.6])
+    assert strongest_path(Wiring(None, edges, direct)) == [(0, 0.3), (1, 0.05)]
+    edges[1, 3] = 0.2
+    assert strongest_path(Wiring(None, edges, direct)) == [(0, 0.3), (1, 0.2), (3, 0.6)]
+    assert strongest_path(Wiring(None, np.full((2, 2), np.nan), np.array([0.1, 0.7]))) == [(1, 0.7)]
+    assert strongest_path(Wiring(None, np.full((2, 2), np.nan), np.array([-0.1, 0.001]))) == []
+    assert strongest_path(Wiring(None)) == []
+
+
+def test_the_strongest_path_is_said_in_words():
+    words = words_on(open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=70"))
+    assert "**The strongest" in words and "writes straight towards" in words and "orange" not in words

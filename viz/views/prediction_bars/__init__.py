@@ -72,11 +72,12 @@ def value_bars(
     marked: int | None = None,
     label: str = "",
     still: bool = False,
+    signed: bool = False,
 ) -> View:
     """Draw rows as in `prediction_bars` for numbers that may be negative: then the bar has the other colour.
 
-    heads: headings of the labels and the numbers; marked: the chosen row; still: whether a click does nothing. Raises ValueError
-    if the lengths differ.
+    heads: headings of the labels and the numbers; marked: the chosen row; still: whether a click does nothing; signed: whether
+    bars are red above 0 and blue below, as on boards. Raises ValueError if the lengths differ.
     """
     if len(values) != len(labels):
         raise ValueError(f"{len(values)} values for {len(labels)} labels: give one a label.")
@@ -90,6 +91,7 @@ def value_bars(
         "numbers": [f"{value:.2f}".replace("-", "−") for value in values],
         "heads": list(heads),
         "still": still,
+        "signed": signed,
     }
     if marked is not None:
         header["marked"] = int(marked)

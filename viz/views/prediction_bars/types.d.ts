@@ -18,6 +18,7 @@ export interface Header {
   below?: boolean[]; // a number under 0
   marked?: number;
   full?: number; // the number of a full bar
+  signed?: boolean; // red above 0, blue below
   still?: boolean; // nothing to click
   arrays: {};
 }

@@ -67,6 +67,7 @@ function update({ root, list, first, second, last, rows, header }) {
   first.textContent = heads?.[0] ?? header.of ?? "token";
   last.textContent = heads?.[1] ?? (before ? "after" : "probability");
   root.classList.toggle("with-heads", Boolean(heads));
+  root.classList.toggle("signed", Boolean(header.signed));
   root.classList.toggle("with-before", Boolean(before));
   list.setAttribute("aria-label", label);
   root.classList.toggle("with-logits", Boolean(logits));
