@@ -1,5 +1,6 @@
 """Page "Build": a transformer, chosen part by part, drawn, calculated, and measured on the typed text."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,12 @@ from ui import shell, state
 from ui.choices.widgets import tabs
 from ui.escaping import plain
 from ui.look import Look
+from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
 
 HERE = Path(__file__).parent
-PARTS = {
+PARTS: dict[str, Callable[..., list[Picture]]] = {
     "Architecture": parts.diagram,
     "Cost": parts.costs,
     "Masks": parts.masks,

@@ -342,7 +342,7 @@ def root_facts(table: pd.DataFrame, d_head: int) -> dict[str, object]:
         "plain_last": percent(last.largest_plain),
         "scaled_first": percent(first.largest_scaled),
         "scaled_last": percent(last.largest_scaled),
-        "peak": f"{table.d_k[table.gradient_plain.idxmax()]:.0f}",
+        "peak": f"{table.d_k.iloc[int(table.gradient_plain.argmax())]:.0f}",
         "peak_slope": decimal(float(table.gradient_plain.max())),
         "last_slope": decimal(float(last.gradient_plain)),
         "kept_slope": decimal(float(last.gradient_scaled)),
