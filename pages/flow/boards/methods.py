@@ -80,7 +80,7 @@ def say_answer(draft: Draft, request: Request, method: str, scores: np.ndarray |
 def say_first_tokens(draft: Draft, request: Request, pair: Sequence[np.ndarray | str]) -> None:
     """Say in a sentence which token each of the two methods in sight puts first, where both have an answer."""
     tokens, groups, _ = request.seen
-    facts = {}
+    facts: dict[str, str] = {}
     for name, scores in zip(("first", "second"), pair, strict=True):
         if isinstance(scores, str) or not np.nansum(scores) > 0:
             return
@@ -167,7 +167,7 @@ def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
     }
     draft.note("flow-layers-look", "look layer by layer")
     if len(shares) == 2 and all(np.nansum(each[-1]) > 0 for each in shares.values()):
-        facts = {}
+        facts: dict[str, str] = {}
         for name, method in (("first", GRADIENTS), ("second", ROLLOUT)):
             top, frame = first_in_front(shares[method])
             facts |= {name: f"“{plain(named(tokens[top].text))}”", f"{name}_layer": f"L{request.trace.numbers[frame]}"}
