@@ -50,6 +50,11 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
         return reader(draft.folder, draft.heading_for(heading, case), **facts)
 
     ends = {"rest": sentence("rest", case_of(look)), "pointed": sentence("rest", "headless"), "no guess": ""}
+    if look.model.info.kind == "decoder" and predicts:
+        ends["again"] = sentence("again", "")
+    first = look.spell_tokens(look.trace.tokens)[0]
+    if first.special:
+        ends["sink"] = reader(draft.folder, "sink", sign=named(first.text))
     if not predicts:
         ends["no guess"] = sentence("no guess", case_of(look))
     return {"titles": texts("name"), "notes": texts("note", token=token), "steps": texts("step"), "rest": ends}
@@ -67,17 +72,18 @@ def case_of(look: Look) -> str:
 
 def facts_of(look: Look) -> dict[str, object]:
     info, trace, attention = look.model.info, look.trace, look.attention
+    size = attention.v(look.layer).shape[-1] if info.queries else "d"
     return {
         "name": loadable_name(info.name),
         "tokens": len(trace.read),
         "d_model": info.d_model,
-        "d_head": attention.v(look.layer).shape[-1] if info.queries else "d",
+        "d_head": size,
         "vocabulary": f"{info.vocabulary:,}",
         "layers": len(trace.numbers),
         "heads": attention.heads,
         "other_heads": attention.heads - 1,
         "kind": look.kind,
-        "formula": attention.formula(look.layer),
+        "formula": attention.formula(look.layer).replace("√d", f"√{size}"),
         "way_out": look.model.way_out_formula("h") if trace.unembed else "",
         "mask": info.mask,
         "outcomes": len(info.labels.names) if info.labels else "",
@@ -131,6 +137,6 @@ def say(draft: Draft) -> None:
     """Say, below the picture, what it leaves out, and how a program gets its numbers."""
     look = draft.look
     facts: Mapping[str, object] = facts_of(look) | {"first": f"L{look.trace.numbers[0]}", "sign": sign_of(draft)}
-    draft.say("below narrow" if look.narrow and look.beginner else "below", **facts)
+    draft.say("below narrow" if look.narrow and look.level != "expert" else "below", **facts)
     if code := draft.words("code", **facts):
         draft.beside.append(Note(code, "code"))

@@ -52,6 +52,7 @@ def follow_another_token(page: Page) -> None:
     expect(token).to_have_attribute("aria-selected", "true")
     picture = page.locator(".st-key-flow-methods [data-part='gradient rollout'] .text")
     expect(picture).to_contain_text("snow")  # its work takes a moment, and until then the picture of the text before stands
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)  # and is offered
 
 
 def play_the_layers(page: Page) -> None:

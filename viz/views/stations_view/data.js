@@ -11,10 +11,21 @@ export function focusOf({ header, pointed, last }) {
   return pointed ?? [last, header.row];
 }
 
+// Whether only one way is shown: of the token that is pointed at, or of the one that Play follows.
+/** @type {(state: State) => boolean} */
+export function isAlone({ pointed, progress, header, led, home }) {
+  return Boolean(pointed) || progress < header.stations.length - 1 || (led && home !== null);
+}
+
+// The head that is looked through: the one whose small map is pointed at, or the chosen one.
+/** @type {(state: State, name: string) => number} */
+export function headOf({ at, main, hovered }, name) {
+  return name === main && hovered !== null ? hovered : at[name].head;
+}
+
 /** @type {(state: State, name: string) => [slot: number, head: number]} */
-function slotOf({ header, at }, name) {
-  const { layer, head } = at[name];
-  return [header.gazes[name].layers.indexOf(layer), head];
+function slotOf(state, name) {
+  return [state.header.gazes[name].layers.indexOf(state.at[name].layer), headOf(state, name)];
 }
 
 // The weights of a row of the head that is looked at, as bytes.

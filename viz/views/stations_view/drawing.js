@@ -2,7 +2,7 @@
 
 import { penOn } from "../../shared/canvas.js";
 import { colours, css, divergingOf, mix, shade, tintsOf } from "../../shared/colours.js";
-import { focusOf, mixedOf, vectorOf, weightsOf } from "./data.js";
+import { focusOf, isAlone, mixedOf, vectorOf, weightsOf } from "./data.js";
 import { place, stripAt } from "./places.js";
 import { gazeOf } from "./words.js";
 
@@ -34,7 +34,7 @@ export function draw(state) {
   const order = Object.fromEntries(header.stations.map(({ key }, i) => [key, i]));
   /** @type {(key: string) => number} */
   const lit = (key) => (state.pointed ? 1 : Math.max(0, Math.min(1, state.progress - (order[key] ?? 0) + 1)));
-  const alone = Boolean(state.pointed) || state.progress < header.stations.length - 1;
+  const alone = isAlone(state);
   const view = { state, pen, theme, focus, lit, alone, near: nearOf(state, focus, alone) };
   frame(view);
   light(view);

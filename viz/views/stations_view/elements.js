@@ -4,7 +4,7 @@ import { element, makeButton, write } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
 import { fillTable } from "../../shared/table.js";
 import { fill } from "../../shared/token.js";
-import { focusOf, weightsOf } from "./data.js";
+import { focusOf, isAlone, weightsOf } from "./data.js";
 import { ABOUT_ALL } from "./drawing.js";
 import { gazeOf, strongest } from "./words.js";
 
@@ -146,7 +146,7 @@ function tokens(state) {
   const { header, g } = state;
   const focus = focusOf(state);
   const played = state.progress < header.stations.length - 1 ? (state.player.at ?? 0) : 0;
-  const alone = Boolean(state.pointed) || played > ABOUT_ALL;
+  const alone = isAlone(state) && (Boolean(state.pointed) || played > ABOUT_ALL);
   const name = gazeOf(state, focus);
   const weights = weightsOf(state, name, focus[1]);
   const from = name === "bridge" ? 0 : focus[0];
@@ -201,9 +201,13 @@ function choose(state, [lane, row]) {
 function thumbs(state) {
   const { g, at, main, groups } = state;
   const { count, each, side, x, y } = g.thumbs;
-  const nodes = pool(state.nodes.thumbs, groups.thumbs, count, (head) => ({
-    node: makeButton("thumb", "", () => state.turn(state.at[state.main].layer, head)),
-  }));
+  const nodes = pool(state.nodes.thumbs, groups.thumbs, count, (head) => {
+    const node = makeButton("thumb", "", () => state.turn(state.at[state.main].layer, head));
+    for (const name of ["pointerenter", "focus"]) node.addEventListener(name, () => state.hover(head));
+    for (const name of ["pointerleave", "blur"]) node.addEventListener(name, () => state.hover(null));
+    return { node };
+  });
+  groups.thumbs.classList.toggle("named", each === count);
   groups.thumbs.hidden = !state.header.gazes[main].layers.includes(at[main].layer);
   nodes.forEach(({ node }, head) => {
     put(node, {
@@ -213,7 +217,7 @@ function thumbs(state) {
       h: side + 4,
     });
     node.setAttribute("aria-label", `Head H${head}`);
-    node.title = `H${head}`;
+    node.dataset.name = `H${head}`;
     node.setAttribute("aria-pressed", String(head === at[main].head));
   });
 }

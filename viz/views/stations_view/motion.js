@@ -2,11 +2,14 @@
 
 import { draw } from "./drawing.js";
 import { dress } from "./elements.js";
+import { goHome, layersOf, openLayer, openLooker } from "./tour.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./types").State} State */
 
 const STEP = 900; // milliseconds in which a station lights up
+const LAYER = 700; // milliseconds in which a layer is open while all are gone through
+const LAYERS = 6000; // the most for all of them
 const RUN = 130; // milliseconds a station in which a new token runs through
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -18,14 +21,27 @@ export function begin(state, at) {
   state.fresh = false;
   state.root.classList.remove("fresh");
   const ends = at >= state.header.stations.length - 1;
+  const { key } = state.header.stations[at];
+  const goes = key === "layers" && state.player.playing;
+  if (key !== "layers" && key !== "chances") goHome(state);
+  if (key === "chances") openLooker(state);
   const finish = () => {
     state.progress = ends ? Infinity : at;
+    if (goes) openLayer(state, 1);
     show(state);
   };
   if (state.player.playing) reveal(state, at);
   if (still() || !state.player.playing) return finish();
-  run(state, STEP, (part) => (state.progress = at - 1 + part), finish);
+  const light = (/** @type {number} */ part) => {
+    state.progress = at - 1 + part;
+    if (goes) openLayer(state, part);
+  };
+  run(state, goes ? timeOf(state) : STEP, light, finish);
 }
+
+// How long it takes to go through the layers.
+/** @type {(state: State) => number} */
+export const timeOf = (state) => Math.max(STEP, Math.min(LAYERS, LAYER * layersOf(state)));
 
 // On a narrow page, where stations stand below each other, the one that lights up comes into sight.
 /** @type {(state: State, at: number) => void} */
@@ -41,6 +57,7 @@ export function settle(state) {
   state.led = false;
   state.fresh = false;
   state.comet = null;
+  state.home = null;
 }
 
 // The first station alone, until somebody plays or types.

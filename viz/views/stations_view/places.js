@@ -11,6 +11,7 @@ export const WIDE = 800; // CSS pixels from which on stations stand side by side
 const AREA = 344; // CSS pixels for the rows of a wide picture
 const MOST_CARDS = 13; // layers that have a card
 const HEAD = 42; // CSS pixels of a heading on a narrow page
+const NAME = 14; // CSS pixels of a head's name below its small map
 const GAP = 0.9; // between two texts, in rows
 
 /** @type {() => Geometry} */
@@ -93,7 +94,7 @@ function thumbsOf({ header, at, main }, width, most) {
   while (lines < 5 && width / Math.ceil(count / lines) < 16) lines++;
   const each = Math.ceil(count / lines);
   const side = Math.max(10, Math.min(most, Math.floor(width / each) - 4));
-  return { count, each, side, width: each * (side + 4), height: lines * (side + 4) };
+  return { count, each, side, width: each * (side + 4), height: lines * (side + 4) + (lines === 1 ? NAME : 0) };
 }
 
 /** @type {(state: State, g: Geometry, rows: number) => void} */

@@ -39,6 +39,13 @@ export interface Looking {
   head: number;
 }
 
+/** The head that looks hardest at what the model says next: its share, what an even share would be, and of how many heads. */
+export interface Looker extends Looking {
+  share: number;
+  even: number;
+  heads: number;
+}
+
 export interface Station {
   key: string;
   title: string;
@@ -167,6 +174,8 @@ export interface State {
   main: string; // the gaze whose heads are shown
   last: number; // the last lane
   pointed: Row | null;
+  hovered: number | null; // the head whose small map is pointed at
+  home: Looking | null; // what was open before Play opened another layer or head
   progress: number; // the stations that were played; Infinity: all
   led: boolean; // whether Play or the slider led to the station
   fresh: boolean; // nothing was played or typed yet: it waits at its first station
@@ -191,5 +200,6 @@ export interface State {
   quiet: number; // a timer
   tell: (value: Record<string, unknown>) => void;
   turn: (layer: number, head: number) => void;
+  hover: (head: number | null) => void;
   point: (place: Row | null) => void;
 }

@@ -8,7 +8,7 @@ import { makePlayer, withSteps } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
 import { draw } from "./drawing.js";
 import { build, dress, tabulate } from "./elements.js";
-import { begin, settle, wait, wave } from "./motion.js";
+import { begin, settle, timeOf, wait, wave } from "./motion.js";
 import { arrange, blankGeometry } from "./places.js";
 import { say } from "./words.js";
 
@@ -20,7 +20,7 @@ import { say } from "./words.js";
 
 const PACE = 1700; // milliseconds a station, at least
 const READ = 45; // milliseconds a character of its sentence
-const SOON = 60; // milliseconds from Play to the second station, where the first was there to read already
+const SOON = 1200; // milliseconds from Play to the second station, where the first was there to read already
 const QUIET = 400; // milliseconds without a change, until the tables for screen readers are written again
 
 let met = false; // whether somebody has played or typed: the picture is then there as a whole when one comes back
@@ -46,10 +46,12 @@ const keysOf = ({ stations }) => String(stations.map(({ key }) => key));
 /** @type {(state: State, before: Header | null) => void} */
 function adopt(state, before) {
   const { header } = state;
+  const strays = state.home && before && textOf(before) !== textOf(header); // Play has opened another layer for the text before
   state.at = Object.fromEntries(
     Object.entries(header.gazes).map(([name, gaze]) => {
       const old = before?.gazes[name];
-      const same = old && old.layer === gaze.layer && old.head === gaze.head && String(old.layers) === String(gaze.layers);
+      const same =
+        old && !strays && old.layer === gaze.layer && old.head === gaze.head && String(old.layers) === String(gaze.layers);
       return [name, same ? state.at[name] : { layer: gaze.layer, head: gaze.head }];
     }),
   );
@@ -93,6 +95,8 @@ function make(root, header, tellApp) {
     main: "lane0",
     last: 0,
     pointed: null,
+    hovered: null,
+    home: null,
     progress: Infinity,
     led: false,
     fresh: false,
@@ -114,6 +118,7 @@ function make(root, header, tellApp) {
       state.tellApp("chosen", { ...value, n: state.n });
     },
     turn: (layer, head) => turn(state, layer, head),
+    hover: (head) => hover(state, head),
     point: (place) => point(state, place),
   };
   canvas.redraw = () => draw(state);
@@ -138,7 +143,11 @@ function playerOf(state) {
 
 // How long a station stays: as long as its sentence takes to read.
 /** @type {(state: State, at: number) => number} */
-const paceAt = ({ header, fresh }, at) => (fresh ? SOON : Math.max(PACE, READ * (header.stations[at]?.step.length ?? 0)));
+function paceAt(state, at) {
+  const { key, step } = state.header.stations[at] ?? { key: "", step: "" };
+  const reading = Math.max(PACE, READ * step.length);
+  return state.fresh ? SOON : key === "layers" ? Math.max(reading, timeOf(state) + PACE) : reading;
+}
 
 /** @type {(state: State) => void} */
 function render(state) {
@@ -168,13 +177,24 @@ function turn(state, layer, head) {
     const most = counts[layers.indexOf(layer)] - 1;
     at[name] = { layer, head: Math.min(most, name === main ? head : at[name].head) };
   }
+  state.hovered = null;
+  state.home = null;
   if (state.fresh) {
-    state.player.set({ names: state.player.names, at: header.stations.length - 1 });
-    settle(state);
-  }
-  state.led = false;
+    met = true;
+    const look = header.stations.findIndex(({ key }) => key === "look");
+    state.player.set({ names: state.player.names, at: look });
+    begin(state, look);
+  } else state.led = state.player.at < header.stations.length - 1 && state.led;
   render(state);
   if (header.leads) state.tell({ layer, head });
+}
+
+// A head whose small map is pointed at is looked through as long as that lasts.
+/** @type {(state: State, head: number | null) => void} */
+function hover(state, head) {
+  if (state.hovered === head) return;
+  state.hovered = head;
+  refresh(state);
 }
 
 /** @type {(state: State, place: Row | null) => void} */

@@ -3,22 +3,47 @@
 import { write } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
 import { roughly } from "../../shared/number.js";
-import { focusOf, weightsOf } from "./data.js";
+import { focusOf, headOf, weightsOf } from "./data.js";
+import { lookerOf } from "./tour.js";
 
 /** @typedef {import("./types").Row} Row */
 /** @typedef {import("./types").State} State */
 
 /** @type {(state: State) => void} */
 export function say(state) {
-  const { header, player, pointed, said } = state;
+  const { header, player, pointed, hovered, said } = state;
   const at = player.at ?? header.stations.length - 1;
   const resting = at >= header.stations.length - 1 && !state.led;
   const step = header.stations[at];
   const whole = header.outcomes.length ? (header.rest.rest ?? "") : (header.rest.pointed ?? "");
   // The chances are those after the row that is followed: of another one, only where it looks is known here.
-  const isOther = pointed && !(pointed[0] === state.last && pointed[1] === header.row);
-  const template = isOther ? header.rest.pointed : resting ? whole : step.step;
-  write(said, filled(state, template ?? "", step.key === "look" && !resting && header.gazes.bridge ? "lane" : ""));
+  const isOther = hovered !== null || (pointed && !(pointed[0] === state.last && pointed[1] === header.row));
+  const template = (isOther ? header.rest.pointed : resting ? whole : step.step) ?? "";
+  const own = step.key === "look" && !resting && header.gazes.bridge ? "lane" : "";
+  const looks = isOther || pointed || step.key === "look";
+  const more = looks ? sink(state) : step.key === "chances" && state.led ? again(state) : "";
+  write(said, `${filled(state, template, own)} ${more}`.trimEnd());
+}
+
+// Why a head rests at the first token, where it does and that is a sign of the model.
+/** @type {(state: State) => string} */
+function sink(state) {
+  const { header } = state;
+  const focus = focusOf(state);
+  if (header.lanes.length > 1 || !header.rest.sink || !focus[1]) return "";
+  const weights = weightsOf(state, "lane0", focus[1]);
+  return weights[0] > 127 ? header.rest.sink : "";
+}
+
+// Which head looks back at what the model says next, where that stands in the text.
+/** @type {(state: State) => string} */
+function again(state) {
+  const { header, last } = state;
+  const looker = lookerOf(state);
+  if (!looker || !header.rest.again) return "";
+  const head = `L${header.lanes[last].numbers[looker.layer]} H${looker.head}`;
+  const facts = { head, all: looker.heads, share: roughly(looker.share), even: roughly(looker.even) };
+  return header.rest.again.replace(/\{([a-z]+)\}/g, (mark, fact) => String(lookUp(facts, fact) ?? mark));
 }
 
 /** @type {(state: State, template: string, own: string) => string} */
@@ -28,6 +53,7 @@ function filled(state, template, own) {
   const name = own && focus[0] === last ? `lane${last}` : gazeOf(state, focus);
   const gaze = at[name] ?? at[main];
   const number = header.lanes[name === "lane0" ? 0 : last].numbers[gaze.layer];
+  const head = headOf(state, name);
   const [key, share] = strongest(state, name, focus);
   const block = at[`lane${last}`].layer;
   const guess = header.guesses[block + 1];
@@ -37,8 +63,8 @@ function filled(state, template, own) {
     token: header.lanes[focus[0]].names[focus[1]],
     key,
     share,
-    head: `${kind}L${number} H${gaze.head}`,
-    head_words: `L${number} H${gaze.head} (layer ${number}, head ${gaze.head}; counting begins at 0)`,
+    head: `${kind}L${number} H${head}`,
+    head_words: `L${number} H${head} (layer ${number}, head ${head}; counting begins at 0)`,
     layer: `L${header.lanes[last].numbers[block]}`,
     guess: guess?.name ?? "",
     chance: guess?.number ?? "",
