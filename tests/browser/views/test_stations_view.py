@@ -28,14 +28,22 @@ def drawn(
     words: Words = WORDS,
     begins: bool = False,
     simple: bool = False,
+    repeats: bool = False,
 ) -> View:
+    """repeats: the best outcome stands in the text already, and head H6 of the last layer looks at it."""
     guesses = [Outcome(f" guess{i}", 0.1 * (i + 1), id=i) for i in range(layers + 1)]
     outcomes = [Outcome(f" word{i}", 0.4 / (i + 1), id=10 + i) for i in range(5)]
     count = len(tokens)
     weights = np.zeros((8, count, count), np.float32)
     weights[:, range(count), [max(0, i - 1) for i in range(count)]] = 1.0  # every head looks at the token before
     inside = gaze(layers, 8, count, count)
-    own = Gaze(dict.fromkeys(range(layers), weights), inside.mixed, 1, 2, chosen=not two)
+    all_weights = dict.fromkeys(range(layers), weights)
+    if repeats:
+        outcomes[0] = Outcome(" farmer", 0.4, id=10)
+        all_weights[layers - 1] = weights.copy()
+        all_weights[layers - 1][6, -1] = 0.4 * weights[6, -1]
+        all_weights[layers - 1][6, -1, 2] = 0.6
+    own = Gaze(all_weights, inside.mixed, 1, 2, chosen=not two)
     vectors = np.random.default_rng(3).normal(size=(layers + 1, count, 64)).astype(np.float32)
     last = Lane(tokens, range(count), vectors, own, range(layers))
     lanes = [lane(["The", " cat", " sleeps", "."], layers, 8), last] if two else [last]
@@ -143,7 +151,7 @@ def test_it_opens_at_its_first_station_until_somebody_plays(draw):
     expect(page.locator(".token.dim")).to_have_count(0)
     expect(page.locator(".head.wait")).to_have_count(6)
     page.get_by_role("button", name="Play").click()
-    expect(sentence_of(page)).to_have_text("Numbers.", timeout=1000)
+    expect(sentence_of(page)).to_have_text("Numbers.")
     expect(page.locator(".fresh")).to_have_count(0)
 
 
@@ -155,8 +163,42 @@ def test_a_new_text_or_head_ends_the_opening(draw, redraw, part):
         redraw(page, drawn([*TOKENS, " ran"], begins=True))
     else:
         page.locator(".thumb").first.click()
-    expect(page.locator(".wait")).to_have_count(0)
+    expect(page.locator(".head.wait")).to_have_count(0 if part == "text" else 4)
+    expect(page.locator(".head.now strong")).to_have_text(["Looking"] if part == "head" else [])
     expect(page.locator(".fresh")).to_have_count(0)
+
+
+def test_a_small_map_that_is_pointed_at_is_looked_through_and_has_its_name(draw):
+    page = draw(drawn())
+    assert page.locator(".thumb").evaluate_all("all => all.map((one) => getComputedStyle(one, '::after').content)") == [
+        f'"H{head}"' for head in range(8)
+    ]
+    page.locator(".thumb").nth(5).hover()
+    expect(sentence_of(page)).to_have_text("Dog gives 100 % to hungry by L1 H5")
+    page.mouse.move(5, 5)
+    expect(sentence_of(page)).to_have_text("Dog: word0")
+
+
+@pytest.mark.parametrize("still", [False, True])
+def test_play_opens_each_layer_and_then_the_head_that_looks_at_what_comes_next(draw, still):
+    """And a new text, or a step back, brings back the head that was open before."""
+    rest = dict(WORDS.rest) | {"again": "by {head} of {all}: {share} for {even}"}
+    words = Words(steps=WORDS.steps, rest=rest)
+    page = draw(drawn(words=words, repeats=True))
+    if still:
+        page.emulate_media(reduced_motion="reduce")
+    page.clock.install()
+    page.get_by_role("button", name="Play").click()
+    panels = []
+    for _ in range(240):
+        page.clock.run_for(100)
+        panels.append(page.locator(".panel").inner_text().split(",")[0])
+    assert [*dict.fromkeys(panels)] == (["Layer L1", "Layer L3"] if still else ["Layer L1", "Layer L0", "Layer L2", "Layer L3"])
+    expect(sentence_of(page)).to_have_text("Then farmer by L3 H6 of 32: 60 % for 14 %")
+    expect(page.locator(".thumb[aria-pressed=true]")).to_have_attribute("aria-label", "Head H6")
+    page.get_by_role("slider", name="Station").press("Home")
+    expect(page.locator(".panel")).to_contain_text("Layer L1")
+    expect(page.locator(".thumb[aria-pressed=true]")).to_have_attribute("aria-label", "Head H2")
 
 
 def test_a_step_back_and_on_goes_to_the_stations_beside(draw):

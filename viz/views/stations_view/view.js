@@ -169,6 +169,7 @@ function refresh(state) {
 /** @type {(state: State, layer: number, head: number) => void} */
 function turn(state, layer, head) {
   const { header, at, last, main } = state;
+  const lights = at[main].layer === layer ? "look" : "layers";
   const block = ["bridge", `lane${last}`];
   const names = block.includes(main) ? block.filter((name) => at[name]) : [main];
   for (const name of names) {
@@ -181,9 +182,9 @@ function turn(state, layer, head) {
   state.home = null;
   if (state.fresh) {
     met = true;
-    const look = header.stations.findIndex(({ key }) => key === "look");
-    state.player.set({ names: state.player.names, at: look });
-    begin(state, look);
+    const station = header.stations.findIndex(({ key }) => key === lights);
+    state.player.set({ names: state.player.names, at: station });
+    begin(state, station);
   } else state.led = state.player.at < header.stations.length - 1 && state.led;
   render(state);
   if (header.leads) state.tell({ layer, head });
