@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import models
+from models.huggingface.names import quoted
 from models.reading.languages import in_language, language_of
 from ui import state
 from ui.choices import examples as guides
@@ -345,8 +346,11 @@ def append(token: str, key: Key[str] = state.TEXT) -> None:
 
 
 def cut_after(token: Token, key: Key[str]) -> None:
-    """Delete the text after a token, which is then the newest and no longer selected."""
-    change(key, state.box_text(key)[: token.end])
+    """Delete the text after a token, which is then the newest and no longer selected. A notice says what is gone."""
+    before = state.box_text(key)
+    if gone := before[token.end :].strip():
+        st.toast(f"{plain(quoted(gone))} is gone, because the guess follows an earlier token.", icon=":material/content_cut:")
+    change(key, before[: token.end])
     state.TOKEN.set(None)
 
 

@@ -11,12 +11,14 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
+import models
 from models.catalog import ORDER, WEIGHTS
 from models.info import ModelInfo
 from models.scratch.signs import MASK, START
 from models.tokens import ByteLevelTokens
 from models.training.corpus import with_mask
 from tests.serving import ROOT
+from ui.choices import text_boxes
 from ui.choices.text_boxes import EXAMPLES, LONGEST, follow, offer
 from ui.state import DEFAULT_TEXT
 
@@ -175,3 +177,16 @@ def test_every_box_takes_only_so_many_characters():
                 calls.append((file.relative_to(ROOT).as_posix(), {keyword.arg for keyword in node.keywords}))
     assert len(calls) > 8, "else this test has lost its subject"
     assert [file for file, keywords in calls if "max_chars" not in keywords] == ["ui/choices/text_boxes.py", "pages/room/page.py"]
+
+
+def test_what_is_cut_off_for_a_guess_after_an_earlier_token_is_named(monkeypatch):
+    notices, texts = [], []
+    monkeypatch.setattr(text_boxes.state, "box_text", lambda key: "The cat sat on the mat")
+    monkeypatch.setattr(text_boxes, "change", lambda key, text: texts.append(text))
+    monkeypatch.setattr(text_boxes.state.TOKEN.__class__, "set", lambda key, value: None)
+    monkeypatch.setattr(st, "toast", lambda words, icon: notices.append(words))
+    cat, *_, mat = models.load("writer").tokenize("The cat sat on the mat")[2:]
+    text_boxes.cut_after(cat, text_boxes.state.TEXT)
+    text_boxes.cut_after(mat, text_boxes.state.TEXT)
+    assert texts == ["The cat", "The cat sat on the mat"]
+    assert notices == ["“sat on the mat” is gone, because the guess follows an earlier token."]
