@@ -287,12 +287,12 @@ def position_facts(scheme: Encoding) -> dict[str, str]:
         return {}
     by_head = list(scheme.by_distance.values())
     far = len(scheme.distances) - 1
-    near = min(1, far)
+    near, half = min(1, far), far // 2 + 1
     whole = by_head[0][0] or 1.0  # a bias is 0 at distance 0
     facts = {
         "far": _length(far),
         "moral": "",
-        "falls": "yes" if by_head[0][near] > by_head[0][far] else "",
+        "falls": "yes" if far and np.mean(by_head[0][:half]) > np.mean(by_head[0][half:]) else "",
         "near_share": signed(float(by_head[0][near] / whole)),
         "far_share": signed(float(by_head[0][far] / whole)),
         "near_value": decimal(float(by_head[0][near])),

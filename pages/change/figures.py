@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis import Side
 from analysis.effects import divergence
+from models.edits import Edit, Head
 from pages.change import changed_text, recipes
 from pages.change.changed_text import ChangedText
 from ui.look import Look
@@ -136,6 +137,9 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
     section, facts = outcome(look, changed, before, after)
     facts |= {"nats": under(divergence(before, after, labels))}
     sentence = draft.words(draft.heading_for(f"prediction {section}", case(look)), **facts)
+    first = int(before.argmax())
+    if look.beginner and section == "same" and shares[1][first] > shares[0][first]:
+        sentence += f" {draft.words('surer')}"
     return draft.picture(drawing, f"{sentence} {rank}".rstrip())
 
 
@@ -253,7 +257,7 @@ def lines(draft: Draft, changed: ChangedText, name: str) -> Part:
         takes=("model", "trace"),
         known={"changed": trace},
     )
-    below = [draft.words("upstream")] * (after and bool(changed.fitting) and is_untouched(look, changed))
+    below = [draft.words(upstream(look, changed))] * (after and bool(changed.fitting) and is_untouched(look, changed))
     below += [draft.words("cut")] * (options["cuts"] is not None) + [draft.words("window", count=LONG)] * bool(window)
     return draft.picture(drawing, "", "\n\n".join(below), late=True)
 
@@ -262,6 +266,17 @@ def is_untouched(look: Look, changed: ChangedText) -> bool:
     """Return whether the chosen head's weights are the same as before the changes."""
     before, after = (trace.attention[look.kind][look.layer][look.head] for trace in (look.trace, changed.trace))
     return bool(np.abs(before - after).max() < SAME)
+
+
+def upstream(look: Look, changed: ChangedText) -> str:
+    """Return the heading of the reason why the chosen head looks as before: it is itself changed, or nothing that it needs is."""
+    edits = [Edit.parse(change) for change in changed.fitting]
+    own = [
+        edit
+        for edit in edits
+        if isinstance(edit, Head) and (edit.kind, edit.layer, edit.head) == (look.kind, look.layer, look.head)
+    ]
+    return "upstream itself" if own else "upstream"
 
 
 def texts(side: Side) -> list[str]:

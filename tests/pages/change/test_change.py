@@ -23,6 +23,7 @@ from pages.change.boards import switching
 from pages.change.compose import HERE
 from pages.change.settings import Settings
 from tests.pages.generate.test_generate import board
+from tests.pages.levels import read
 from tests.pages.opening import header_of, open_link, unmarked, words_on
 from tests.pages.taking import offered
 from tests.viz.views.test_reading_view import sent
@@ -57,6 +58,24 @@ def test_a_beginner_switches_parts_off_and_on(look):
         off = changes.after_click(plain, [], {"part": "parts", "value": click})
         assert off == [change] and changes.after_click(plain, off, {"part": "parts", "value": click}) == []
     assert changes.click_head(plain, ["m2.3"], 2, 3) == ["h2.3"], "a mean of another level goes first off, then on"
+
+
+def test_a_head_that_is_off_is_said_to_look_as_before_because_it_is_the_one(look):
+    itself, later = (changes.apply(look, [change]) for change in ("h3.1", "h4.0"))
+    assert figures.upstream(look, itself) == "upstream itself" and figures.upstream(look, later) == "upstream"
+    assert figures.is_untouched(look, itself) and figures.is_untouched(look, later)
+
+
+def test_a_beginner_reads_that_a_part_pulled_towards_other_tokens_where_the_chance_rises_without_it():
+    text = "Tom had a ball, and his dog ran after the"
+    writer = models.load("writer")
+    ball = writer.predict(text)[0]
+    for change, rises in (("h2.1", True), ("h5.1", False)):
+        layer, head = map(int, change[1:].split("."))
+        after = writer.chances(writer.trace(text, edits=[Head(layer, head)]).logits[-1])
+        assert (after[ball.id] > ball.probability) == rises
+        words = read(open_link("change", f"text={text.replace(' ', '+')}&changes={change}"))
+        assert ("the model is surer of it" in words) == rises
 
 
 def test_a_head_goes_off_then_to_its_mean_then_on(look):

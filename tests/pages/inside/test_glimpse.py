@@ -92,7 +92,7 @@ def test_the_row_most_like_a_token_is_that_of_the_smallest_angle_in_the_embeddin
     best = max(others, key=lambda id: cosines[id])
     assert f"“{look.model.token_text(best).strip()}” has the row most like it: **{written(cosines[best])}**" in words
     drawn = np.random.default_rng(1).choice(cosines, (4000, len(others))).max(1)
-    chance = float(re.search(r"typically reaches (\S+)\.", words)[1].replace("−", "-"))
+    chance = float(re.search(r"usually has about (\S+)\.", words)[1].replace("−", "-"))
     assert abs(chance - np.median(drawn)) < 0.05
 
 
@@ -101,9 +101,9 @@ def test_the_offer_that_fits_best_is_the_one_with_the_largest_weight():
     weights = recipes.plane(recipes.stage_of(way, "weights"), [look.token], 2)[0]
     words = sentences_of("queries")
     best, tokens = int(weights.argmax()), look.spell_tokens(look.trace.tokens)
-    whose = "its own offer" if best == look.token else f"the offer of “{tokens[best].text.strip()}”"
-    assert whose in words and f"of the {look.token + 1} tokens" in words
-    numbers = re.search(r"see: \*\*(\S+)\*\*\. The middle one is (\S+)\. ", words).groups()
+    whose = "it fits itself best" if best == look.token else f"“{tokens[best].text.strip()}” fits best"
+    assert f"Of {look.token + 1} tokens, {whose}" in words
+    numbers = re.search(r"best: \*\*(\S+)\*\*, and usual is (\S+)\. ", words).groups()
     high, middle = (float(number.replace("−", "-")) for number in numbers)
     typical = np.median(np.log(weights[: look.token + 1])) - np.log(weights[best])
     assert high - middle == pytest.approx(-typical, abs=0.06)

@@ -2,7 +2,7 @@
 
 import { penOn } from "../../shared/canvas.js";
 import { colours, css, divergingOf, mix, shade, tintsOf } from "../../shared/colours.js";
-import { focusOf, isAlone, mixedOf, vectorOf, weightsOf } from "./data.js";
+import { focusOf, headOf, isAlone, mixedOf, vectorOf, weightsOf } from "./data.js";
 import { place, stripAt } from "./places.js";
 import { gazeOf } from "./words.js";
 
@@ -312,8 +312,9 @@ function thumbs({ state, pen, theme }) {
     pen.fillStyle = css(theme.paper);
     pen.fillRect(left, top, side, side);
     pen.drawImage(sheet, head * keys, 0, keys, rows, left, top, side, side);
-    pen.strokeStyle = css(head === at[main].head ? theme.accent : theme.line);
-    pen.lineWidth = head === at[main].head ? 2 : 1;
+    const through = head === headOf(state, main);
+    pen.strokeStyle = css(through ? theme.accent : theme.line);
+    pen.lineWidth = through ? 2 : 1;
     pen.beginPath();
     pen.roundRect(left - 0.5, top - 0.5, side + 1, side + 1, 3);
     pen.stroke();

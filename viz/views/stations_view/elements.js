@@ -4,7 +4,7 @@ import { element, makeButton, write } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
 import { fillTable } from "../../shared/table.js";
 import { fill } from "../../shared/token.js";
-import { focusOf, isAlone, weightsOf } from "./data.js";
+import { focusOf, headOf, isAlone, weightsOf } from "./data.js";
 import { ABOUT_ALL } from "./drawing.js";
 import { gazeOf, strongest } from "./words.js";
 
@@ -103,7 +103,7 @@ function headings(state) {
     return { node, title, note };
   });
   /** @type {(gaze: string) => string} */
-  const name = (gaze) => `L${header.lanes[gaze === "lane0" ? 0 : last].numbers[at[gaze].layer]} H${at[gaze].head}`;
+  const name = (gaze) => `L${header.lanes[gaze === "lane0" ? 0 : last].numbers[at[gaze].layer]} H${headOf(state, gaze)}`;
   header.stations.forEach(({ key, title, note, link }, i) => {
     const { node, title: titleNode, note: noteNode } = nodes[i];
     node.dataset.key = key;

@@ -14,15 +14,16 @@ const RUN = 130; // milliseconds a station in which a new token runs through
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // The stations up to one are lit, the last of them step by step.
-/** @type {(state: State, at: number) => void} */
-export function begin(state, at) {
+// tours: whether the station of the layers opens them.
+/** @type {(state: State, at: number, tours?: boolean) => void} */
+export function begin(state, at, tours = true) {
   stop(state);
   state.led = true;
   state.fresh = false;
   state.root.classList.remove("fresh");
   const ends = at >= state.header.stations.length - 1;
   const { key } = state.header.stations[at];
-  const goes = key === "layers" && state.player.playing;
+  const goes = key === "layers" && tours;
   if (key !== "layers" && key !== "chances") goHome(state);
   if (key === "chances") openLooker(state);
   const finish = () => {

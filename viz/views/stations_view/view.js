@@ -184,7 +184,7 @@ function turn(state, layer, head) {
     met = true;
     const station = header.stations.findIndex(({ key }) => key === lights);
     state.player.set({ names: state.player.names, at: station });
-    begin(state, station);
+    begin(state, station, false);
   } else state.led = state.player.at < header.stations.length - 1 && state.led;
   render(state);
   if (header.leads) state.tell({ layer, head });
@@ -195,6 +195,7 @@ function turn(state, layer, head) {
 function hover(state, head) {
   if (state.hovered === head) return;
   state.hovered = head;
+  dress(state);
   refresh(state);
 }
 
