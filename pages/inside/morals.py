@@ -1,4 +1,4 @@
-"""What the numbers of a station say of this text, for beginners: one sentence, with chance beside it."""
+"""Sentences on what the numbers of a station mean for this text, for beginners, with chance beside them."""
 
 from __future__ import annotations
 
