@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from analysis.baseline_cost import side_by_side
 from analysis.cost import costs
+from analysis.encodings import Encoding
 from analysis.scaling import scaling
 from models.scratch.config import KINDS, PLACES, POSITIONS, TransformerConfig
-from pages.build.parts import moral, root_facts
+from pages.build.parts import moral, position_facts, root_facts
 from pages.build.plan import columns, plain_stack
 from tests.pages.opening import open_link
 from viz.numbers import percent
@@ -128,6 +130,16 @@ def test_the_part_that_costs_most_is_named_for_this_text_and_a_longer_one():
 def test_each_scheme_of_positions_is_told_in_plain_words_first(positions):
     words = words_of("Positions", f"&build-positions={positions}")
     assert not words.startswith("So that") and not re.search(r"(?<!text)\{[a-z_]+\}", words)
+
+
+@pytest.mark.parametrize("end", [-2.0, 2.0])
+@pytest.mark.parametrize("falls", [True, False])
+def test_near_tokens_are_said_to_score_higher_where_they_do_on_average(falls, end):
+    """However a curve with waves happens to end."""
+    curve = np.linspace(*((1, 0) if falls else (0, 1)), 64) + 0.1 * np.sin(np.arange(64))
+    curve[-1] = end
+    facts = position_facts(Encoding(distances=np.arange(64.0), by_distance={"H0": curve}))
+    assert bool(facts["falls"]) == falls == (curve[:32].mean() > curve[32:].mean())
 
 
 def test_the_curves_of_the_bench_are_told_with_their_numbers():
