@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pages.attention import wording
 from pages.attention.settings import Settings
@@ -10,6 +11,7 @@ from pages.attention.views import PICTURES
 from pages.attention.window import MAP, map_of, needs_window, seen_through
 from ui.look import Look
 from ui.picture.board import Board, Draft
+from ui.picture.picture import Picture
 
 HERE = Path(__file__).parent
 PICTURE = "picture"  # the key of a sentence in place of a picture
@@ -20,14 +22,16 @@ def compose(look: Look, settings: Settings) -> Board:
 
     It does not read the session, so any thread may call it.
     """
-    draft, seen, view = Draft(HERE, look), look, settings.view
+    draft, seen, view, known = Draft(HERE, look), look, settings.view, dict[str, Any]()
     with draft.attempt(f"The view “{view}”", PICTURE):
         if needs_window(look, view):
             seen = seen_through(look, settings.window, view)
             draft.contents[MAP] = map_of(draft, seen)
-        draft.add(PICTURES[view](draft, seen, settings), PICTURE)
+        picture = PICTURES[view](draft, seen, settings)
+        known = picture.known if isinstance(picture, Picture) else {}
+        draft.add(picture, PICTURE)
     with draft.attempt("The summary", wording.WORDS):
-        wording.say(draft, seen, view, settings.shade)
+        wording.say(draft, seen, view, settings.shade, known.get("table"))
     return draft.finished()
 
 

@@ -5,7 +5,7 @@ A downloaded notebook contains these functions, so they use nothing that a noteb
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -85,9 +85,9 @@ def token_numbers(trace: Trace, seen: Scope, shade: str, layer: int, head: int) 
     return np.array([np.nanmean(values[group]) if np.isfinite(values[group]).any() else np.nan for group in groups])
 
 
-def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filter: str, clear: float) -> View:
+def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int, by: str, filter: str, clear: float, table: Any = None) -> View:
     attention = seen.attention
-    table, square = patterns(attention), (attention.layers, attention.heads)
+    table, square = patterns(attention) if table is None else table, (attention.layers, attention.heads)
     pattern_names = [PATTERN_NAMES.get(name, name) for name in table["pattern"]]
     notes = [
         f"{name}, entropy {nats:.2f} nats" if name else ABSENT for name, nats in zip(pattern_names, table["entropy"], strict=True)

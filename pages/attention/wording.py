@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis import alignment, head_summary
-from analysis.head_patterns import CLEAR, patterns
+from analysis.head_patterns import CLEAR
 from analysis.statistics import entropy_of, split_attention
 from pages.attention.recipes import PATTERN_NAMES
 from ui.escaping import loadable_name, starred
@@ -16,15 +17,19 @@ from ui.picture.board import Draft
 from viz.numbers import percent
 from viz.tokens import label, named
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 WORDS = "attention-words"  # their key on the board
 
 
-def say(draft: Draft, look: Look, view: str, shade: str) -> None:
-    """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text."""
+def say(draft: Draft, look: Look, view: str, shade: str, table: pd.DataFrame | None = None) -> None:
+    """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text.
+    table: the patterns of all heads, where the picture has them."""
     row = row_of(look) if view == "Heatmap" and look.beginner else {}
     texts = [draft.words(f"view {view} {shade}") or draft.words(draft.heading_for(f"view {view}", look.kind), **row)]
-    if view == "Model":
-        texts.append(counts(draft, look))
+    if table is not None:
+        texts.append(counts(draft, table))
     if look.kind == "cross":
         texts.append(draft.words(draft.heading_for("rows cross")))
     texts.append(summary(draft, look))
@@ -35,9 +40,9 @@ def say(draft: Draft, look: Look, view: str, shade: str) -> None:
     draft.add_words(WORDS, *texts, title="In words")
 
 
-def counts(draft: Draft, look: Look) -> str:
+def counts(draft: Draft, table: pd.DataFrame) -> str:
     """Return how many heads have each pattern in this text, the most frequent first."""
-    names = Counter(PATTERN_NAMES.get(name, name) for name in patterns(look.attention)["pattern"] if name)
+    names = Counter(PATTERN_NAMES.get(name, name) for name in table["pattern"] if name)
     each = [f"**{count}** {name}" for name, count in names.most_common()]
     return draft.words("patterns", counts=", ".join(each), heads=names.total(), least=percent(CLEAR))
 

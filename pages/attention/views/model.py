@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.head_patterns import patterns
 from pages.attention import recipes
 from pages.attention.settings import Settings
 from ui.look import Look
@@ -25,4 +26,5 @@ def all_heads(draft: Draft, look: Look, settings: Settings) -> Picture:
         {"layer": look.layer, "head": look.head, "by": settings.order, "filter": FILTERS[settings.only], "clear": CLEAR},
         "model-view",
         lambda: {"weights": look.scope},
+        known={"table": patterns(look.scope.attention)},
     )
