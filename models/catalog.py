@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from models.adapting.strength import strength_of, without_strength
 from models.errors import ModelError
 from models.files.progress import Report, silent
 from models.numbers.precision import name_of
@@ -29,6 +30,9 @@ def names() -> tuple[str, ...]:
 def load(name: str, device: str | None = None, report: Report = silent, dtype: Any = None) -> LanguageModel:
     """Load a model: one that ships, a name on the Hugging Face Hub ("gpt2"), or a local folder ("./folder").
 
+    A folder that holds an adapter, as peft writes it, opens as the model that it names with the adapter in its weights, also at a
+    part of its strength ("./folder at 50 %").
+
     device: where a model of transformers computes, "cpu", "cuda", …; None: a GPU where there is one and the model fits. The
     transformers of our own compute on the CPU.
     report: is called with the progress of loading, and may raise `Cancelled` to stop it.
@@ -48,6 +52,11 @@ def load(name: str, device: str | None = None, report: Report = silent, dtype: A
         _check_cpu(name, device)
         folder = (WEIGHTS / name, "") if name in names() else (Path(name).expanduser(), name)
         return from_folder(*folder, dtype=wanted)
+    if adapter := adapter_folder(name):
+        from models.adapting.folder import base_of, open_adapter
+
+        base = load(base_of(adapter), device, report, dtype)
+        return open_adapter(base, adapter, strength_of(name), name)
     from dataclasses import fields
 
     from models.huggingface.model import HuggingFaceModel
@@ -65,6 +74,10 @@ def load_tokenizer(name: str, report: Report = silent) -> Vocabulary:
         from models.scratch.model_folder import vocabulary_of
 
         return vocabulary_of(WEIGHTS / name if name in names() else Path(name).expanduser())
+    if adapter := adapter_folder(name):
+        from models.adapting.folder import base_of
+
+        return load_tokenizer(base_of(adapter), report)
     from models.huggingface.open import open_vocabulary
 
     return open_vocabulary(name, report)
@@ -82,6 +95,16 @@ def _check_cpu(name: str, device: str | None) -> None:
     free_on(device)
     if torch.device(device).type != "cpu":
         raise ModelError(f"{quoted(name)} is a transformer of our own, which computes on the CPU: leave out the device.")
+
+
+def adapter_folder(name: str) -> Path | None:
+    """Return the folder of an adapter that a name names, at any strength; None for other names, and where a whole model is."""
+    from models.huggingface.names import is_folder_name
+
+    if not is_folder_name(name):
+        return None
+    folder = Path(without_strength(name)).expanduser()
+    return folder if (folder / "adapter_config.json").is_file() and not (folder / "config.json").exists() else None
 
 
 def own(name: str) -> bool:

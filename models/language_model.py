@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -227,6 +228,22 @@ class LanguageModel(ReadableModel):
         """Return the same architecture with nothing learned: the numbers of each matrix are shuffled, so that they are as large
         as before. Vectors, such as those of norms, stay. The same seed gives the same model. Errors: ValueError for a model that
         cannot be built again."""
+
+    @abstractmethod
+    def copy_network(self) -> Any:
+        """Return the network with modules of its own, which share their weights with it: nn.Module. Nothing follows the copy."""
+
+    @abstractmethod
+    def with_weights(self, weights: Mapping[str, Tensor], name: str = "", source: str = "") -> LanguageModel:
+        """Return a model with some other weights; all others are shared, not copied.
+
+        weights: by the names of `network.named_parameters()`, of the same shapes. name, source: as in `info`, "" for this
+        model's. Errors: ValueError for a weight that the model does not have, or of another shape.
+        """
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write the model to a folder that `load` opens: weights as safetensors, config and tokenizer."""
 
     @abstractmethod
     def copy_to_watch(self, number: int | None) -> Private:

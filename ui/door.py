@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import document, menu, projector, state
-from ui.choices import gallery, picker, text_boxes
+from ui.choices import gallery, picker, strength, text_boxes
 from ui.choices.widgets import one_of
 from ui.lessons import course, panel
 from ui.lexicon import follow
@@ -40,6 +40,7 @@ def side_bar(page: str) -> None:
         )
         state.keep(state.LEVEL, level, state.LEVELS[0])
         picker.side_bar(fixed=seat.is_fixed(state.MODEL))
+        strength.side_bar(fixed=seat.is_fixed(state.MODEL))
     state.keep(state.ROOM, state.ROOM.get(), "")
     projector.keep_in_address()
     gallery.button()

@@ -35,7 +35,11 @@ SECTIONS = {  # by what one wants to do
         "change": ("Change", ":material/toggle_off:"),
         "heads": ("Heads", ":material/group_work:"),
     },
-    "Make": {"build": ("Build", ":material/construction:"), "train": ("Train", ":material/exercise:")},
+    "Make": {
+        "build": ("Build", ":material/construction:"),
+        "train": ("Train", ":material/exercise:"),
+        "adapt": ("Adapt", ":material/tune:"),
+    },
     "Learn": {"lessons": ("Lessons", ":material/school:"), "room": ("Room", ":material/groups:")},
 }
 TITLES = {name: title for pages in SECTIONS.values() for name, (title, _) in pages.items()}

@@ -188,16 +188,16 @@ EXAMPLE, COVERED, SAID, OFFERED = (
 TYPING, AGAIN, READ_BEFORE = Key("typing", False), Key("again", False), Key[Any]("read-before", None)
 
 # The choice of a model
-IN_USE, VISITOR, LISTED = Key("in-use", ""), Key("visitor", ""), Key[tuple[str, ...]]("listed", ())
-MODEL_CAME, ANY_NAME = Key("model-came", False), Key("any-name", "")  # whether a model that was asked for has been here
+IN_USE, VISITOR, DEVICE, LISTED = Key("in-use", ""), Key("visitor", ""), Key("device", ""), Key[tuple[str, ...]]("listed", ())
+MODEL_CAME, ANY_NAME, STRENGTH = Key("model-came", False), Key("any-name", ""), Key("strength", 100)  # the slider of an adapter
 CHOOSE, RECENT, OPENED = Key[Any]("choose", None), Key[Any]("recent", ()), Key[Any]("linked", None)
 JOB, CHANGED, TROUBLE, ABOUT = Key[Any]("job", None), Key("changed", False), Key("trouble", ""), Key[Any]("about", None)
 FAVOURITES_NEXT = Key[Any]("favourites-next", (), cleared_by_step=True)  # of a model that was opened where no head is chosen
 OTHER_MODEL, OTHER_TOKENIZER = link("other-model"), link("other-tokenizer")  # beside it, for a comparison
 
 # What the server keeps for a visitor
-LOOKER, CANCELLED, TRAINING, DEVICE = Key("looker", ""), Key[Any]("cancelled", None), Key("training", ""), Key("device", "")
-TRAININGS, TRAINING_LEFT = Key[tuple[str, ...]]("trainings", ()), Key("training-left", "")  # its own; what was let go, a sentence
+LOOKER, CANCELLED, TRAINING_LEFT = Key("looker", ""), Key[Any]("cancelled", None), Key("training-left", "")
+TRAINING, TEACHING, TRAININGS = Key("training", ""), Key("teaching", ""), Key[tuple[str, ...]]("trainings", ())  # by name
 
 # What several pages show, or open another page with
 VIEW = link("view", "Head", "Reading", "Model", "Query-key", "Heatmap", "BertViz")  # of page "Attention"

@@ -93,12 +93,17 @@ class FollowedNetwork:
         """The network without its head."""
         return self.network.base_model
 
-    def copy(self, number: int | None) -> Private:
-        """Return a copy to be watched. number: the condition of this network."""
+    def bare(self) -> tuple[PreTrainedModel, layout.Layout, list[nn.Module]]:
+        """Return a copy of the network that nothing follows, with its layout and its layers; it shares the weights."""
         network, copied_layout = private(self.network, self.layout)
         layers = list({id(layer): layer for stack in copied_layout.layers.values() for layer in stack}.values())
         for layer in layers:
             vars(layer).pop("forward", None)  # it refers to the other network's layer
+        return network, copied_layout, layers
+
+    def copy(self, number: int | None) -> Private:
+        """Return a copy to be watched. number: the condition of this network."""
+        network, copied_layout, layers = self.bare()
         stream = self._stream.like(copied_layout)
         stream.install()
         hook(network, layers)

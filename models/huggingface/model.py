@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from models.attention.undo_rotary import Rotary
 from models.class_labels import Labels
 from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan
+from models.editing.set_weights import set_weights
 from models.editing.shuffle import shuffle
 from models.files.weights_digest import WeightsFile
 from models.generation.generate import Reader
@@ -268,6 +270,23 @@ class HuggingFaceModel(LanguageModel, GrowingModel):
             raise ValueError(f"{self.info.name} could not be made again with random weights: {short(error, 120)}.") from error
         other.at_most, other.vocabulary.target_language = self.at_most, self.vocabulary.target_language
         return other
+
+    def copy_network(self) -> PreTrainedModel:
+        return self.followed.bare()[0]
+
+    def with_weights(self, weights: Mapping[str, Tensor], name: str = "", source: str = "") -> HuggingFaceModel:
+        network = self.copy_network()
+        set_weights(network, weights)
+        names = name or self.info.name, source or self.info.source
+        other = HuggingFaceModel(
+            network, self.vocabulary.tokenizer, self.kind, self.predicts, *names, labels=self.labels, revision=self.revision
+        )
+        other.at_most, other.vocabulary.target_language = self.at_most, self.vocabulary.target_language
+        return other
+
+    def save(self, folder: Path) -> None:
+        self.copy_network().save_pretrained(str(folder))
+        self.vocabulary.tokenizer.save_pretrained(str(folder))
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         return self.followed.output_maps.weights(kind, layer)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,6 +120,15 @@ class RemoteModel(LanguageModel):
 
     def with_random_weights(self, seed: int) -> LanguageModel:
         return self.beside.with_random_weights(seed)
+
+    def copy_network(self) -> Any:
+        return self.beside.copy_network()
+
+    def with_weights(self, weights: Mapping[str, Tensor], name: str = "", source: str = "") -> LanguageModel:
+        return self.beside.with_weights(weights, name, source)
+
+    def save(self, folder: Path) -> None:
+        self.beside.save(folder)
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         return self.beside.output_weights(kind, layer)

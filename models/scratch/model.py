@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from models.attention.undo_rotary import Rotary
 from models.class_labels import Labels
 from models.editing.batches import alone, of_trace, plan_of
 from models.editing.plan import Plan
+from models.editing.set_weights import set_weights
 from models.editing.shuffle import shuffle
 from models.generation.generate import Reader
 from models.gradients.attention import Gradients, gradients
@@ -174,6 +176,24 @@ class ScratchModel(LanguageModel, CacheableModel):
         other = type(self)(network, self.vocabulary.tokenizer, self.info.name, self.info.source)
         other.at_most = self.at_most
         return other
+
+    def copy_network(self) -> Decoder | Encoder | EncoderDecoder:
+        (network,) = private(self.network)
+        return network
+
+    def with_weights(self, weights: Mapping[str, Tensor], name: str = "", source: str = "") -> ScratchModel:
+        network = self.copy_network()
+        set_weights(network, weights)
+        other = type(self)(network, self.vocabulary.tokenizer, name or self.info.name, source or self.info.source)
+        other.at_most = self.at_most
+        return other
+
+    def save(self, folder: Path) -> None:
+        from models.scratch.model_folder import write_weights
+
+        folder.mkdir(parents=True, exist_ok=True)
+        write_weights(self.network, self.network.config, folder, torch.float32)
+        self.vocabulary.tokenizer.save(str(folder / "tokenizer.json"))
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]

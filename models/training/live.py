@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +16,6 @@ import torch
 from torch import Tensor
 
 from models.attention.recorder import recording
-from models.errors import is_short_of_memory
 from models.numbers import sizes
 from models.reading.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
@@ -27,10 +25,10 @@ from models.training.corpus import byte_tokenizer
 from models.training.layer_steps import LayerMeter, LayerStep
 from models.training.optimisation import IGNORED, DivergedError, decaying, muon_and_adamw, smoothed_loss, update
 from models.training.optimizers import Adam, AdamW, GradientDescent, Optimizer
+from models.training.paced import Paced
 from models.training.precision import LossScale, autocast
 from models.training.schedules import SCHEDULES, rate_share
 from models.training.tasks import Task
-from models.training.turns import Turns, stand_back
 
 START = 256  # the token before the text; those below are bytes
 VOCABULARY = 257
@@ -41,11 +39,8 @@ PROBES = 64  # examples on which a snapshot counts right answers
 LARGEST = 5_000_000  # parameters
 MOST_BYTES = 200 * 10**6  # of memory for one training
 PART = 60 * 10**6  # bytes of activations at a time: the examples of a larger step are learned from in parts
-REST = 0.15  # share of each step's time to sleep after it, for others
 
 SIZES = {"vocabulary": VOCABULARY, "context": 64, "d_model": 64, "layers": 2, "heads": 4, "d_ff": 256}  # the defaults
-
-_turns = Turns(max(1, (os.cpu_count() or 2) - 1), stand_back)  # of all trainings, so that a core is left for the pages
 
 
 @dataclass(frozen=True)
@@ -125,15 +120,14 @@ class Curves:
     norm: list[float] = field(default_factory=list)  # of the gradient, before clipping
 
 
-class Training:
-    """One training beside the pages. state: "paused" | "running" | "done" | "stopped" | "diverged" | "failed".
-
-    says: the reason for its end, in a sentence. watch(training): called after each snapshot, and once more at the end.
+class Training(Paced):
+    """One training beside the pages. watch(training): called after each snapshot, and once more at the end.
 
     Errors: ValueError for a model that is too large or whose context is shorter than an example.
     """
 
     def __init__(self, task: Task, config: Config, budget: Budget, watch: Callable[[Training], None] = lambda training: None):
+        super().__init__()
         if isinstance(config, TransformerConfig) and config.kind != "decoder":
             raise ValueError(f'Here a decoder learns what comes next; kind is "{config.kind}".')
         if config.context < task.length or config.vocabulary < VOCABULARY:
@@ -161,13 +155,15 @@ class Training:
         self.layer_steps: list[LayerStep] = []  # the first step, and the one after each snapshot
         self._snapshots: list[Snapshot] = []
         self._first = threading.RLock()  # held while the first one is taken, which whoever watches then asks for
-        self.step, self.seconds, self.state, self.says = 0, 0.0, "paused", ""
         self._generator = np.random.default_rng([budget.seed, 1])
         self._probe = task.batch(np.random.default_rng([budget.seed, 2]), PROBES)
         self._good: dict[str, Tensor] = {}
-        self._wanted = threading.Event()
-        self._lock = threading.RLock()  # held while it is started, paused or stopped
         self._still = threading.Lock()  # held while the weights change or are read
+
+    @property
+    def subject(self) -> str:
+        """What it is called among the trainings of a server."""
+        return self.task.name
 
     @property
     def has_begun(self) -> bool:
@@ -221,26 +217,6 @@ class Training:
         """The number of steps in which its weights have learned."""
         return self.snapshots[-1].step if self.state == "diverged" else self.step
 
-    def start(self) -> None:
-        """Begin, or resume after a pause. Errors: RuntimeError where the system gives no thread for it."""
-        with self._lock:
-            if self.state != "paused":
-                return
-            self.state = "running"
-            self._wanted.set()
-            try:
-                _turns.ask(self)
-            except RuntimeError:
-                self.state = "paused"
-                raise
-
-    def pause(self) -> None:
-        with self._lock:
-            self._wanted.clear()
-            _turns.leave(self)
-            if self.state == "running":
-                self.state = "paused"
-
     def stop(self) -> None:
         """End the training now; the learned weights stay."""
         with self._lock:  # whoever resumes it meanwhile, in another tab, finds it stopped
@@ -252,12 +228,6 @@ class Training:
                     self._end("stopped", f"Stopped after {self.step} steps.")
                 except DivergedError:
                     self._restore()
-
-    def advance(self, steps: int) -> None:
-        """Run so many steps, on the thread of the caller."""
-        for _ in range(steps):
-            if not self._run_step():
-                break
 
     def write(self, folder: Path) -> None:
         """Write the present model to a folder that `models.load` opens: weights in float32, config and tokenizer.
@@ -279,19 +249,6 @@ class Training:
         """Return the present weights as a safetensors file: float32, by the names of the network's parameters."""
         with self._still:
             return safetensors.torch.save(self._weights())
-
-    def take_turn(self) -> bool:
-        """Run one step, and rest; return whether another one is wanted."""
-        began = time.monotonic()
-        try:
-            goes_on = self._run_step()
-        except Exception as error:
-            why = "the server has too little memory for it now." if is_short_of_memory(error) else error
-            self.state, self.says = "failed", f"It stopped at step {self.step}: {why}"
-            raise
-        if goes_on:
-            time.sleep(REST * (time.monotonic() - began))  # no other one has its turn meanwhile
-        return goes_on and self._wanted.is_set()
 
     def _run_step(self) -> bool:
         """Run one step; return whether there is another one."""
@@ -367,7 +324,7 @@ class Training:
         )
 
     def _end(self, state: str, says: str) -> bool:
-        self.says, self.state = says, state
+        super()._end(state, says)
         self._optimizers, self._good = [], {}  # it cannot go on
         self.network.zero_grad(set_to_none=True)
         self.watch(self)

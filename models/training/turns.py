@@ -99,3 +99,6 @@ class Turns:
                     if goes_on:
                         self._waiting.append(stepper)
                     self._changed.notify_all()
+
+
+shared = Turns(max(1, (os.cpu_count() or 2) - 1), stand_back)  # of all trainings, so that a core is left for the pages

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +14,7 @@ from ui.choices import examples, text_boxes
 from ui.escaping import plain
 from ui.memory import allowed, trainings
 from ui.words import say, words
+from ui.zipped import zip_folder
 
 if TYPE_CHECKING:
     from models.training.live import Training
@@ -97,16 +96,6 @@ def download_weights(read: Callable[[], bytes], file: str) -> None:
         on_click="ignore",
         icon=":material/download:",
     )
-
-
-def zip_folder(folder: Path) -> bytes:
-    """Return the files of a folder as a ZIP archive, under its name."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                archive.write(path, Path(folder.name) / path.relative_to(folder))
-    return file.getvalue()
 
 
 def plain_path(path: Path) -> str:

@@ -14,7 +14,7 @@ from models.catalog import WEIGHTS
 from models.info import ModelInfo
 from models.numbers.sizes import count
 from ui.choices import picker
-from ui.escaping import plain
+from ui.escaping import display_name, plain
 from ui.memory import loaded, trainings
 from ui.words import words
 
@@ -24,9 +24,15 @@ HERE = Path(__file__).parent
 def place() -> None:
     """Place the line."""
     info = loaded.info(picker.in_use())
-    task = trained.task if (trained := trainings.find(info.name)) else ""
+    trained = trainings.find(info.name)
+    task, base = (trained.task, trained.base) if trained else ("", "")
     parameters = info.parameters or parameters_in(WEIGHTS / info.name / "model.safetensors")  # 0 while the writer loads
-    facts = {"name": plain(picker.shorten(info.name)), "count": count(parameters), "task": plain(task)}
+    facts = {
+        "name": plain(picker.shorten(info.name)),
+        "count": count(parameters),
+        "task": plain(task),
+        "base": plain(display_name(base)),
+    }
     st.caption(words(HERE, heading_of(info), **facts))
 
 
@@ -42,6 +48,6 @@ def heading_of(info: ModelInfo) -> str:
     """Return the heading of the words for a model: its own of one that ships, else that of its kind."""
     if info.name in models.names():
         return f"model {info.name}"
-    if trainings.find(info.name):
-        return "model trained"
+    if trained := trainings.find(info.name):
+        return "model taught" if trained.base else "model trained"
     return "model labels" if info.labels else f"model {info.kind}"

@@ -32,6 +32,7 @@ PAGES = (
     "heads",
     "build",
     "train",
+    "adapt",
     "lessons",
     "room",
 )

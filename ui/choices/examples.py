@@ -63,7 +63,7 @@ def trained_example(name: str) -> Example | None:
     others.
     """
     trained_model = trainings.find(name)
-    if not trained_model:
+    if not trained_model or not trained_model.reads:
         return None
     layer, head, share = trained_model.reads
     target = LOOKS.get(trained_model.task, LETTER)

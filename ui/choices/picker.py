@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import streamlit as st
 
 import models
+from models.adapting.strength import without_strength
 from models.errors import ModelError
 from models.files.progress import Progress
 from models.huggingface import names
@@ -204,7 +205,8 @@ def take(name: str) -> None:
     state.IN_USE.set(name)
     state.TOKEN.set(None)
     if name not in models.names():
-        state.RECENT.set([name, *(other for other in state.RECENT.get() if other != name)][:REMEMBERED])
+        recent = without_strength(name)  # each strength would fill the list
+        state.RECENT.set([recent, *(other for other in state.RECENT.get() if other != recent)][:REMEMBERED])
     info = loaded.model(name).info
     state.READ_BEFORE.set(before)  # for `ui.choices.text_boxes`: another model reads the text
     # The layer and head of the model before mean nothing here, but those of a link do.
@@ -310,8 +312,9 @@ def origin(info: ModelInfo) -> str:
     """Return a sentence on where a model comes from. It does not name a folder, because its path is what the visitor typed."""
     if info.name in models.names():
         return "It ships with Headlight."
-    if trainings.find(info.name):
-        return "It was trained on page Train."
+    if trained := trainings.find(info.name):
+        base = trained.base
+        return f"It is {plain(display_name(base))}, as it was taught on page Adapt." if base else "It was trained on page Train."
     return "It comes from a folder." if is_folder_name(info.name) else f"It comes from the {plain(info.source)}."
 
 

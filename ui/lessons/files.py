@@ -45,6 +45,7 @@ PAGES = (
     "heads",
     "build",
     "train",
+    "adapt",
 )
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import streamlit as st
 
 import models
+from models.adapting.strength import without_strength
+from models.catalog import adapter_folder
 from models.errors import ModelError
 from models.huggingface.gallery import gallery
 from models.huggingface.hub import downloads
@@ -75,6 +77,7 @@ def refusal(name: str, here: bool) -> str:
             trainings.check(name)
         elif is_folder_name(name):
             check_folder(name)
+            check_base(name)
         elif name not in models.names():
             check_hub(name)
         if name not in models.names() and not here:
@@ -90,6 +93,19 @@ def check_folder(folder: str) -> None:
         raise ModelError(
             "Folders in that place cannot be opened here. Choose one of the models listed, or ask whoever runs this server."
         )
+
+
+def check_base(name: str) -> None:
+    """Raise ModelError when a folder holds an adapter and visitors may not open the model that it was made for."""
+    if not (adapter := adapter_folder(name)):
+        return
+    from models.adapting.folder import base_of
+
+    base = base_of(adapter)
+    if is_folder_name(base):
+        check_folder(base)
+    elif base not in models.names():
+        check_hub(base)
 
 
 def check_hub(name: str) -> None:
@@ -118,7 +134,7 @@ def check_share(name: str) -> None:
             f"Your network has had {CLASS * most:.0f} models loaded within an hour, and this server loads no more for it. "
             "Choose one that ships with Headlight, or try again later."
         )
-    if not _brought.take(trainings.browser() or network, name, most):
+    if not _brought.take(trainings.browser() or network, without_strength(name), most):
         raise ModelError(
             f"You have had {most:.0f} models loaded within an hour, and this server loads no more for one visitor. "
             "Choose one that ships with Headlight, or try again later."

@@ -6,13 +6,14 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
 import models
+from models.adapting.strength import strength_of
 from models.errors import Cancelled, ModelError, is_short_of_memory
 from models.files.progress import Progress, Report
 from models.remote import backend
@@ -61,7 +62,7 @@ def _load(name: str, report: Report) -> LanguageModel:
 
     Everything runs on the loading thread: the threads for forward passes stay free for visitors who type meanwhile.
     """
-    model = _trained(name) or backend.opened(name, report) or models.load(name, report=report)
+    model = _trained(name, report) or backend.opened(name, report) or models.load(name, report=report)
     try:
         report(Progress("prepare"))
         _one_thread()
@@ -80,16 +81,26 @@ def _load(name: str, report: Report) -> LanguageModel:
     return model
 
 
-def _trained(name: str) -> LanguageModel | None:
+def _trained(name: str, report: Report) -> LanguageModel | None:
     """Load a model that was trained here; None for any other name."""
     if not (trained := trainings.find(name)):
         return None
+    if trained.base:
+        return _taught(name, trained, report)
     from models.scratch.model_folder import from_folder
 
     model = from_folder(trained.folder, name)
     if trained.induction:
         prefer(model, Favourite(*trained.induction, "induction"))
     return model
+
+
+def _taught(name: str, trained: trainings.Trained, report: Report) -> LanguageModel:
+    """Load a model that was taught here, at the strength that its name names. What it does not change is shared with its base."""
+    from models.adapting.folder import open_adapted
+
+    with shelf.reading(trained.base) if trained.base in shelf else nullcontext(models.load(trained.base, report=report)) as base:
+        return open_adapted(base, trained.folder, strength_of(name), name)
 
 
 def read_at_most(info: ModelInfo, trace: Trace) -> int:

@@ -12,10 +12,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import streamlit as st
 
+from models.adapting.strength import strength_of, with_strength, without_strength
 from models.errors import ModelError, is_full
 from ui import state
 from ui.escaping import KEY, display_name, distinct_name
@@ -25,11 +26,13 @@ from ui.memory.shares import Bound, Crowded, Share, choose_leaving
 from ui.rooms.home import home
 
 if TYPE_CHECKING:
+    from models.adapting.teaching import Teaching
     from models.training.live import Training
 
 RUNS = 4  # of a visitor that stand side by side
 EXAMPLES = 5  # that a trained model offers
-NAMED = re.compile(rf"[a-z]+, \d+ steps?({KEY.pattern})?")  # what a trained model is called, with its key or without
+# What a trained model is called, with its key or without; one that was taught, also with the strength of its change.
+NAMED = re.compile(rf"(taught [^,]+|[a-z]+), \d+ steps?( at \d+ %)?({KEY.pattern})?")
 LINKED = 4  # keys that a link may have: of a model, and of those beside it
 WRONG, OWN = 600, 30  # wrong keys a minute, of a network, which a class may share, and of a browser
 
@@ -54,7 +57,8 @@ class Trained:
     """A model that was trained here. name: "repeat, 400 steps (<32 digits>)", which the key makes unique on this server; key:
     whoever has it in a link may open the model; folder: of its files; whose: its visitor's `browser()`; network: its visitor's;
     examples: texts that suit it, its own first; induction: layer, head and score of its induction head, None if its task has
-    none; reads: those of the head that its task needs (`reader`)."""
+    none; reads: those of the head that its task needs (`reader`), None for a model that was taught; base: the model that was
+    taught, "" for one that began from nothing."""
 
     name: str
     key: str
@@ -63,7 +67,8 @@ class Trained:
     network: str
     examples: tuple[str, ...]
     induction: tuple[int, int, float] | None
-    reads: tuple[int, int, float]
+    reads: tuple[int, int, float] | None
+    base: str = ""
 
     @property
     def task(self) -> str:
@@ -80,8 +85,13 @@ class OwnedTraining(NamedTuple):
 
     whose: str
     network: str
-    training: Training
+    training: Training | Teaching
     title: str = ""
+
+    @property
+    def run(self) -> Training | None:
+        """The training of a task; None where a model is taught sentences."""
+        return None if is_teaching(self.training) else cast("Training", self.training)
 
 
 _lock = threading.Lock()
@@ -117,7 +127,12 @@ class Full(ValueError):
     """There is no room for another running training."""
 
 
-def keep(name: str, training: Training) -> None:
+def is_teaching(training: Training | Teaching) -> bool:
+    """Return whether a model is taught sentences, on page Adapt; else it learns a task, on page Train."""
+    return hasattr(training, "sentences")
+
+
+def keep(name: str, training: Training | Teaching) -> None:
     """Register a training as this visitor's. Errors: Full, a sentence, when this visitor has as many running trainings as are
     allowed, or when so many run that none can be dropped."""
     me, network = browser(), addresses.mine()
@@ -135,8 +150,11 @@ def keep(name: str, training: Training) -> None:
         _owned[name] = OwnedTraining(me, network, training)
     for other, entry in removed.items():
         _let_go(other, entry)
-    state.TRAINING.set(name)
-    state.TRAININGS.set((*state.TRAININGS.get(), name))
+    if is_teaching(training):
+        state.TEACHING.set(name)
+    else:
+        state.TRAINING.set(name)
+        state.TRAININGS.set((*state.TRAININGS.get(), name))
     state.TRAINING_LEFT.pop()
 
 
@@ -162,7 +180,7 @@ def _let_go(name: str, entry: OwnedTraining) -> None:
     with _lock:
         _left[name] = (
             entry.whose,
-            LEFT.format(task=entry.training.task.name, state=training_state, steps=steps, s="s"[: steps != 1]),
+            LEFT.format(task=entry.training.subject, state=training_state, steps=steps, s="s"[: steps != 1]),
         )
         while len(_left) > REMEMBERED:
             _left.popitem(last=False)
@@ -170,18 +188,33 @@ def _let_go(name: str, entry: OwnedTraining) -> None:
 
 def mine() -> tuple[str, Training | None]:
     """Return this visitor's training and its name: the one begun in this session, or the newest of this browser."""
-    name, me = state.TRAINING.get(), browser()
+    name, training = _newest(state.TRAINING, teaches=False)
+    return name, cast("Training | None", training)
+
+
+def my_teaching() -> tuple[str, Teaching | None]:
+    """Return what this visitor teaches a model on page Adapt, and its name, as `mine`."""
+    name, teaching = _newest(state.TEACHING, teaches=True)
+    return name, cast("Teaching | None", teaching)
+
+
+def _newest(key: state.Key[str], teaches: bool) -> tuple[str, Training | Teaching | None]:
+    name, me = key.get(), browser()
     _hear_what_left(name, me)
     if name not in _owned:
-        name = next((other for other, entry in reversed(list(_owned.items())) if me and entry.whose == me), "")
-    state.TRAINING.set(name)
+        own = [
+            other for other, entry in list(_owned.items()) if me and entry.whose == me and is_teaching(entry.training) == teaches
+        ]
+        name = own[-1] if own else ""
+    key.set(name)
     return name, entry.training if (entry := _owned.get(name)) else None
 
 
 def runs() -> list[tuple[str, Training]]:
     """Return the names and trainings of this visitor, the oldest first: of this session and of this browser."""
     begun, me = state.TRAININGS.get(), browser()
-    return [(name, entry.training) for name, entry in list(_owned.items()) if name in begun or (me and entry.whose == me)]
+    owned = [(name, entry.run) for name, entry in list(_owned.items()) if name in begun or (me and entry.whose == me)]
+    return [(name, run) for name, run in owned if run is not None]
 
 
 def title(name: str) -> str:
@@ -218,6 +251,15 @@ def forget(name: str = "") -> None:
         name = state.TRAINING.pop()
     elif name not in dict(runs()):
         return
+    _drop(name)
+
+
+def forget_teaching() -> None:
+    """Stop and drop what this visitor teaches."""
+    _drop(state.TEACHING.pop())
+
+
+def _drop(name: str) -> None:
     with _lock:
         entry = _owned.pop(name, None)
     if entry is not None:
@@ -229,24 +271,34 @@ def running() -> int:
     return sum(entry.training.state == "running" for entry in list(_owned.values()))
 
 
-def write_model(name: str, training: Training) -> Trained:
+def write_model(name: str, training: Training | Teaching) -> Trained:
     """Write the present model to a folder, and return it as a trained model. Errors: ModelError when it cannot be written."""
     steps = training.learned
-    title = f"{training.task.name}, {steps} step{'s'[: steps != 1]}"
-    folder = None
+    title = f"{training.subject}, {steps} step{'s'[: steps != 1]}"
+    begun = None
     try:
         folder = own_folder.folder() / f"{name}-{steps}" / title
-        if not (folder / "tokenizer.json").is_file():  # written last
-            training.write(folder)
+        if not folder.is_dir():
+            begun = folder.with_name("begun")
+            training.write(begun)
+            begun.rename(folder)  # now it is whole
     except Exception as error:  # of the system, or of safetensors and tokenizers in their own kinds
-        if folder:
-            shutil.rmtree(folder.parent, ignore_errors=True)
+        if begun:
+            shutil.rmtree(begun.parent, ignore_errors=True)
         logging.getLogger(__name__).exception("%s could not be written", title)
         raise ModelError(f"The model could not be written to a folder. {why(error)}; the training is not harmed.") from error
     entry = _owned.get(name)
     whose, network = (entry.whose, entry.network) if entry else (browser(), addresses.mine())
-    facts = own_examples(training), induction(training), reader(training)
-    return _shelve(Trained(f"{title} ({name})", name, folder, whose, network, *facts))
+    return _shelve(Trained(f"{title} ({name})", name, folder, whose, network, *facts_of(training)))
+
+
+def facts_of(training: Training | Teaching) -> tuple:
+    """Return the rest of a trained model's facts: its examples, its induction head, the head that its task needs, its base."""
+    if is_teaching(training):
+        teaching = cast("Teaching", training)
+        return tuple(sentence.question for sentence in teaching.sentences[:EXAMPLES]), None, None, teaching.model.info.name
+    run = cast("Training", training)
+    return own_examples(run), induction(run), reader(run)
 
 
 def _shelve(trained: Trained) -> Trained:
@@ -264,8 +316,8 @@ def _shelve(trained: Trained) -> Trained:
 
 
 def find(name: str) -> Trained | None:
-    """Return the model of that name if it was trained here, else None."""
-    return _trained.get(name)
+    """Return the model of that name, at any strength, if it was trained here, else None."""
+    return _trained.get(without_strength(name))
 
 
 def names(keys: str) -> list[str]:
@@ -288,14 +340,16 @@ def _linked(keys: str) -> set[str]:
 
 
 def full_name(name: str, keys: str) -> str:
-    """Return the full name of the newest of `names(keys)` with this short name, or with it and the beginning of its key; any
-    other name unchanged."""
-    return next((trained for trained in reversed(names(keys)) if name in (display_name(trained), distinct_name(trained))), name)
+    """Return the full name of the newest of `names(keys)` with this short name, or with it and the beginning of its key, and the
+    same strength; any other name unchanged."""
+    short = without_strength(name)
+    full = next((own for own in reversed(names(keys)) if short in (own, display_name(own), distinct_name(own))), "")
+    return name if not full else full if short == name else with_strength(full, strength_of(name))
 
 
 def keys(*names: str | None) -> str | None:
     """Return the keys that a link needs to open those of these models that were trained here; None for none."""
-    return ",".join(dict.fromkeys(_trained[name].key for name in names if name in _trained)) or None
+    return ",".join(dict.fromkeys(trained.key for name in names if name and (trained := find(name)))) or None
 
 
 def check(name: str) -> None:
@@ -362,7 +416,7 @@ def reader(training: Training) -> tuple[int, int, float]:
 
 def examples(name: str) -> list[str]:
     """Return the examples of a model that was trained here, by its name; none for other models."""
-    return list(_trained[name].examples) if name in _trained else []
+    return list(trained.examples) if (trained := find(name)) else []
 
 
 def logs(name: str) -> Path:

@@ -43,7 +43,7 @@ def vocabulary_of(name: str) -> Vocabulary | None:
     if name in loaded.shelf:
         return loaded.model(name).vocabulary
     trained = trainings.find(name)
-    source = str(trained.folder) if trained else name
+    source = (trained.base or str(trained.folder)) if trained else name
 
     def work(report: jobs.Report) -> Vocabulary:
         def tell(progress: Progress) -> None:

@@ -21,7 +21,7 @@ from models.errors import ModelError
 from models.gradients.losses import Scored, losses, scored
 from models.scratch.config import TransformerConfig
 from models.tokens import ByteLevelTokens
-from models.training import live
+from models.training import live, paced
 from models.training.corpus import byte_tokenizer
 from models.training.live import OPTIMIZERS, SIZES, START, VOCABULARY, Budget, Training, inputs, mean_weights
 from models.training.tasks import MONTHS, TASKS, Task
@@ -289,7 +289,7 @@ class Busy:
 
 def test_whoever_pauses_does_not_wait_for_the_turns_of_others(monkeypatch):
     turns, busy = Turns(1), Busy()
-    monkeypatch.setattr(live, "_turns", turns)
+    monkeypatch.setattr(paced, "shared", turns)
     turns.ask(busy)
     assert busy.begun.wait(20)
     waits = Training(task("copy"), TransformerConfig(**SMALL), Budget(steps=3, every=3, rows=4))

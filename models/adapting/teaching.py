@@ -1,0 +1,223 @@
+"""Teaches a model a few sentences, one step at a time, and measures what it has learned and what else has changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from models.adapting.changes import Change, measure_changes
+from models.adapting.network import at_strength, learning_network, merged_weights, plain_network
+from models.adapting.recipe import Recipe
+from models.adapting.sentences import Sentence, exchanged, other_texts, read_sentences
+from models.numbers import sizes
+from models.training.optimisation import IGNORED, DivergedError, adamw, smoothed_loss, update
+from models.training.paced import Paced
+
+if TYPE_CHECKING:
+    from models.language_model import LanguageModel
+
+AT_ONCE = 8  # sentences of a step
+LARGEST = {"lora": 2_000_000_000, "ia3": 2_000_000_000, "full": 60_000_000}  # parameters of a model that is adapted here
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a model answers after a number of steps.
+
+    loss: nats a token over the sentences; others: over text that is not taught; exchanged: over the sentences with their last
+    words exchanged, NaN where there are none. chances: of each sentence's last word after the words before it, as the product of
+    its tokens' probabilities; wrong: of the exchanged last word at the same place.
+    """
+
+    step: int
+    loss: float
+    others: float
+    exchanged: float
+    chances: tuple[float, ...]
+    wrong: tuple[float, ...]
+
+
+class Teaching(Paced):
+    """One adaptation beside the pages. The first turn measures the model as it is.
+
+    model: a decoder whose weights are here, which stays as it is. text: the sentences, one a line.
+    Errors: ValueError, a sentence, for a model or a text that cannot be taught.
+    """
+
+    def __init__(self, model: LanguageModel, text: str, recipe: Recipe):
+        super().__init__()
+        check_model(model, recipe)
+        self.model, self.text, self.recipe = model, text, recipe
+        self.sentences = read_sentences(model, text)
+        self.exchanged = exchanged(model, self.sentences)
+        self.others = other_texts(model)
+        self.measured: list[Measured] = []
+        self.losses: list[float] = []  # of each step, nats
+        self.trainable = 0  # numbers that learn
+        self._generator = torch.Generator().manual_seed(recipe.seed)
+        self._network: nn.Module | None = None
+        self._still = threading.RLock()  # held while the weights change or are read
+
+    @property
+    def subject(self) -> str:
+        """What it is called among the trainings of a server."""
+        return f"taught {self.base}"
+
+    @property
+    def base(self) -> str:
+        """The short name of the model that is taught."""
+        return Path(self.model.info.name).name
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the model has been measured as it was before."""
+        return bool(self.measured)
+
+    @property
+    def learned(self) -> int:
+        """The number of steps in which it has learned."""
+        return self.step
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes it holds between two steps: what learns, with its gradient and what the optimizer remembers."""
+        own = self.trainable or (self.model.info.parameters if self.recipe.method == "full" else self.model.info.parameters // 20)
+        return 4 * own * (4 if self.state in ("paused", "running") else 1)
+
+    def stop(self) -> None:
+        """End it now; what was learned stays."""
+        with self._lock:
+            self.pause()
+            if self.state == "paused":
+                if self.has_begun and self.step != self.measured[-1].step:
+                    self._measure()
+                self._end("stopped", f"Stopped after {self.step} steps.")
+
+    def _run_step(self) -> bool:
+        """Measure, or run one step; return whether there is more to do."""
+        began = time.monotonic()
+        if not self.has_begun:
+            self._measure()
+        elif self.step >= self.recipe.steps or self.seconds > self.recipe.seconds:
+            if self.step != self.measured[-1].step:
+                self._measure()
+            return self._end("done", f"Done: {self.step} steps in {self.seconds:.0f} seconds.")
+        elif self.step % self.recipe.every == 0 and self.step != self.measured[-1].step:
+            self._measure()
+        else:
+            try:
+                self._learn()
+            except DivergedError as error:
+                return self._end("diverged", f"It diverged at step {self.step}: {error}")
+        self.seconds += time.monotonic() - began
+        return True
+
+    @property
+    def network(self) -> nn.Module:
+        """The network that learns, made when it is first needed."""
+        if self._network is None:
+            self._network = learning_network(self.model, self.recipe)
+            self.trainable = sum(weight.numel() for weight in self._network.parameters() if weight.requires_grad)
+        return self._network
+
+    @cached_property
+    def _optimizer(self) -> Any:
+        return adamw(self.network, decay=0.0)
+
+    def _learn(self) -> None:
+        """Run one step of learning. Errors: DivergedError, with the weights left as they are."""
+        order = torch.randperm(len(self.sentences), generator=self._generator)[:AT_ONCE]
+        rate = self.recipe.highest_rate * min(1.0, (self.step + 1) / self.recipe.warmup)
+        batch = [self.sentences[at].ids for at in order]
+        with self._still, torch.enable_grad():
+            loss = self._loss(batch)
+            update(self.network, [(self._optimizer, rate)], loss)
+        self.losses.append(float(loss.detach()))
+        self.step += 1
+
+    def _loss(self, texts: Sequence[Sequence[int]]) -> Tensor:
+        """Return the mean loss over all tokens of texts but the first of each, in nats."""
+        logits, ids = self._read(texts)
+        targets = torch.full_like(ids, IGNORED)
+        for row, text in enumerate(texts):
+            targets[row, : len(text) - 1] = ids[row, 1 : len(text)]
+        return smoothed_loss(logits, targets)
+
+    def _read(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Return logits [text, position, vocabulary], and ids [text, position]. Shorter texts are filled up behind their end,
+        where no earlier position of a decoder looks."""
+        longest = max(map(len, texts))
+        device = next(self.network.parameters()).device
+        ids = torch.tensor([[*text, *[text[-1]] * (longest - len(text))] for text in texts], device=device)
+        answer = plain_network(self.network)(ids)
+        return (answer if isinstance(answer, Tensor) else answer.logits).float(), ids
+
+    def _measure(self) -> None:
+        with self._still, torch.no_grad():
+            network = self.network
+            network.eval()
+            chances, losses = self._answers(self.sentences)
+            wrong, exchanged_losses = self._answers(self.exchanged) if self.exchanged else ((), (float("nan"),))
+            others = float(self._loss(self.others)) if self.others else float("nan")
+        mean = sum(losses) / len(losses), sum(exchanged_losses) / len(exchanged_losses)
+        self.measured.append(Measured(self.step, mean[0], others, mean[1], chances, wrong))
+
+    def _answers(self, sentences: Sequence[Sentence]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the chance of each sentence's answer, and the sentence's loss a token in nats."""
+        logits, ids = self._read([sentence.ids for sentence in sentences])
+        logs = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]  # [sentence, position − 1]
+        chances, losses = [], []
+        for row, sentence in enumerate(sentences):
+            chances.append(float(logs[row, sentence.begins - 1 : sentence.ends - 1].sum().exp()))
+            losses.append(-float(logs[row, : len(sentence.ids) - 1].mean()))
+        return tuple(chances), tuple(losses)
+
+    # What it has learned
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return the weights that have changed, as they are now, by the names of the model's parameters."""
+        with self._still:
+            if self.recipe.method != "full":
+                return merged_weights(self.network)
+            return {name: weight.detach().clone() for name, weight in self.network.named_parameters()}
+
+    def changes(self) -> list[Change]:
+        """Return how much of each matrix has changed by now."""
+        return measure_changes(self.model, self.weights())
+
+    def adapted(self, strength: float = 1.0, name: str = "") -> LanguageModel:
+        """Return the model with what it has learned, at a strength (see `at_strength`)."""
+        return at_strength(self.model, self.weights(), strength, name or self.subject)
+
+    def write(self, path: Path) -> None:
+        """Write what was learned to a folder: the adapter as peft writes it; with "full", the whole model."""
+        path.mkdir(parents=True, exist_ok=True)
+        if self.recipe.method == "full":
+            self.adapted().save(path)
+            return
+        with self._still:
+            network: Any = self.network
+            network.save_pretrained(str(path))
+        (path / "README.md").unlink(missing_ok=True)  # a form of peft's that nobody has filled in
+
+
+def check_model(model: LanguageModel, recipe: Recipe) -> None:
+    """Errors: ValueError, a sentence, for a model that cannot be taught here."""
+    info = model.info
+    if info.kind != "decoder" or not info.predicts:
+        raise ValueError(f"{info.name} does not continue a text, and only such models are taught here. Choose the writer.")
+    if info.dtype != "float32":
+        raise ValueError(f"{info.name} calculates in {info.dtype}, which is too coarse for small steps. Open it in float32.")
+    if info.parameters > LARGEST[recipe.method]:
+        few = " LoRA changes fewer numbers: choose it." if recipe.method == "full" else ""
+        raise ValueError(
+            f"{info.name} has {sizes.count(info.parameters)} parameters, more than are taught here with this method.{few}"
+        )

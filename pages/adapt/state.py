@@ -1,0 +1,20 @@
+"""The choices of page "Adapt"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ui.state import Family, Key, link
+
+SENTENCES = Key("adapt-sentences", "", cleared_by_step=True)
+METHOD = link("adapt-method", "LoRA", "IA3", "All weights")
+PLACE = link("adapt-place", "Attention", "Feed-forward", "Both")
+PART = link("adapt-part", "Learning", "Sentences", "Weights")
+CHANGES, MATRIX = Key[Any]("adapt-changes", None), Key("adapt-matrix", "")  # computed for a step; the matrix that is shown
+STARTED = Key("start-teaching", False)  # whether “Start” was clicked, until it has begun
+SETTINGS = Family("adapt-")  # numbers of the recipe
+
+
+def adapt_key(name: str) -> Key[Any]:
+    """Return the key for a number of the recipe."""
+    return SETTINGS.key(name)

@@ -1,0 +1,56 @@
+"""Use of what was taught: the model opens on all pages, at any strength, and can be taken away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from models.errors import ModelError
+from ui import state
+from ui.choices import text_boxes
+from ui.escaping import plain
+from ui.memory import trainings
+from ui.words import say
+from ui.zipped import zip_folder
+
+if TYPE_CHECKING:
+    from models.adapting.teaching import Teaching
+
+OPENED = "The taught model now reads on all pages. The slider in the side bar sets how strong the change is."
+
+
+def place(here: Path, name: str, teaching: Teaching) -> None:
+    """Place the buttons."""
+    st.markdown("##### Use it")
+    say(here, "use")
+
+    def write() -> trainings.Trained | None:
+        try:
+            return trainings.write_model(name, teaching)
+        except ModelError as error:
+            st.toast(plain(str(error)), icon=":material/report:")
+            return None
+
+    def open_it() -> None:
+        if not (trained := write()):
+            return
+        state.ask_for_model(trained.name)
+        text_boxes.offer(trained.examples[0], trained.name)
+        state.DONE.set(OPENED)
+
+    with st.container(horizontal=True, gap="small"):
+        if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="adapt-open", type="primary"):
+            st.rerun()
+        whole = teaching.recipe.method == "full"
+        st.download_button(
+            "Model (zip)" if whole else "Adapter (zip)",
+            lambda: zip_folder(trainings.write_model(name, teaching).folder),
+            f"{teaching.subject.replace(' ', '-')}-{teaching.step}-steps.zip",
+            "application/zip",
+            key="adapt-folder",
+            on_click="ignore",
+            icon=":material/folder_zip:",
+            help="A folder that Headlight opens." if whole else "A folder that Headlight and peft open.",
+        )
