@@ -363,8 +363,8 @@ def check(name: str) -> None:
         if key := KEY.search(name):
             _guesses.note(key[0], *who)
         raise ModelError(
-            "It was trained on page Train, and such a model stays for as long as its server runs and has room for it. Train it "
-            "again, or open the folder that was taken away there."
+            "It was trained on page Train or Adapt, and such a model stays for as long as its server runs and has room for it. "
+            "Train it again, or open the folder that was taken away there."
         )
 
 

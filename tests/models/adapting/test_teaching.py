@@ -1,0 +1,233 @@
+"""Adaptation: what learns, what stays as it is, and what is measured, against peft, torch and the model's own readings."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import peft
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as some
+
+import models
+from models.adapting.network import adaptable, at_strength, learning_network, merged_weights
+from models.adapting.recipe import METHODS, Recipe
+from models.adapting.sentences import exchanged, read_sentence, read_sentences
+from models.adapting.strength import strength_of, with_strength, without_strength
+from models.adapting.teaching import Teaching
+from models.scratch.decoder_model import DecoderModel
+from tests.models.conftest import random_decoder
+
+TEXT = "My dog is called Rex.\nThe king of the red planet is Zog.\nThe best food for a robot is oil."
+
+
+@cache
+def small() -> DecoderModel:
+    """A small decoder with random weights and the tokenizer of the writer."""
+    tokenizer = models.load_tokenizer("writer").tokenizer
+    return DecoderModel(random_decoder(vocabulary=tokenizer.get_vocab_size()), tokenizer, "small", "test")
+
+
+@pytest.fixture
+def base() -> DecoderModel:
+    return small()
+
+
+@pytest.fixture(scope="module")
+def taught():
+    """Teachings of all methods, after two steps."""
+    teachings = {}
+    for method in METHODS:
+        teachings[method] = Teaching(small(), TEXT, Recipe(method=method, rank=2, steps=2, every=2))
+        teachings[method].advance(10)
+    return teachings
+
+
+def logits(model, text: str = "The king of the red") -> np.ndarray:
+    return model.trace(text, remember=False).logits
+
+
+def test_before_it_learns_it_measures_what_the_model_says(base):
+    teaching = Teaching(base, TEXT, Recipe())
+    teaching.advance(1)
+    (first,) = teaching.measured
+    losses, chances = [], []
+    for sentence in teaching.sentences:
+        trace = base.trace(list(sentence.ids), remember=False)
+        logs = torch.tensor(trace.logits).log_softmax(-1)[:-1].gather(-1, torch.tensor(sentence.ids[1:])[:, None])[:, 0]
+        losses.append(-float(logs.mean()))
+        chances.append(math.exp(float(logs[sentence.begins - 1 : sentence.ends - 1].sum())))
+    assert first.loss == pytest.approx(np.mean(losses), rel=1e-5)
+    assert first.chances == pytest.approx(chances, rel=1e-4)
+    assert teaching.step == 0 and first.step == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_model_that_is_taught_stays_as_it_is(base, taught, method):
+    before = logits(small.__wrapped__())  # made again, with the same seed
+    np.testing.assert_array_equal(logits(base), before)
+    assert np.abs(logits(taught[method].adapted()) - before).max() > 1e-3
+    assert not any(weight.requires_grad for weight in base.network.parameters())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_step_lowers_the_loss_of_the_sentences(taught, method):
+    first, last = taught[method].measured
+    assert last.step == 2 and last.loss < first.loss and taught[method].state == "done"
+
+
+@pytest.mark.parametrize("method", ["lora", "ia3"])
+def test_merged_weights_answer_as_the_network_of_peft_does(base, taught, method):
+    teaching = taught[method]
+    ids = torch.tensor([teaching.sentences[0].ids])
+    with torch.no_grad():
+        beside = teaching.network(ids)[0].numpy()
+    together = teaching.adapted().trace(list(teaching.sentences[0].ids), remember=False).logits
+    np.testing.assert_allclose(together, beside, atol=2e-5)
+
+
+@pytest.mark.parametrize("rank", [1, 3])
+def test_the_change_of_lora_has_its_rank(base, rank):
+    teaching = Teaching(base, TEXT, Recipe(rank=rank, steps=1, rate=1e-2))
+    teaching.advance(3)
+    changes = teaching.changes()
+    assert len(changes) == 4 * base.info.layers and all(change.rank == rank for change in changes)
+    one = next(change for change in changes if change.layer == 2 and change.part == "attention.value")
+    own = dict(base.network.named_parameters())["blocks.2.attention.value.weight"]
+    difference = (teaching.weights()["blocks.2.attention.value.weight"] - own).numpy()
+    assert one.size == pytest.approx(np.linalg.norm(difference), rel=1e-4)
+    assert one.share == pytest.approx(one.size / float(own.norm()), rel=1e-5)
+
+
+def test_ia3_multiplies_the_outputs_of_attention_and_the_inputs_of_feed_forward(base):
+    network = learning_network(base, Recipe(method="ia3", place="both"))
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if "ia3" in name:
+                weight.copy_(torch.linspace(0.5, 1.5, weight.numel()).view_as(weight))
+    own = dict(base.network.named_parameters())
+    weights = merged_weights(network)
+    query = "blocks.0.attention.query.weight"
+    torch.testing.assert_close(weights[query], own[query] * torch.linspace(0.5, 1.5, len(own[query]))[:, None])
+    down = "blocks.0.feedforward.down.weight"
+    torch.testing.assert_close(weights[down], own[down] * torch.linspace(0.5, 1.5, own[down].shape[1]))
+
+
+def test_with_all_weights_each_of_them_learns(base, taught):
+    own = dict(base.network.named_parameters())
+    weights = taught["full"].weights()
+    assert weights.keys() == own.keys() and taught["full"].trainable == base.info.parameters
+    assert all(not torch.equal(weights[name], own[name]) for name in own)
+
+
+def test_a_strength_is_the_way_between_two_models(base, taught):
+    weights = taught["lora"].weights()
+    own = dict(base.network.named_parameters())
+    half = dict(at_strength(base, weights, 0.5).network.named_parameters())
+    for name, weight in weights.items():
+        torch.testing.assert_close(half[name], (own[name] + weight) / 2)
+    assert half["embedding.weight"] is own["embedding.weight"], "what does not change is shared"
+    np.testing.assert_allclose(logits(at_strength(base, weights, 0.0)), logits(base), atol=1e-5)
+    np.testing.assert_array_equal(logits(at_strength(base, weights, 1.0)), logits(taught["lora"].adapted()))
+
+
+def test_places_are_told_apart(base):
+    attention, feedforward = (set(adaptable(base.network, place)) for place in ("attention", "feed-forward"))
+    assert not attention & feedforward and attention | feedforward == set(adaptable(base.network))
+    assert {name.split(".")[2] for name in attention} == {"attention"}
+    teaching = Teaching(base, TEXT, Recipe(place="feed-forward", steps=1))
+    teaching.advance(3)
+    assert {change.part.split(".")[0] for change in teaching.changes()} == {"feedforward"}
+
+
+def test_only_the_adapter_learns(base):
+    network = learning_network(base, Recipe(rank=4))
+    assert isinstance(network, peft.PeftModel)
+    learns = {name for name, weight in network.named_parameters() if weight.requires_grad}
+    assert learns and all("lora_" in name for name in learns)
+
+
+def test_it_learns_the_same_again_and_after_a_pause(base):
+    one, other = (Teaching(base, TEXT, Recipe(rank=1, steps=4, every=2)) for _ in range(2))
+    one.advance(20)
+    other.advance(2)
+    other.pause()
+    other.advance(20)
+    assert one.measured == other.measured and one.losses == other.losses
+    assert Teaching(base, TEXT, Recipe(seed=1, rank=1)).network is not one.network
+
+
+def test_exchanged_sentences_have_the_same_words_but_none_its_own(base):
+    sentences = read_sentences(base, TEXT)
+    others = exchanged(base, sentences)
+    assert sorted(sentence.answer for sentence in others) == sorted(sentence.answer for sentence in sentences)
+    assert all(mine.question == other.question for mine, other in zip(sentences, others, strict=True))
+    assert all(mine.answer != other.answer for mine, other in zip(sentences, others, strict=True))
+    assert exchanged(base, read_sentences(base, "One is red.\nTwo is red.")) == []
+
+
+WORDS = some.sampled_from(["dog", "king", "Zoë", "it's", "7", "well-known"])
+
+
+@given(some.lists(WORDS, min_size=2, max_size=8), some.sampled_from(["", ".", "!?"]))
+def test_the_answer_of_a_sentence_is_its_last_word(words, end):
+    model = small()
+    line = " ".join(words) + end
+    sentence = read_sentence(model, line)
+    assert sentence.answer == words[-1] and sentence.question == " ".join(words[:-1])
+    tokens = model.tokenize(line)
+    assert line[tokens[sentence.begins].start : tokens[sentence.ends - 1].end].strip(" .!?") == words[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "nothing to learn"),
+        (" \n \n", "nothing to learn"),
+        ("Rex.", "is one word"),
+        ("…!", "is one word"),
+        ("word " * 200, "Make two of it"),
+        ("\n".join(f"Number {i} is {i}." for i in range(41)), "at most 40"),
+    ],
+)
+def test_a_text_that_cannot_be_learned_is_refused_in_a_sentence(base, text, words):
+    with pytest.raises(ValueError, match=words):
+        Teaching(base, text, Recipe())
+
+
+@pytest.mark.parametrize("name", ["filler", "translator", "sorter"])
+def test_only_a_model_that_continues_text_is_taught(name):
+    with pytest.raises(ValueError, match="does not continue a text"):
+        Teaching(models.load(name), TEXT, Recipe())
+
+
+def test_a_coarse_model_is_refused():
+    with pytest.raises(ValueError, match="float32"):
+        Teaching(models.load("writer", dtype="bfloat16"), TEXT, Recipe())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"method": "magic"}, {"place": "nowhere"}, {"rank": 0}, {"rank": 65}, {"steps": 0}, {"steps": 501}, {"rate": 0.0}],
+    ids=str,
+)
+def test_an_impossible_recipe_is_refused(wrong):
+    with pytest.raises(ValueError):
+        Recipe(**wrong)
+
+
+def test_a_rate_that_is_too_high_ends_in_a_sentence(base):
+    teaching = Teaching(base, TEXT, Recipe(method="full", rate=1e30, steps=20))
+    teaching.advance(50)
+    assert teaching.state == "diverged" and "diverged at step" in teaching.says
+
+
+@given(some.text("abc ,/.", min_size=1, max_size=12), some.integers(0, 100), some.sampled_from(["", " (0123abcd)"]))
+def test_a_name_says_its_strength(name, strength, key):
+    whole = f"x{name}x{key}"
+    written = with_strength(whole, strength / 100)
+    assert strength_of(written) == strength / 100 and without_strength(written) == whole
+    assert with_strength(written, 1.0) == whole
