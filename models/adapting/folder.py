@@ -72,7 +72,7 @@ def open_adapter(model: LanguageModel, folder: Path, strength: float = 1.0, name
         result: Any = peft.set_peft_model_state_dict(network, tensors)
     except Exception as error:  # of peft and torch, each of its own kind
         raise ModelError(f"{misfit}{short(error, 160)} Open it with the model that it was made for.") from error
-    expected = peft.get_peft_model_state_dict(network)
+    expected = peft.get_peft_model_state_dict(network, save_embedding_layers=False)
     missing, left = sorted(expected.keys() - tensors.keys()), sorted(result.unexpected_keys)
     if missing or left:
         which = f"it lacks {quoted(missing[0])}" if missing else f"the model has no place for {quoted(left[0])}"
@@ -98,7 +98,7 @@ def _config(folder: Path) -> Any:
     """Return peft's config for a folder, with only those fields that this file knows. Errors: ModelError."""
     written = read_json(folder / ADAPTER, ADAPTER)
     kind = written.get("peft_type")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ModelError(
             f"The adapter in {quoted(folder.name)} is of the kind {quoted(short(kind, 20))}. Only those that become part of the "
             f"weights are opened here: {' and '.join(KINDS)}."

@@ -205,7 +205,7 @@ class Teaching(Paced):
             return
         with self._still:
             network: Any = self.network
-            network.save_pretrained(str(path))
+            network.save_pretrained(str(path), save_embedding_layers=False)  # else it asks the Hub for the vocabulary
         (path / "README.md").unlink(missing_ok=True)  # a form of peft's that nobody has filled in
 
 
