@@ -46,6 +46,7 @@ PARTS: dict[str, state.Key | None] = {
     "heads": KEYS["heads-part"],
     "build": None,
     "train": None,
+    "adapt": None,
     "lessons": None,
 }
 LESSONS = tuple(sorted(file.stem for file in (ROOT / "lessons").glob("*.md")))

@@ -97,6 +97,18 @@ def _check_cpu(name: str, device: str | None) -> None:
         raise ModelError(f"{quoted(name)} is a transformer of our own, which computes on the CPU: leave out the device.")
 
 
+def load_adapted(base: LanguageModel, folder: Path, strength: float = 1.0, name: str = "") -> LanguageModel:
+    """Return a model as a folder of `Teaching.write` changes it, at a strength from 0 to 1: by an adapter, or in all its weights.
+    Errors: ModelError."""
+    from models.adapting.folder import ADAPTER, open_adapter
+    from models.adapting.network import at_strength
+
+    if (folder / ADAPTER).is_file():
+        return open_adapter(base, folder, strength, name)
+    weights = dict(load(str(folder)).copy_network().named_parameters())
+    return at_strength(base, weights, strength, name, "all weights taught")
+
+
 def adapter_folder(name: str) -> Path | None:
     """Return the folder of an adapter that a name names, at any strength; None for other names, and where a whole model is."""
     from models.huggingface.names import is_folder_name

@@ -45,6 +45,7 @@ WIDGETS = {
 }
 UNIT = re.compile(r" ?(?:[kMGT]i?B|thousand|million|billion|trillion)\b| ?%(?![\w{])")
 NUMBERS_TO_WORDS = {  # the files that put numbers into words
+    "models/adapting/strength.py",  # in the names of models
     "models/numbers/sizes.py",
     "viz/numbers.py",
     "ui/memory/jobs.py",  # progress, in whole hundredths

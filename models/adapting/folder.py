@@ -11,6 +11,7 @@ from models.adapting.network import at_strength, merged_weights
 from models.errors import ModelError, panics_caught
 from models.huggingface.folder import ADAPTER, read_json
 from models.huggingface.names import is_folder_name, quoted, short
+from models.numbers.sizes import size
 
 if TYPE_CHECKING:
     from models.language_model import LanguageModel
@@ -84,16 +85,6 @@ def open_adapter(model: LanguageModel, folder: Path, strength: float = 1.0, name
     return at_strength(model, weights, strength, name, source)
 
 
-def open_adapted(model: LanguageModel, folder: Path, strength: float = 1.0, name: str = "") -> LanguageModel:
-    """Return a model as a folder of `Teaching.write` changes it: by an adapter, or all of its weights. Errors: ModelError."""
-    if (folder / ADAPTER).is_file():
-        return open_adapter(model, folder, strength, name)
-    import models
-
-    adapted = models.load(str(folder))
-    return at_strength(model, dict(adapted.copy_network().named_parameters()), strength, name, "all weights taught")
-
-
 def _config(folder: Path) -> Any:
     """Return peft's config for a folder, with only those fields that this file knows. Errors: ModelError."""
     written = read_json(folder / ADAPTER, ADAPTER)
@@ -146,7 +137,7 @@ def _tensors(folder: Path) -> dict[str, torch.Tensor]:
             "does not open them: save the adapter again with a newer peft."
         )
     if file.stat().st_size > LARGEST:
-        raise ModelError(f"The adapter in {quoted(folder.name)} is larger than {LARGEST // 10**9} GB: too large to open.")
+        raise ModelError(f"The adapter in {quoted(folder.name)} is larger than {size(LARGEST)}: too large to open.")
     from safetensors.torch import load_file
 
     try:

@@ -94,12 +94,12 @@ class Teaching(Paced):
 
     def stop(self) -> None:
         """End it now; what was learned stays."""
-        with self._lock:
+        with self.lock:
             self.pause()
             if self.state == "paused":
                 if self.has_begun and self.step != self.measured[-1].step:
                     self._measure()
-                self._end("stopped", f"Stopped after {self.step} steps.")
+                self.end("stopped", f"Stopped after {self.step} steps.")
 
     def _run_step(self) -> bool:
         """Measure, or run one step; return whether there is more to do."""
@@ -109,14 +109,14 @@ class Teaching(Paced):
         elif self.step >= self.recipe.steps or self.seconds > self.recipe.seconds:
             if self.step != self.measured[-1].step:
                 self._measure()
-            return self._end("done", f"Done: {self.step} steps in {self.seconds:.0f} seconds.")
+            return self.end("done", f"Done: {self.step} steps in {self.seconds:.0f} seconds.")
         elif self.step % self.recipe.every == 0 and self.step != self.measured[-1].step:
             self._measure()
         else:
             try:
                 self._learn()
             except DivergedError as error:
-                return self._end("diverged", f"It diverged at step {self.step}: {error}")
+                return self.end("diverged", f"It diverged at step {self.step}: {error}")
         self.seconds += time.monotonic() - began
         return True
 

@@ -34,6 +34,7 @@ from models.scratch import positions
 from models.scratch.reader import CacheableModel, ScratchReader
 from models.scratch.signs import END, MASK, START
 from models.scratch.transformer import Decoder, Encoder, EncoderDecoder, MultiHeadAttention, Stack
+from models.scratch.write_weights import write_weights
 from models.tokens import ByteLevelTokens, Token, one_each
 from models.trace import Trace
 from models.watching.steps import Watched
@@ -189,8 +190,6 @@ class ScratchModel(LanguageModel, CacheableModel):
         return other
 
     def save(self, folder: Path) -> None:
-        from models.scratch.model_folder import write_weights
-
         folder.mkdir(parents=True, exist_ok=True)
         write_weights(self.network, self.network.config, folder, torch.float32)
         self.vocabulary.tokenizer.save(str(folder / "tokenizer.json"))

@@ -19,7 +19,7 @@ from models.attention.recorder import recording
 from models.numbers import sizes
 from models.reading.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
-from models.scratch.model_folder import write_weights
+from models.scratch.write_weights import write_weights
 from models.training.baselines import BaselineConfig, Config, count_parameters, network_of
 from models.training.corpus import byte_tokenizer
 from models.training.layer_steps import LayerMeter, LayerStep
@@ -219,13 +219,13 @@ class Training(Paced):
 
     def stop(self) -> None:
         """End the training now; the learned weights stay."""
-        with self._lock:  # whoever resumes it meanwhile, in another tab, finds it stopped
+        with self.lock:  # whoever resumes it meanwhile, in another tab, finds it stopped
             self.pause()
             if self.state == "paused":
                 try:
                     if self.step != self.snapshots[-1].step:
                         self._take_snapshot()
-                    self._end("stopped", f"Stopped after {self.step} steps.")
+                    self.end("stopped", f"Stopped after {self.step} steps.")
                 except DivergedError:
                     self._restore()
 
@@ -259,11 +259,11 @@ class Training(Paced):
 
     def _step(self) -> bool:
         if self.step >= self.budget.steps:
-            return self._end("done", f"Done: {self.step} steps in {self.seconds:.0f} seconds.")
+            return self.end("done", f"Done: {self.step} steps in {self.seconds:.0f} seconds.")
         if self.seconds > self.budget.seconds:
             if self.step != self.snapshots[-1].step:
                 self._take_snapshot()
-            return self._end("done", f"The time is up, after {self.step} steps in {self.seconds:.0f} seconds.")
+            return self.end("done", f"The time is up, after {self.step} steps in {self.seconds:.0f} seconds.")
         began = time.monotonic()
         ids, known = self.task.batch(self._generator, self.budget.rows)
         rate_now = self.budget.rate_at(self.step)
@@ -317,14 +317,14 @@ class Training(Paced):
     def _restore(self) -> bool:
         with self._still:
             self.network.load_state_dict(self._good)
-        return self._end(
+        return self.end(
             "diverged",
             f"At step {self.step} the loss was no longer a number. Most often the learning rate, here {self.budget.rate:g}, is "
             f"too high; a longer warm-up and clipping help too. The weights of step {self.snapshots[-1].step} are kept.",
         )
 
-    def _end(self, state: str, says: str) -> bool:
-        super()._end(state, says)
+    def end(self, state: str, says: str) -> bool:
+        super().end(state, says)
         self._optimizers, self._good = [], {}  # it cannot go on
         self.network.zero_grad(set_to_none=True)
         self.watch(self)

@@ -21,8 +21,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from tqdm import tqdm
 
 from models.scratch.config import TransformerConfig
-from models.scratch.model_folder import write_weights
 from models.scratch.transformer import build
+from models.scratch.write_weights import write_weights
 from models.training.objectives import Objective
 from models.training.optimisation import muon_and_adamw, update
 from models.training.recipe import Recipe, Schedule

@@ -21,7 +21,7 @@ class Paced(ABC):
     def __init__(self) -> None:
         self.step, self.seconds, self.state, self.says = 0, 0.0, "paused", ""
         self._wanted = threading.Event()
-        self._lock = threading.RLock()  # held while it is started, paused or stopped
+        self.lock = threading.RLock()  # held while it is started, paused or stopped
 
     @abstractmethod
     def _run_step(self) -> bool:
@@ -29,7 +29,7 @@ class Paced(ABC):
 
     def start(self) -> None:
         """Begin, or resume after a pause. Errors: RuntimeError where the system gives no thread for it."""
-        with self._lock:
+        with self.lock:
             if self.state != "paused":
                 return
             self.state = "running"
@@ -41,7 +41,7 @@ class Paced(ABC):
                 raise
 
     def pause(self) -> None:
-        with self._lock:
+        with self.lock:
             self._wanted.clear()
             shared.leave(self)
             if self.state == "running":
@@ -66,7 +66,7 @@ class Paced(ABC):
             time.sleep(REST * (time.monotonic() - began))  # no other one has its turn meanwhile
         return goes_on and self._wanted.is_set()
 
-    def _end(self, state: str, says: str) -> bool:
+    def end(self, state: str, says: str) -> bool:
         """Note how it ended; there is no further step."""
         self.says, self.state = says, state  # in this order: who sees that it has ended finds the reason
         return False

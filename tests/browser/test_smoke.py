@@ -106,6 +106,12 @@ def train_twenty_steps(page: Page) -> None:
     expect(page.get_by_text("Done: 20 steps")).to_be_visible(timeout=WAIT)
 
 
+def teach_three_steps(page: Page) -> None:
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("Done: 3 steps")).to_be_visible(timeout=WAIT)
+
+
 def start_a_lesson(page: Page) -> None:
     page.get_by_role("button", name="Start", exact=True).first.click()
     expect(page.locator(".st-key-lesson").get_by_role("heading", level=4)).to_be_visible(timeout=WAIT)
@@ -141,6 +147,7 @@ VISITS = {
         ("step",),
         answer="",
     ),
+    "adapt": Visit("?level=intermediate&adapt-steps=3", teach_three_steps, ("step", "your sentences"), answer=""),
     "lessons": Visit("?", start_a_lesson, answer=""),
     "room": Visit("?", open_a_room, answer=""),
 }

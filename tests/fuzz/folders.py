@@ -20,8 +20,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from models.scratch.config import TransformerConfig
-from models.scratch.model_folder import write_weights
 from models.scratch.transformer import build
+from models.scratch.write_weights import write_weights
 from models.training.corpus import train_tokenizer
 from tests.fuzz.texts import TEXT
 from tests.fuzz.watching import is_refusal, is_sentence, refused, watched

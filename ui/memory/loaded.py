@@ -14,6 +14,7 @@ import streamlit as st
 
 import models
 from models.adapting.strength import strength_of
+from models.catalog import load_adapted
 from models.errors import Cancelled, ModelError, is_short_of_memory
 from models.files.progress import Progress, Report
 from models.remote import backend
@@ -97,10 +98,8 @@ def _trained(name: str, report: Report) -> LanguageModel | None:
 
 def _taught(name: str, trained: trainings.Trained, report: Report) -> LanguageModel:
     """Load a model that was taught here, at the strength that its name names. What it does not change is shared with its base."""
-    from models.adapting.folder import open_adapted
-
     with shelf.reading(trained.base) if trained.base in shelf else nullcontext(models.load(trained.base, report=report)) as base:
-        return open_adapted(base, trained.folder, strength_of(name), name)
+        return load_adapted(base, trained.folder, strength_of(name), name)
 
 
 def read_at_most(info: ModelInfo, trace: Trace) -> int:

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from models.generation.beams import Answer
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
-from models.scratch.model_folder import from_folder, write_weights
+from models.scratch.model_folder import from_folder
 from models.scratch.signs import END, START
+from models.scratch.write_weights import write_weights
 from models.training.corpus import train_tokenizer
 from tests.models.ours import small
 from tests.models.scratch.test_encoder_model import write_out

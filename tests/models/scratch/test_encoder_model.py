@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from models.attention.recorder import recording
 from models.scratch.encoder_model import EncoderModel
-from models.scratch.model_folder import from_folder, write_weights
+from models.scratch.model_folder import from_folder
 from models.scratch.signs import MASK, START
+from models.scratch.write_weights import write_weights
 from models.training.corpus import train_tokenizer, with_mask
 from tests.models.ours import small
 
