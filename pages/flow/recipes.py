@@ -99,7 +99,7 @@ def by_layer(
     tokens, groups, _ = select_tokens(trace, second, scope_options, simple)
     shares = np.array([[sum_shares(row, groups, scope_options) for row in frame] for frame in values])
     frames = [f"after layer {number}" for number in trace.numbers]
-    return compare_view(tokens, titles, shares, frames, group_of(groups, attribution.ways.place(position)))
+    return compare_view(tokens, titles, shares, frames, group_of(groups, attribution.ways.place(position)), first=0)
 
 
 def routes(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ import streamlit as st
 
 from pages.flow import calculations
 from pages.flow import state as page_state
-from pages.flow.boards.methods import LAYERS, OTHERS, methods_of
+from pages.flow.boards.methods import ABOUT, LAYERS, OTHERS, methods_of
 from pages.flow.boards.streams import TABLE
 from pages.flow.compose import compose
 from pages.flow.recipes import FLOW, ROLLOUT
@@ -40,9 +39,14 @@ def side_by_side(look: Look, settings: Settings) -> Sequence[Picture]:
     others = "More methods"
     if look.beginner:
         others = "Two other ways to ask" if len(methods_of(request, scores)) > 2 else "Another way to ask"
+    folded = (OTHERS, ABOUT) if look.beginner and OTHERS in board.contents else (OTHERS,)
     for key in board.contents:
-        with st.expander(others) if key == OTHERS else nullcontext():
+        if key not in folded:
             mount(board, key)
+        elif key == OTHERS:
+            with st.expander(others):
+                for part in folded:
+                    mount(board, part)
     return board.pictures
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis import maps, pair
 from pages.layers import heads, recipes
 from pages.layers import state as page_state
-from pages.layers.boards.evolution import KEY, chosen_key
+from pages.layers.boards.evolution import FILM, KEY, PAIR, RANKS, chosen_key
 from pages.layers.compose import compose
 from pages.layers.live import compose_from, values_of
 from pages.layers.settings import Evolution, Settings
@@ -30,20 +33,29 @@ from viz.views.grid_view.layers import pair_of_cell
 def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
     heads.follow()
     settings = Settings(pair_key=page_state.PAIR_KEY.get())
-    reading = None
+    reading, places = None, _places()
     if len(look.attention.keys) > 1:
-        settings, reading = _read(look, settings)
+        with places[KEY]:
+            settings, reading = _read(look, settings, places[FILM])
         if reading is None:
             return [], None
     board = composed(compose, look, settings, reading)
     for key in board.contents:
-        mount(board, key, partial(_react, look, settings, reading) if key == KEY and reading else None)
+        with places.get(key, places[KEY]), st.expander("The same as ranks") if key == RANKS else nullcontext():
+            mount(board, key, partial(_react, look, settings, reading, key) if reading else None)
     return board.pictures, Live(compose_from, board, values_of(settings))
 
 
-def _read(look: Look, settings: Settings) -> tuple[Settings, Evolution | None]:
-    """Return the results for the board, None until they are calculated; and the settings with the choice of a film, whose switch
-    is placed below the progress bar."""
+def _places() -> dict[str, DeltaGenerator]:
+    """Return where each board stands: the texts above, the pair on the left, the film with its switch on the right."""
+    above = st.container()
+    left, right = st.columns([5, 6])
+    return {KEY: above, PAIR: left, RANKS: left, FILM: right}
+
+
+def _read(look: Look, settings: Settings, beside_film: DeltaGenerator) -> tuple[Settings, Evolution | None]:
+    """Return the results for the boards, None until they are calculated; and the settings with the choice of a film, whose switch
+    is placed above it."""
     subject, attention = (look.model.info.name, look.trace.text, look.second, look.kind), look.attention
     mean = jobs.result(("maps", *subject), lambda report: maps(attention, report=report), "Reading every layer")
     if mean is None:
@@ -54,7 +66,7 @@ def _read(look: Look, settings: Settings) -> tuple[Settings, Evolution | None]:
     )
     if in_heads is None:
         return settings, None
-    settings = replace(settings, film=_choose_film())
+    settings = replace(settings, film=_choose_film(beside_film))
     film: np.ndarray | None = mean
     if settings.film:
         head, doing = look.head, f"Reading H{look.head} of every layer"
@@ -62,15 +74,16 @@ def _read(look: Look, settings: Settings) -> tuple[Settings, Evolution | None]:
     return settings, Evolution(mean, in_heads, film)
 
 
-def _choose_film() -> bool:
+def _choose_film(place: DeltaGenerator) -> bool:
     """Return whether to play the maps of the chosen head."""
-    return one_of(page_state.MOVIE, page_state.MOVIE.values, "the film of", label="The map shows") == "one head"
+    films = page_state.MOVIE.values
+    return one_of(page_state.MOVIE, films, "the film of", label="The map shows", place=place) == films[1]
 
 
-def _react(look: Look, settings: Settings, reading: Evolution) -> None:
-    """Handle a click on the board."""
+def _react(look: Look, settings: Settings, reading: Evolution, board: str) -> None:
+    """Handle a click on a board."""
     key = chosen_key(look, settings, recipes.over(reading.mean))
-    match choice(KEY):
+    match choice(board):
         case {"part": "from", "value": position}:
             press(position, look.newest)
             _keep(look, key)

@@ -11,8 +11,7 @@ from ui.look import Look
 from ui.parts import APART
 from ui.picture.board import Draft, Note
 from viz import Card, Part, token_chips
-from viz.numbers import percent_or_score
-from viz.tokens import named, plain_sign
+from viz.tokens import named
 
 if TYPE_CHECKING:
     from models.tokens import Prediction
@@ -47,7 +46,7 @@ def is_labelled(look: Look, position: int) -> bool:
 
 
 def add_prediction(draft: Draft, position: int, reading: Followed) -> None:
-    """Add a sentence on which prediction is followed, or why there is none."""
+    """Add a sentence on why no prediction can be followed, or why the one at hand is no guess."""
     look, model, trace = draft.look, draft.look.model, draft.look.trace
     if not reading.candidates:
         if is_labelled(look, position):
@@ -58,7 +57,3 @@ def add_prediction(draft: Draft, position: int, reading: Followed) -> None:
         return
     if model.info.mask and not model.info.labels and position not in model.places(trace):
         draft.note("flow-not-covered", "not covered", mask=plain(model.info.mask))
-    if look.beginner:
-        best = reading.candidates[0]
-        share = percent_or_score(best.probability, best.score, whole=True)
-        draft.note("flow-follows", "follows", prediction=f"“{plain(named(plain_sign(best.text)))}”", share=share)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pages.flow import recipes
+from pages.flow.boards import findings
 from pages.flow.request import Request, title
 from pages.flow.settings import Settings, Streams
 from ui.picture.board import Draft, Table
@@ -28,7 +29,7 @@ def add(draft: Draft, request: Request, settings: Settings, reading: Streams) ->
         return {name: Numbers(np.array(values), ("stream",)) for name, values in lists.items()}
 
     drawing = request.picture(recipes.routes, STREAMS, f"Streams of {name}", options, numbers=numbers, known={"strong": strong})
-    draft.note("streams-look", "look streams")
+    findings.say_sources(draft, request, method)
     draft.add(drawing, STREAMS)
     facts = {
         "count": len(strong),

@@ -17,7 +17,7 @@ from viz.numbers import percent
 from viz.tokens import named
 from viz.views.board import Card, Part
 
-KEY = "evolution"
+KEY, PAIR, RANKS, FILM = "evolution", "evolution-pair", "evolution-ranks", "evolution-film"
 
 
 def add(draft: Draft, settings: Settings, reading: Evolution) -> None:
@@ -32,9 +32,12 @@ def add(draft: Draft, settings: Settings, reading: Evolution) -> None:
     raw |= _facts(look, in_heads) | {"from_at": query, "to_at": key, "mean": percent(np.nan_to_num(over[query, key]))}
     facts = {name: str(value).replace("*", r"\*") for name, value in raw.items()}
     in_sight = bool(np.isfinite(over[query, key]))
+    changes = _changes(draft, mean, in_heads, (query, key), texts[0], in_sight)
     drawings = _pictures(look, mean, film, in_heads, (query, key), head, texts)
+    if not in_sight:
+        drawings = {name: drawing for name, drawing in drawings.items() if name not in ("weights", "ranks")}
     titles = f"From “{texts[0]}” to “{texts[1]}”", f"{_film(head)}, layer by layer"
-    draft.add_cards(KEY, _cards(draft, drawings, facts, titles, in_sight), "How attention evolves")
+    _add_cards(draft, drawings, facts, titles, changes)
 
 
 def chosen_key(look: Look, settings: Settings, over: np.ndarray) -> int:
@@ -46,31 +49,53 @@ def chosen_key(look: Look, settings: Settings, over: np.ndarray) -> int:
     return key
 
 
-def _cards(
-    draft: Draft, drawings: dict[str, Picture], facts: dict[str, str], titles: tuple[str, str], in_sight: bool
-) -> list[Card]:
-    """Return the cards: the texts to choose the pair from, the pair in every head, and the whole map layer by layer."""
-    look = draft.look
+def _changes(draft: Draft, mean: np.ndarray, in_heads: Pair, at: tuple[int, int], text: str, in_sight: bool) -> str:
+    """Return sentences on where the query looks in the first and in the last layer, and on the layers that look most and least
+    at the key. mean: [layer, query, key]."""
+    look, (query, key) = draft.look, at
+    attention, row = look.attention, np.nan_to_num(mean[:, query])
+    names, layers = [token.text for token in look.spell_tokens(attention.keys)], [f"L{number}" for number in attention.numbers]
+
+    def name(place: int) -> str:
+        if place == query and look.kind != "cross":
+            return "itself"
+        return f"“{named(names[place])}”" + (f" ({place})" if names.count(names[place]) > 1 else "")
+
+    first, last = int(row[0].argmax()), int(row[-1].argmax())
+    facts: dict[str, object] = {"from": text, "heads": attention.heads, "first_layer": layers[0], "last_layer": layers[-1]}
+    facts |= {"first": name(first), "last": name(last), "to": name(key), "keys": int(in_heads.keys.max())}
+    facts |= {"first_share": percent(row[0, first]), "last_share": percent(row[-1, last])}
+    most, least = int(row[:, key].argmax()), int(row[:, key].argmin())
+    facts |= {"most_layer": layers[most], "most": percent(row[most, key]), "even": percent(1 / max(1, int(in_heads.keys.max())))}
+    facts |= {"least_layer": layers[least], "least": percent(row[least, key])}
+    facts = {name: str(value).replace("*", r"\*") for name, value in facts.items()}
+    headings = ["changes same" if first == last else "changes"] if len(layers) > 1 else []
+    headings += ["peaks"] if len(layers) > 1 and in_sight else []
+    return draft.paragraph(*headings, **facts)
+
+
+def _add_cards(draft: Draft, drawings: dict[str, Picture], facts: dict[str, str], titles: tuple[str, str], changes: str) -> None:
+    """Add the boards: the texts to choose the pair from, the pair in every head, its ranks, and the whole map layer by layer."""
 
     def part(name: str, picture: str, above: str, late: bool = False) -> Part:
         return draft.part(name, Draft.picture, drawings[picture], above, "", late)
 
-    asks = "pick from cross" if look.attention.chooses else "pick from"
+    asks = "pick from cross" if draft.look.attention.chooses else "pick from"
     texts = [
+        *([Part("changes", None, changes)] if changes else []),
         part("The first text", "from", draft.words(asks, **facts)),
         part("The second text", "to", draft.words("pick to", **facts)),
     ]
-    heat = [Part("unseen", None, draft.words("out of sight", **facts))]
+    draft.add_cards(KEY, [Card(texts)], "How attention evolves")
+    in_sight = "weights" in drawings
+    heat = part("The pair in every head", "weights", draft.words("pair", **facts)) if in_sight else None
+    heat = heat or Part("unseen", None, draft.words("out of sight", **facts))
+    draft.add_cards(PAIR, [Card([heat], titles[0], 5)], titles[0], later=("grid_view",))
     if in_sight:
-        heat = [
-            part("The pair in every head", "weights", draft.words("pair", **facts)),
-            part("Its rank", "ranks", draft.words("rank", **facts)),
-        ]
-    movie = []
+        draft.add_cards(RANKS, [Card([part("Its rank", "ranks", draft.words("rank", **facts))])], "Its rank in every head")
     if "movie" in drawings:
         above = draft.words(f"movie{' one' * (drawings['movie'].options['head'] is not None)}", **facts)
-        movie = [part("The movie", "movie", above, True)]
-    return [Card(texts), Card(heat, titles[0], 5), Card(movie, titles[1], 6)]
+        draft.add_cards(FILM, [Card([part("The movie", "movie", above, True)], titles[1], 6)], titles[1])
 
 
 def _film(head: int | None) -> str:
@@ -93,7 +118,8 @@ def _pictures(
     shares = recipes.over(mean)
 
     def picture(part: str, recipe: Callable, title: str, of: str, options: dict, known: dict, numbers: dict) -> Picture:
-        return Picture(recipe, (whole,), options, "evolution", lambda: numbers, words=of, title=title, part=part, known=known)
+        key = {"weights": PAIR, "ranks": RANKS, "movie": FILM}.get(part, KEY)
+        return Picture(recipe, (whole,), options, key, lambda: numbers, words=of, title=title, part=part, known=known)
 
     def text(side: str, title: str, values: np.ndarray, place: int, other: int) -> Picture:
         options = {"side": side, "at": place, "other": other, "texts": _texts(look, side)}

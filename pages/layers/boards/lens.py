@@ -41,14 +41,16 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
     words = f"lens{' tuned' * reading.tuned}"
     lens, position, answer = part("The lens", "lens"), part("This position", "layers"), part("The answer", "answer")
     titles = f"{facts['where']}, layer by layer", "How it comes to its answer"
+    is_late = int(seen.settled[column]) > first
+    finding = say("facts", "settled", *(["before"] if is_late else []))
     if look.beginner:
         cell = [say("cell", "cell")] if layer < last else []
-        grid = [say("facts", "settled"), say("words", words, f"{words} careful"), lens, *cell]
+        grid = [finding, lens, *cell, say("words", words, f"{words} careful")]
         draft.add_cards(KEY, [Card(grid, TITLE)], TITLE)
         draft.add_cards(MORE, [Card([position], titles[0], 6), Card([answer], titles[1], 5)], titles[0])
         return
-    grid = [say("words", words), lens, say("careful", f"{words} careful")]
-    way = [say("facts", "settled"), answer, say("cell", "cell")]
+    grid = [finding, lens, say("words", words), say("careful", f"{words} careful")]
+    way = [answer, say("cell", "cell")]
     draft.add_cards(KEY, [Card(grid), Card([position], titles[0], 6), Card(way, titles[1], 5)], TITLE)
 
 
@@ -127,7 +129,11 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
         text = model.token_text(int(id))
         return named(plain_name(text) if look.beginner else text)
 
+    before = max(settled - 1, int(look.beginner))
     facts = {
+        "before": _layer_name(trace, before),
+        "before_best": token_name(seen.ids[before, column, 0]),
+        "before_share": look.percent(seen.probabilities[before, column, 0]),
         "where": f"At “{token}”" if model.info.kind == "encoder" else f"After “{token}”",
         "answer": token_name(seen.answer[column]),
         "share": look.percent(seen.probability[-1, column]),

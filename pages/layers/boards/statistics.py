@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis import head_map
 from analysis.similarity import compared_queries
-from analysis.statistics import choosing
+from analysis.statistics import choosing, keys_in_sight
 from pages.layers import recipes
 from pages.layers.settings import Likeness, Settings, Statistics
 from ui.look import Look
@@ -18,6 +18,9 @@ from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz.numbers import percent
 from viz.views.board import Card, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KEY, MAP, ALIKE = "statistics", "head-map", "alike"
 # of each number: its title, its unit, and the ends of its scale
@@ -58,7 +61,8 @@ def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
             first=percent(row["first"]),
             previous=percent(row["previous"]),
         )
-    cards = [Card([Part("about", None, above, below)])]
+    finding = draft.words("extremes cross" if look.kind == "cross" else "extremes", **_extremes(look, table))
+    cards = [Card([Part("about", None, finding, below)])]
     whole = replace(look, options={})  # of every token: nothing is hidden or joined here
     at_level = SIMPLE if beginner else NUMBERS if look.level == "expert" else COMMON
     names = [name for name in at_level if np.isfinite(table[name]).any()]
@@ -77,6 +81,7 @@ def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
             known={"values": values},
         )
         cards.append(Card([draft.picture(drawing, draft.words(name, **_most(look, values)))], title, 4))
+    cards.append(Card([Part("how to read", None, above)]))
     draft.add_cards(KEY, cards, "Every head in numbers")
 
 
@@ -121,10 +126,26 @@ def add_likeness(draft: Draft, settings: Settings, reading: Likeness) -> None:
     )
     draft.add(points, MAP)
     draft.say("alike", **facts)
+    draft.say("alike measured", "How the distance is measured", **facts)
     if facts["queries"] < facts["all"]:
         draft.say("alike sampled", **facts)
     if len(divergence) <= PAIRS:
         draft.add(apart, ALIKE)
+
+
+def _extremes(look: Look, table: pd.DataFrame) -> dict[str, object]:
+    """Return the head that is extreme in each of a few numbers, with the number of a head that looks evenly."""
+    facts: dict[str, object] = {}
+    choices = {"narrow": ("evenness", np.nanargmin), "wide": ("evenness", np.nanargmax)}
+    for name, (column, which) in (choices | {each: (each, np.nanargmax) for each in ("first", "previous", "itself")}).items():
+        values = table[column].to_numpy()
+        row = int(which(values)) if np.isfinite(values).any() else 0
+        layer, head = (int(table[each].iloc[row]) for each in ("layer", "head"))
+        facts |= {name: look.named(layer, head), f"{name}_share": percent(values[row])}
+        if name in ("first", "previous"):
+            keys = keys_in_sight(look.attention[layer])[choosing(look.attention)]
+            facts[f"{name}_even"] = percent(float((1 / keys).mean()))
+    return facts
 
 
 def _each_head(name: str, values: np.ndarray) -> dict[str, Numbers]:

@@ -28,6 +28,16 @@ def test_it_is_a_table_of_what_it_was_given_and_the_last_frame_comes_first(draw)
     expect(page.locator("tr.asked")).to_contain_text("dog")
 
 
+def test_another_frame_can_come_first_and_the_largest_number_of_each_column_is_marked(draw):
+    page = draw(compare_view(TOKENS, ["rollout", "flow"], VALUES, ["layer 0", "layer 1"], first=0))
+    expect(page.locator("output")).to_have_text("layer 0")
+    leading = page.locator("tbody td.leads")
+    assert [text.replace("\u00a0", " ") for text in leading.all_inner_texts()] == ["50.0 %", "100.0 %"]
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    assert [text.replace("\u00a0", " ") for text in leading.all_inner_texts()] == ["<0.1 %", "70.0 %"]
+
+
 def test_the_slider_moves_by_keyboard_and_says_where_it_is(draw):
     page = draw(compare_view(TOKENS, ["rollout", "flow"], VALUES, ["layer 0", "layer 1"]))
     slider = page.get_by_role("slider")

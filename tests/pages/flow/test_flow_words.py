@@ -38,8 +38,10 @@ def test_a_beginner_reads_first_which_typed_tokens_the_guess_goes_back_to():
     app = open_link("flow", f"text={TEXT.replace(' ', '+')}")
     shares = [f"{decimal(100 * scores[i])}\u00a0%" for i in (first, second)]
     names = [trace.tokens[i].text.strip() for i in (first, second)]
-    sentence = f"**“{names[0]}”** counts most for this guess ({shares[0]}), and then “{names[1]}” ({shares[1]})."
+    even = f"if all {len(scores)} tokens counted the same, each would have {decimal(100 / len(scores))}\u00a0%"
+    sentence = f"**“{names[0]}”** counts most for it ({shares[0]}; {even}), and then “{names[1]}” ({shares[1]})."
     assert names == ["ball", "the"] and flat(f"Of the tokens that you typed, {sentence}") in read(app)
+    assert "best guess here is **“ball”**" in read(app)
     assert [fold.label for fold in app.expander] == ["Two other ways to ask"] and not app.expander[0].proto.expanded
 
 
@@ -58,11 +60,28 @@ def test_above_two_methods_stands_what_each_puts_first_and_from_which_layer_on()
     assert names == ["ball", "<|start|>"]
     link = f"level=intermediate&text={TEXT.replace(' ', '+')}"
     words = read(open_link("flow", link))
-    assert flat(f"goes back most to **“ball”** ({shares[0]}), and rollout to **“{plain(names[1])}”** ({shares[1]})") in words
+    assert flat(f"**“ball”** counts most for the prediction, says gradient rollout: {shares[0]}") in words
+    assert flat(f"an even share of {len(trace.tokens)} tokens would be {decimal(100 / len(trace.tokens))}\u00a0%") in words
+    assert flat(f"goes back most to **“{plain(names[1])}”** ({shares[1]})") in words
     words = read(open_link("flow", f"{link}&show=Layer+by+layer"))
-    assert (
-        flat(f"**“ball”** is in front from L{layers[0]} on; by rollout, **“{plain(names[1])}”** from L{layers[1]} on.") in words
-    )
+    first = [trace.tokens[int(each[0].argmax())].text.strip() for each in (gradients, attention)]
+    leads = [
+        f"“{start}” leads after L0, and **“{plain(name)}”** from L{layer} on ({share} in the end)"
+        for start, name, layer, share in zip(first, names, layers, shares, strict=True)
+    ]
+    assert min(layers) > 0 and flat(f"By gradient rollout, {leads[0]}; by rollout, {leads[1]}.") in words
+
+
+def test_above_the_streams_stands_where_most_of_them_begins():
+    shares = rollout(models.load("writer").trace(TEXT).attention["self"])[-1][-1]
+    share = f"{decimal(100 * shares.max())}\u00a0%"
+    words = read(open_link("flow", f"level=intermediate&text={TEXT.replace(' ', '+')}&show=Streams"))
+    assert shares.argmax() == 0 and flat(f"Most of what reaches “the” starts at **“{plain('<|start|>')}”** ({share};") in words
+
+
+def test_a_model_without_predictions_has_a_sentence_on_its_attention_alone():
+    words = read(open_link("flow", "text=The+cat+sat&model=sorter&token=1&level=intermediate"))
+    assert "rollout" in words and "gradient rollout:" not in words and "The last layer looks most at" in words
 
 
 def test_a_start_that_takes_most_has_its_reason_beside_it():

@@ -8,6 +8,7 @@ export interface Header {
   names: string[]; // of the columns
   frames: string[];
   chosen: number; // the token that is asked about; -1: none
+  first: number; // the frame that is shown first
   spoken: string[];
   arrays: { values: PackedFloats }; // [frame, column, token]
 }

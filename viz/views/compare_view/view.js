@@ -22,7 +22,7 @@ export function mount({ parentElement, data }) {
   const fresh = !state.key || state.header.frames.length !== header.frames.length;
   Object.assign(state, { header, theme: colours(state.root) });
   if (fresh) state.player.stop();
-  state.player.set({ names: header.frames, at: fresh ? header.frames.length - 1 : undefined });
+  state.player.set({ names: header.frames, at: fresh ? header.first : undefined });
   build(state);
   draw(state);
 }
@@ -79,11 +79,12 @@ function draw(state) {
   const { shape, data } = header.arrays.values;
   const [frames, columns, rows] = shape;
   for (let column = 0; column < columns; column++) {
-    let most = 0;
+    let [most, largest] = [0, 0];
     for (let frame = 0; frame < frames; frame++) {
       for (let row = 0; row < rows; row++) {
         const value = data[(frame * columns + column) * rows + row];
         if (value > most) most = value;
+        if (frame === player.at && value > largest) largest = value;
       }
     }
     for (let row = 0; row < rows; row++) {
@@ -93,6 +94,7 @@ function draw(state) {
       cell.textContent = Number.isNaN(value) ? "–" : written(value);
       cell.style.setProperty("--shade", 100 * opacity + "%");
       cell.style.color = inkOn(theme, opacity);
+      cell.classList.toggle("leads", value > 0 && value === largest);
     }
   }
 }

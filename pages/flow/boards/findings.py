@@ -1,0 +1,123 @@
+"""The sentences that a view begins with: where the information comes from, in the numbers of this text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pages.flow import recipes
+from pages.flow.recipes import GRADIENTS, ROLLOUT
+from pages.flow.request import Request
+from ui.escaping import plain
+from ui.picture.board import Draft, Note
+from viz.numbers import decimal, percent_or_score
+from viz.tokens import named, plain_sign
+
+ANSWER = "flow-answer"
+Scores = Mapping[str, np.ndarray | str]
+
+
+def say_answer(draft: Draft, request: Request, scores: Scores) -> None:
+    """Say to a beginner what the model guesses, and which two typed tokens count most. scores: of the method in sight, if any."""
+    facts, headings = guess_of(request), list[str]()
+    for method, values in scores.items():
+        if not isinstance(values, str) and (most := most_typed(draft, request, values)):
+            facts |= most
+            headings = ["answer guess" if method == GRADIENTS else "answer"]
+    headings = [*(["follows"] if "prediction" in facts else []), *headings]
+    if headings:
+        text = draft.paragraph(*headings, *(["ask elsewhere"] if "prediction" in facts else []), **facts)
+        draft.contents[ANSWER] = Note(text)
+
+
+def guess_of(request: Request) -> dict[str, str]:
+    """Return the guess that is followed, and its share; nothing where there is none."""
+    if request.token is None or (logits := request.trace.scores_at(request.position)) is None:
+        return {}
+    best = request.model.top(logits, request.position, 1)[0]
+    share = percent_or_score(best.probability, best.score, whole=True)
+    return {"prediction": f"“{plain(named(plain_sign(best.text)))}”", "share": share}
+
+
+def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, str]:
+    """Return the two typed tokens that count most, with their shares; nothing if no typed token counts, as of the first one."""
+    tokens, shares = request.seen[0], shares_of(request, scores)
+    ranked = [int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > 0 and not tokens[i].special][:2]
+    if not ranked:
+        return {}
+    names = [f"“{plain(named(tokens[i].text))}”" for i in ranked]
+    then = draft.words("answer then", second=names[1], other=as_drawn(shares[ranked[1]])) if len(ranked) > 1 else ""
+    return {"first": names[0], "first_share": as_drawn(shares[ranked[0]]), "then": then, **even_of(shares)}
+
+
+def say_first_tokens(draft: Draft, request: Request, pair: Scores) -> None:
+    """Say which token each of the two methods in sight puts first, where both have an answer."""
+    facts: dict[str, str] = {}
+    for name, scores in zip(("first", "second"), pair.values(), strict=True):
+        if isinstance(scores, str) or not np.nansum(scores) > 0:
+            return
+        shares = shares_of(request, scores)
+        top = int(shares.argmax())
+        facts |= {name: token_name(request, top), f"{name}_share": as_drawn(shares[top])} | even_of(shares)
+    heading = "both answers" if GRADIENTS in pair else "both answers without a guess"
+    draft.note(ANSWER, f"{heading}{' same' * (facts['first'] == facts['second'])}", **facts)
+
+
+def say_leaders(draft: Draft, request: Request, scores: Mapping[str, np.ndarray]) -> None:
+    """Say which token leads after the first layer, and from which layer on the leader of the last one does, by each method.
+
+    scores: [layer, token] of each method.
+    """
+    leads: dict[str, str] = {}
+    for name, method in (("first", GRADIENTS), ("second", ROLLOUT)):
+        if method not in scores or not np.nansum(scores[method][-1]) > 0:
+            return
+        shares = np.array([shares_of(request, row) for row in scores[method]])
+        top, frame = first_in_front(shares)
+        layers = [f"L{number}" for number in request.trace.numbers]
+        facts = {"top": token_name(request, top), "layer": layers[frame], "share": as_drawn(shares[-1, top])}
+        facts |= {"start": token_name(request, int(shares[0].argmax())), "first_layer": layers[0]}
+        leads[name] = draft.words("leads" if frame == 0 else "leads later", **facts)
+        leads |= even_of(shares[-1])
+    draft.note("flow-layers-answer", "in front from", **leads)
+
+
+def first_in_front(shares: np.ndarray) -> tuple[int, int]:
+    """Return the token that is in front in the last frame, and the first frame from which on it stays there. shares: [frame,
+    token]."""
+    leaders = np.nan_to_num(shares).argmax(-1)
+    others = np.flatnonzero(leaders != leaders[-1])
+    return int(leaders[-1]), int(others[-1]) + 1 if len(others) else 0
+
+
+def say_sources(draft: Draft, request: Request, method: str) -> None:
+    """Say at which tokens most of what reaches the position starts."""
+    scores = request.attribution.scores(method)
+    shares = shares_of(request, scores)
+    first, *others = (int(i) for i in np.argsort(-shares, kind="stable")[:2])
+    facts = {"first": token_name(request, first), "first_share": as_drawn(shares[first]), **even_of(shares)}
+    facts["then"] = "".join(
+        draft.words("streams then", second=token_name(request, i), other=as_drawn(shares[i])) for i in others if shares[i] > 0
+    )
+    at = request.look.spell_tokens(request.trace.read)[request.position].text
+    draft.note("streams-look", "look streams", token=f"“{plain(named(at))}”", **facts)
+
+
+def shares_of(request: Request, scores: np.ndarray) -> np.ndarray:
+    """Return the scores of the tokens or words on screen, 0 where there is none."""
+    return np.nan_to_num(recipes.sum_shares(scores, request.seen[1], request.text_options["scope_options"]))
+
+
+def token_name(request: Request, place: int) -> str:
+    return f"“{plain(named(request.seen[0][place].text))}”"
+
+
+def even_of(shares: np.ndarray) -> dict[str, str]:
+    """Return the share of each token if all had the same, for comparison."""
+    return {"even": as_drawn(1 / len(shares)), "count": f"{len(shares):,}"}
+
+
+def as_drawn(share: float) -> str:
+    """Return a share as it stands below a token."""
+    return f"{decimal(100 * share)}\u00a0%"
