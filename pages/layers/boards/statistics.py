@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 KEY, MAP, ALIKE = "statistics", "head-map", "alike"
 # of each number: its title, its unit, and the ends of its scale
 NUMBERS = {
-    "evenness": ("Entropy, as a share of its maximum", "%", (0, 1)),
+    "evenness": ("Evenness: entropy as a share of its maximum", "%", (0, 1)),
     "entropy": ("Entropy", "nats", None),
     "distance": ("Mean distance", "tokens", None),
     "first": ("Attention to the first token", "%", (0, 1)),
@@ -80,7 +80,8 @@ def add(draft: Draft, settings: Settings, reading: Statistics) -> None:
             part=name,
             known={"values": values},
         )
-        cards.append(Card([draft.picture(drawing, draft.words(name, **_most(look, values)))], title, 4))
+        formula = draft.words(f"formula {name}")
+        cards.append(Card([draft.picture(drawing, draft.words(name, **_most(look, values)), formula)], title, 4))
     cards.append(Card([Part("how to read", None, above)]))
     draft.add_cards(KEY, cards, "Every head in numbers")
 

@@ -56,6 +56,7 @@ def test_a_pair_picked_in_the_text_is_found_in_every_head(open_page):
     part(page, "to").get_by_role("button", name="cat").click()
     expect(page.get_by_text("From “mat” to “cat”")).to_be_visible()
     assert table(page, "weights") == weights(6, 2)
+    page.get_by_text("The same as ranks").click()
     ranks = pair(models.load("writer").trace(TEXT).attention["self"], 6, 2).ranks
     assert table(page, "ranks") == [[str(rank) for rank in row] for row in ranks]
     part(page, "from").get_by_role("button", name="sat").click()
