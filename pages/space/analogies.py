@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from ui.escaping import plain
 from ui.look import Look
 from ui.memory import jobs
 from ui.picture.board import Board
-from ui.picture.mount import composed, mount, mount_all
+from ui.picture.mount import composed, mount
 from ui.picture.picture import Picture
 from ui.words import say
 
@@ -63,7 +64,7 @@ def draw(look: Look, settings: Settings) -> Sequence[Picture]:
     )
     if chance is not None and len(chance):
         cosines = board.pictures[0].drawn["cosine"].to_numpy()
-        mount_all(composed(compose, look, settings, AnalogyByChance(cosines, chance)))
+        mount_chance(look, composed(compose, look, settings, AnalogyByChance(cosines, chance)))
     count_successes(look, choices)
     return board.pictures
 
@@ -122,3 +123,11 @@ def mount_list(board: Board, table: str) -> None:
 def subject(look: Look) -> tuple:
     """Return everything that the embedding depends on."""
     return look.model.info.name, look.model.weights
+
+
+def mount_chance(look: Look, board: Board) -> None:
+    """Place how a list compares with chance; below the level of experts the numbers of chance are folded."""
+    for key in board.contents:
+        folded = look.level != "expert" and key.endswith("-chance")
+        with st.expander("How far to trust this list") if folded else nullcontext():
+            mount(board, key)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 import streamlit as st
 
 from analysis.embedding import chance_of_nearest, vectors
 from pages.space import analogies, choose
 from pages.space import state as page_state
-from pages.space.analogies import mount_list, subject
-from pages.space.boards.vocabulary import MAP, NEAREST
+from pages.space.analogies import mount_chance, mount_list, subject
+from pages.space.boards.vocabulary import ABOUT, FAITH, MAP, NEAREST
 from pages.space.compose import HERE, compose
 from pages.space.settings import Map, Nearest, NearestByChance, Settings
 from ui.choices import text_boxes
@@ -72,7 +71,16 @@ def map_of(look: Look, words: list[str], settings: Settings) -> Sequence[Picture
     if not arranged:
         return []
     settings = Settings(chosen, choose.followed(MAP), centred=centred)
-    return mount_all(composed(compose, look, settings, Map(words, arranged)), {MAP: choose.follow(MAP)})
+    board = composed(compose, look, settings, Map(words, arranged))
+    folded = [key for key in board.contents if key.startswith((ABOUT, FAITH))] if look.level == "intermediate" else []
+    for key in board.contents:
+        if key not in folded:
+            mount(board, key, choose.follow(MAP) if key == MAP else None)
+    if folded:
+        with st.expander("How far to trust this picture"):
+            for key in folded:
+                mount(board, key)
+    return board.pictures
 
 
 def neighbours(look: Look, settings: Settings) -> Sequence[Picture]:
@@ -91,7 +99,5 @@ def neighbours(look: Look, settings: Settings) -> Sequence[Picture]:
     if chance and len(chance.highest):
         cosines = board.pictures[0].drawn["cosine"].to_numpy()
         compared = composed(compose, look, settings, NearestByChance(text, cosines, chance))
-        for key in compared.contents:
-            with st.expander("How far to trust this list") if look.beginner and key.endswith("-chance") else nullcontext():
-                mount(compared, key)
+        mount_chance(look, compared)
     return board.pictures

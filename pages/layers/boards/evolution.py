@@ -82,11 +82,11 @@ def _add_cards(draft: Draft, drawings: dict[str, Picture], facts: dict[str, str]
 
     asks = "pick from cross" if draft.look.attention.chooses else "pick from"
     texts = [
-        Card([Part("changes", None, changes)]),
-        Card([part("The first text", "from", draft.words(asks, **facts))], "", 5),
-        Card([part("The second text", "to", draft.words("pick to", **facts))], "", 6),
+        *([Part("changes", None, changes)] if changes else []),
+        part("The first text", "from", draft.words(asks, **facts)),
+        part("The second text", "to", draft.words("pick to", **facts)),
     ]
-    draft.add_cards(KEY, texts if changes else texts[1:], "How attention evolves")
+    draft.add_cards(KEY, [Card(texts)], "How attention evolves")
     in_sight = "weights" in drawings
     heat = part("The pair in every head", "weights", draft.words("pair", **facts)) if in_sight else None
     heat = heat or Part("unseen", None, draft.words("out of sight", **facts))

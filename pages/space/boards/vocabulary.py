@@ -17,6 +17,7 @@ from ui.picture.picture import Numbers, Picture
 from viz.tokens import label, named
 
 MAP, NEAREST, ANALOGY = "vocabulary-view", "nearest-words", "analogy"
+ABOUT, FAITH = "vocabulary-words", "vocabulary-faith"
 
 
 def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
@@ -39,7 +40,7 @@ def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
         hidden=hidden,
         columns={"word": words},
     )
-    if draft.look.beginner and (pair := scene.alike_pair(hidden, range(len(words)))):
+    if draft.look.level != "expert" and (pair := scene.alike_pair(hidden, range(len(words)))):
         (left, right), alike, middle = pair
         facts = {"first": starred(f"“{words[left]}”"), "second": starred(f"“{words[right]}”"), "words": f"{len(words):,}"}
         draft.note(
@@ -50,10 +51,10 @@ def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
             **facts,
         )
     draft.add(drawing, MAP)
-    draft.note("vocabulary-words", "vocabulary", d=hidden.shape[-1], words=len(words))
+    draft.note(ABOUT, "vocabulary", d=hidden.shape[-1], words=len(words))
     if not draft.look.beginner:
         for number, note in enumerate(scene.faith(draft, reading.arranged, settings.chosen)):
-            draft.contents[f"vocabulary-faith {number}"] = note
+            draft.contents[f"{FAITH} {number}"] = note
 
 
 def add_nearest(draft: Draft, settings: Settings, text: str) -> None:
@@ -86,10 +87,11 @@ def add_chance(draft: Draft, settings: Settings, key: str, cosines: np.ndarray, 
     look, above = draft.look, int((cosines > highest.max()).sum())
     heading = {NEAREST: "chance nearest", ANALOGY: "chance analogy"}[key]
     bounds = {"least": written(look, highest.min()), "most": written(look, highest.max())}
-    if look.beginner:  # the answer first, and how it was measured folded
+    answer_first = look.level != "expert"  # and how it was measured is folded
+    if answer_first:
         draft.note(f"{key}-above", "more than chance" if above else "no more than chance", above=above, listed=len(cosines))
     draft.note(f"{key}-chance", heading, draws=len(highest), **bounds, **facts)
-    if not look.beginner:
+    if not answer_first:
         draft.note(f"{key}-above", "more than chance" if above else "no more than chance", above=above, listed=len(cosines))
     if not (above or settings.centred or look.beginner):
         draft.note(f"{key}-mean", "mean")

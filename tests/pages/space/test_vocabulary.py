@@ -37,7 +37,7 @@ def test_a_list_of_neighbours_stands_beside_what_chance_gives(level):
         chance = chance_of_nearest(writer, word, words_only=True)
         above = int(np.sum(nearest(writer, word, 8, words_only=True)["cosine"] > chance.highest.max()))
         assert f"{chance.typical:.{digits}f}" in captions[at] and f"{chance.highest.max():.{digits}f}" in captions[at]
-        answer = captions[at - 1 if level == "beginner" else at + 1]
+        answer = captions[at + 1 if level == "expert" else at - 1]
         assert ("**No" in answer) == (word == "river") == (above == 0)
         assert above == 0 or f"**{above} of" in answer
 

@@ -1,4 +1,4 @@
-// The labels of the points: as many as there is room for.
+// The labels of the points: as many as there is room for. One with no room beside its point stands further off, with a line to it.
 
 import { css } from "../../shared/colours.js";
 
@@ -17,6 +17,7 @@ const FONT = 12.5;
 const STAGE = [0, 0, 150, 38]; // where the name of the stage stands
 const CELL = 24; // CSS pixels
 const FEW = 12; // points of which each is to be named
+const MODERATE = 60; // points of which a name may stand further off
 
 // Where a label may stand: the shift of its middle from its point, in its own widths and heights and in radii of the point.
 const SIDES = [
@@ -29,6 +30,8 @@ const SIDES = [
   [0.5, 0.5, 0.6, 0.6],
   [-0.5, 0.5, -0.6, 0.6],
 ];
+const NEAR = SIDES.length;
+for (const far of [2.6, 4.2, 6]) for (const [w, h, dx, dy] of SIDES.slice(0, NEAR)) SIDES.push([w, h, far * dx, far * dy]);
 
 // Labels, the important ones first; one that finds no free place is left out. Those drawn a moment ago keep their place.
 /** @type {(state: State, context: Brush, order: Spot[], near: Set<number>) => void} */
@@ -38,6 +41,7 @@ export function label(state, context, order, near) {
   /** @type {(spot: Spot) => number} */
   const rank = ({ i }) => (i === pointed ? 0 : i === chosen ? 1 : near.has(i) ? 2 : !state.labels ? 9 : placed.has(i) ? 3 : 4);
   state.many = order.length > FEW;
+  const sides = order.length > MODERATE ? SIDES.slice(0, NEAR) : SIDES;
   const wanted = order.map((spot, k) => ({ ...spot, rank: rank(spot), k })).filter((spot) => spot.rank < 9);
   wanted.sort((a, b) => a.rank - b.rank || a.k - b.k);
   const [labels, points] = [makeBoxes(), makeBoxes()];
@@ -52,11 +56,12 @@ export function label(state, context, order, near) {
     if (placed.size >= MOST_LABELS) break;
     const { i, depth, rank } = spot;
     context.font = `${rank < 2 ? 650 : 500} ${FONT + (rank < 2 ? 1 : 0)}px ${family}`;
-    const place = freePlace(state, spot, context.measureText(header.names[i]).width + 4, before.get(i), labels, points);
+    const place = freePlace(state, spot, context.measureText(header.names[i]).width + 4, before.get(i), sides, labels, points);
     if (!place) continue;
     labels.put(place.box);
     placed.set(i, place.side);
     context.globalAlpha = rank < 3 || state.dimensions === 2 ? 1 : Math.min(1, 0.86 + 0.2 * depth);
+    if (place.side >= NEAR) drawLeader(context, spot, place.box, css(theme.ink));
     context.strokeStyle = css(theme.paper);
     context.strokeText(header.names[i], ...place.middle);
     context.fillStyle = css(theme.ink);
@@ -66,10 +71,10 @@ export function label(state, context, order, near) {
 }
 
 // Where a label of this width may stand beside its point: {side, middle, box}, where it stood `before` if it can; or nothing.
-/** @type {(state: State, spot: Wanted, width: number, before: number | undefined, labels: Boxes, points: Boxes) => LabelPlace | null} */
-function freePlace({ wide, high, many }, { x, y, size, rank }, width, before, labels, points) {
+/** @type {(state: State, spot: Wanted, width: number, before: number | undefined, all: number[][], labels: Boxes, points: Boxes) => LabelPlace | null} */
+function freePlace({ wide, high, many }, { x, y, size, rank }, width, before, all, labels, points) {
   const height = FONT + 4;
-  const sides = before === undefined ? SIDES : [SIDES[before], ...SIDES];
+  const sides = before === undefined || before >= NEAR ? all : [SIDES[before], ...all];
   for (const strict of [true, false]) {
     for (const place of sides) {
       const [w, h, dx, dy] = place;
@@ -85,6 +90,21 @@ function freePlace({ wide, high, many }, { x, y, size, rank }, width, before, la
     if (rank > 2 && many) return null; // among many points an ordinary label never covers another one
   }
   return null;
+}
+
+// A thin line from a point to the nearest edge of its label.
+/** @type {(context: Brush, spot: Spot, box: Box, colour: string) => void} */
+function drawLeader(context, { x, y, size }, [left, top, right, bottom], colour) {
+  const end = [Math.min(Math.max(x, left), right), Math.min(Math.max(y, top), bottom)];
+  const edge = size / (Math.hypot(end[0] - x, end[1] - y) || 1);
+  const [width, alpha] = [context.lineWidth, context.globalAlpha];
+  Object.assign(context, { lineWidth: 1, globalAlpha: 0.45 });
+  context.strokeStyle = colour;
+  context.beginPath();
+  context.moveTo(x + edge * (end[0] - x), y + edge * (end[1] - y));
+  context.lineTo(end[0], end[1]);
+  context.stroke();
+  Object.assign(context, { lineWidth: width, globalAlpha: alpha });
 }
 
 // Boxes [left, top, right, bottom], in cells, so that few have to be looked at to tell whether another one meets any.
