@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pages.attention import wording
 from pages.attention.settings import Settings
@@ -11,7 +10,6 @@ from pages.attention.views import PICTURES
 from pages.attention.window import MAP, map_of, needs_window, seen_through
 from ui.look import Look
 from ui.picture.board import Board, Draft
-from ui.picture.picture import Picture
 
 HERE = Path(__file__).parent
 PICTURE = "picture"  # the key of a sentence in place of a picture
@@ -22,17 +20,23 @@ def compose(look: Look, settings: Settings) -> Board:
 
     It does not read the session, so any thread may call it.
     """
-    draft, seen, view, known = Draft(HERE, look), look, settings.view, dict[str, Any]()
+    look = through_single(look, settings)
+    draft, seen, view = Draft(HERE, look), look, settings.view
     with draft.attempt(f"The view “{view}”", PICTURE):
         if needs_window(look, view):
             seen = seen_through(look, settings.window, view)
             draft.contents[MAP] = map_of(draft, seen)
         picture = PICTURES[view](draft, seen, settings)
-        known = picture.known if isinstance(picture, Picture) else {}
         draft.add(picture, PICTURE)
     with draft.attempt("The summary", wording.WORDS):
-        wording.say(draft, seen, view, settings.shade, known.get("table"))
+        wording.say(draft, seen, view, settings.shade)
     return draft.finished()
+
+
+def through_single(look: Look, settings: Settings) -> Look:
+    """Return the look through the head that a beginner chose, if the layer has it."""
+    single, count = settings.single, look.attention.counts[look.layer]
+    return look if single is None or not look.beginner or single >= count else look.at(look.layer, single)
 
 
 def compose_map(look: Look, seen: Look) -> Board:

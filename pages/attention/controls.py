@@ -30,8 +30,34 @@ def settings(look: Look, view: str) -> Settings:
         page_state.WINDOW.set(window := follow(window, look))
     theme = (st.context.theme.type or "auto") if view == "BertViz" else "auto"
     return Settings(
-        view, heads=tuple(on), of_head=of_head, key=state.KEPT_KEY.get(), window=window, theme=theme, **CONTROLS[view](look)
+        view,
+        heads=tuple(on),
+        of_head=of_head,
+        single=single(look, view),
+        key=state.KEPT_KEY.get(),
+        window=window,
+        theme=theme,
+        **CONTROLS[view](look),
     )
+
+
+def single(look: Look, view: str) -> int | None:
+    """Return the head that a beginner chose; place the row of heads above a view that has none of its own."""
+    count = look.attention.counts[look.layer]
+    if not look.beginner or count < 2:
+        return None
+    if view == "Head":
+        return page_state.SINGLE.get()
+    chosen = one_of(
+        page_state.SINGLE,
+        range(count),
+        "the head",
+        label=f"Head (layer {look.number(look.layer)})",
+        default=look.head,
+        format_option=lambda head: f"H{head}",
+        persist_state="session",
+    )
+    return int(chosen)
 
 
 def shade(look: Look) -> dict[str, Any]:

@@ -26,7 +26,7 @@ MOST = 1000  # heads whose lines are switched on
 def values_of(settings: Settings) -> dict[str, Any]:
     """Return the settings of a view as plain values. The query is a choice of every page, and so none of these."""
     values = asdict(settings)
-    return {name: values[name] for name in ("view", *OPTIONS, "heads", "of_head", "key", "window")}
+    return {name: values[name] for name in ("view", *OPTIONS, "heads", "of_head", "single", "key", "window")}
 
 
 def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
@@ -49,11 +49,11 @@ def settings_of(level: str, values: Mapping[str, Any]) -> Settings:
     heads = values.get("heads", ())
     if not isinstance(heads, list | tuple) or len(heads) > MOST or not all(map(is_number, heads)):
         raise ValueError("“heads” is a list of heads, counted from 0.")
-    places: dict[str, Any] = {name: values.get(name) for name in ("of_head", "key")}
+    places: dict[str, Any] = {name: values.get(name) for name in ("of_head", "single", "key")}
     if not all(place is None or is_number(place) for place in places.values()):
-        raise ValueError("“of_head” and “key” are whole numbers from 0, or null.")
+        raise ValueError("“of_head”, “single” and “key” are whole numbers from 0, or null.")
     window = window_of(values.get("window"))
-    return Settings(view, **options, heads=tuple(heads), of_head=places["of_head"], key=places["key"], window=window)
+    return Settings(view, **options, heads=tuple(heads), window=window, **places)
 
 
 def window_of(values: object) -> Window | None:

@@ -13,7 +13,8 @@ class Settings:
 
     shade, order, only, heat: values of the views' pickers, as these name them. query: the query of the view "Query-key"; None:
     the selected token, or the newest. heads: those whose lines are on in the view "Head"; of_head: the chosen head to which they
-    were added. key: the selected token on the side of the keys. window: of a long text. theme: of BertViz's page.
+    were added. single: the head of the layer that a beginner chose; None: the favourite. key: the selected token on the side of
+    the keys. window: of a long text. theme: of BertViz's page.
     """
 
     view: str = "Head"
@@ -24,6 +25,7 @@ class Settings:
     query: int | None = None
     heads: tuple[int, ...] = ()
     of_head: int | None = None
+    single: int | None = None
     key: int | None = None
     window: Window | None = None
     theme: str = "auto"

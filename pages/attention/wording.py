@@ -9,8 +9,7 @@ import numpy as np
 
 from analysis import alignment, head_summary
 from analysis.head_patterns import CLEAR
-from analysis.statistics import entropy_of, split_attention
-from pages.attention.recipes import PATTERN_NAMES
+from analysis.statistics import choosing, entropy_of, keys_in_sight, split_attention
 from ui.escaping import loadable_name, starred
 from ui.look import Look
 from ui.picture.board import Draft
@@ -23,13 +22,12 @@ if TYPE_CHECKING:
 WORDS = "attention-words"  # their key on the board
 
 
-def say(draft: Draft, look: Look, view: str, shade: str, table: pd.DataFrame | None = None) -> None:
-    """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text.
-    table: the patterns of all heads, where the picture has them."""
+def say(draft: Draft, look: Look, view: str, shade: str) -> None:
+    """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text."""
     row = row_of(look) if view == "Heatmap" and look.beginner else {}
+    if view == "Model":
+        row = {"least": percent(CLEAR), "even": even_share(look)}
     texts = [draft.words(f"view {view} {shade}") or draft.words(draft.heading_for(f"view {view}", look.kind), **row)]
-    if table is not None:
-        texts.append(counts(draft, table))
     if look.kind == "cross":
         texts.append(draft.words(draft.heading_for("rows cross")))
     texts.append(summary(draft, look))
@@ -40,11 +38,17 @@ def say(draft: Draft, look: Look, view: str, shade: str, table: pd.DataFrame | N
     draft.add_words(WORDS, *texts, title="In words")
 
 
-def counts(draft: Draft, table: pd.DataFrame) -> str:
-    """Return how many heads have each pattern in this text, the most frequent first."""
-    names = Counter(PATTERN_NAMES.get(name, name) for name in table["pattern"] if name)
-    each = [f"**{count}** {name}" for name, count in names.most_common()]
-    return draft.words("patterns", counts=", ".join(each), heads=names.total(), least=percent(CLEAR))
+def even_share(look: Look) -> str:
+    """Return what a head that looks evenly gives to each key, on average over the queries that are summed up."""
+    keys = keys_in_sight(look.attention[look.layer])[choosing(look.attention)]
+    return percent(float((1 / keys).mean()))
+
+
+def counts(draft: Draft, look: Look, table: pd.DataFrame) -> str:
+    """Return how many heads have each pattern in this text, the most frequent first. table: as of `patterns`."""
+    names = Counter(name for name in table["pattern"] if name)
+    each = [f"**{count}** {draft.words(f'pattern {name}') or name}" for name, count in names.most_common()]
+    return draft.words("patterns", counts=", ".join(each), heads=names.total())
 
 
 def rows_and_columns(draft: Draft, look: Look) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from analysis import head_summary
 from pages.attention.settings import Settings
+from pages.attention.wording import even_share
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Picture
+from viz import percent
 from viz.bertviz import bertviz_encoder_decoder_view, bertviz_head_view, layers_that_fit
 
 HIGHEST = 900  # pixels; a higher page scrolls
@@ -52,7 +55,20 @@ def bertviz(draft: Draft, look: Look, settings: Settings) -> Picture | Note:
         options["first"] = look.kind
         tokens_of["cross_rows"] = look.trace.attention["cross"].rows
         page = bertviz_encoder_decoder_view(**weights_of, **tokens_of, **options)
+    draft.add_words("bertviz-words", *about(draft, look))
     return Picture(lambda *arguments: page, (look,), {}, "bertviz", dict, height=min(HIGHEST, 120 + 23 * tokens))
+
+
+def about(draft: Draft, look: Look) -> list[str]:
+    """Return where the chosen head looks most, in one text, and how to read the squares."""
+    facts: dict[str, Any] = {"head": look.head_name, "square": f"H{look.head}", "last": f"H{look.attention.heads - 1}"}
+    texts = [draft.words("about bertviz", **facts)]
+    if look.kind != "cross" and len(look.attention.queries) > 1:
+        shares = head_summary(look.attention[look.layer][look.head])
+        each = {name: getattr(shares, name) for name in ("previous", "itself", "next", "first")}
+        name, share = max(each.items(), key=lambda item: item[1])
+        texts.insert(0, draft.words(f"most {name}", share=percent(share), even=even_share(look), **facts))
+    return texts
 
 
 def matching_attentions(look: Look) -> dict:

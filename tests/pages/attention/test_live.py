@@ -20,7 +20,7 @@ def seen(text: str, level: str = "intermediate", **choices: object) -> Look:
 
 
 def test_the_values_of_a_message_are_the_settings_of_the_page():
-    chosen = Settings("Reading", "rollout", "entropy", "itself", heads=(1, 3), of_head=1, key=2)
+    chosen = Settings("Reading", "rollout", "entropy", "itself", heads=(1, 3), of_head=1, single=4, key=2)
     chosen = Settings(**vars(chosen) | {"window": Window((0, 9, 5, 9), "self", (10, 10))})
     assert settings_of("expert", values_of(chosen)) == chosen
     for key in (page_state.SHADE, page_state.ORDER, page_state.ONLY):
@@ -44,8 +44,9 @@ WRONG = [
     ("expert", {"heads": [-1]}, "“heads” is a list"),
     ("expert", {"heads": 3}, "“heads” is a list"),
     ("expert", {"heads": [1] * 2000}, "“heads” is a list"),
-    ("expert", {"key": "2"}, "“of_head” and “key”"),
-    ("expert", {"of_head": True}, "“of_head” and “key”"),
+    ("expert", {"key": "2"}, "“of_head”, “single” and “key”"),
+    ("expert", {"of_head": True}, "“of_head”, “single” and “key”"),
+    ("beginner", {"single": "H2"}, "“of_head”, “single” and “key”"),
     ("expert", {"window": [0, 1, 0, 1]}, "“window” has edges"),
     ("expert", {"window": {"edges": [0, 9, 0, 9], "kind": "self", "counts": [5, 20]}}, "“window” has edges"),
 ]
@@ -60,3 +61,14 @@ def test_what_is_not_allowed_is_answered_in_a_sentence(level, values, sentence):
 def test_tokens_that_cannot_be_joined_to_words_are_left_to_a_run():
     with pytest.raises(ValueError, match="a run of the page says"):
         compose_from(seen("猫坐在垫子上", whole_words=True), {})
+
+
+def test_a_beginner_looks_through_the_chosen_head_in_every_view():
+    look = seen("The cat sat on the mat", "beginner")
+    other = (look.head + 3) % look.attention.heads
+    for view in ("Head", "Reading"):
+        board = compose(look, Settings(view, single=other))
+        assert board.data == compose(look.at(look.layer, other), Settings(view)).data != compose(look, Settings(view)).data
+    assert compose(look, Settings(single=99)).data == compose(look, Settings()).data, "the layer has no such head"
+    expert = seen("The cat sat on the mat", "expert")
+    assert compose(expert, Settings(single=other)).data == compose(expert, Settings()).data
