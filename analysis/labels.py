@@ -170,7 +170,7 @@ def head_examples(
 
     name: a score of `head_labels`. texts: as there; the texts are those of its probes, with real texts in place of repeated
     random words. The example is a key of the kind `name`, and of no other kind if there is such a one, seen from a query with a
-    letter in it if there is one. Errors: as there.
+    letter in it if there is one; where there are such places, both tokens are whole words. Errors: as there.
     """
     probes = probes_for(model, kind, texts)
     sentences = {sentence.text.format(sentence.name): sentence for sentence in name_sentences()}
@@ -189,11 +189,30 @@ def head_examples(
             kinds = kinds_of_keys(attention.queries)
             places = kinds.pop(name)
             preferences = [places & ~np.any([*kinds.values()], axis=0), places]
+        spoken = target if kind in ("cross", "decoder") else text  # what the queries are tokens of
+        whole = np.outer(whole_words(spoken, attention.queries), whole_words(text if kind == "cross" else spoken, attention.keys))
+        preferences = [each & words for each in preferences for words in (whole, True)]
         places = next((each & letters[:, None] for each in preferences if each[letters].any()), preferences[-1])
         if places.any():
             query, key = np.unravel_index(np.where(places, weights, -1).argmax(), weights.shape)
             examples.append(Example(text, attention.queries, attention.keys, int(query), int(key), weights))
     return sorted(examples, key=lambda example: -example.weight)[:count]
+
+
+def whole_words(text: str, tokens: Sequence[Token]) -> np.ndarray:
+    """Return which tokens of a text are whole words, or signs, and no part of a longer word: bool [token]."""
+
+    def is_inside(place: int) -> bool:
+        return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
+
+    spaces = [len(token.text) - len(token.text.lstrip()) if text[token.start :].startswith(" ") else 0 for token in tokens]
+    starts = [token.start + space for token, space in zip(tokens, spaces, strict=True)]
+    return np.array(
+        [
+            token.special or not (token.fragment or is_inside(start) or is_inside(token.end))
+            for token, start in zip(tokens, starts, strict=True)
+        ]
+    )
 
 
 def false_positives(models: Iterable[LanguageModel], kind: str | None = None) -> tuple[int, int]:

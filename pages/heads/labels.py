@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -44,14 +45,20 @@ def seeds_of(look: Look) -> int:
 
 
 def caption(corpus: Corpus, table: pd.DataFrame) -> None:
-    """Show how many heads have a label, and on which texts."""
+    """Show how many heads have a label, and which label is the most frequent."""
     facts = {"heads": sum(corpus.look.attention.counts), "labelled": int((table["label"] != "").sum())}
+    names = Counter(name for label in table["label"] for name in label.split(", ") if name)
+    common = names.most_common(1)
+    most = [words(HERE, "scored most", label=WRITTEN[name], count=count) for name, count in common if count > 1]
+    too_large = [] if seeds_of(corpus.look) else [words(HERE, "too large")]
+    st.caption(" ".join([words(HERE, "scored", **facts), *most, *too_large]), width="stretch")
+
+
+def about_texts(corpus: Corpus, table: pd.DataFrame) -> str:
+    """Return sentences on the texts on which the labels are measured."""
     if corpus.texts is None:
-        about = [words(HERE, f"scored {corpus.look.kind}")]
-    else:
-        about = [words(HERE, section, texts=corpus.description) for section in own_sections(corpus, table)]
-    sentences = [words(HERE, "scored", **facts), *about]
-    st.caption(" ".join([*sentences, "" if seeds_of(corpus.look) else words(HERE, "too large")]), width="stretch")
+        return words(HERE, f"scored {corpus.look.kind}")
+    return " ".join(words(HERE, section, texts=corpus.description) for section in own_sections(corpus, table))
 
 
 def own_sections(corpus: Corpus, table: pd.DataFrame) -> list[str]:
@@ -96,7 +103,7 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
         known={"table": table},
     )
     show(drawing.drawn, "heads-board", chosen=lambda: heads.choose(*choice("heads-board")))
-    st.caption(" ".join([words(HERE, "press"), corpus.fit_sentence()]))
+    st.caption(f"{words(HERE, 'press')}\n\n{about_texts(corpus, table)} {corpus.fit_sentence()}")
     examples = why.draw(corpus, table, NAMED.get(chosen_label, ""))
     scores = every_score(corpus, table, names, NAMED.get(chosen_label, "")) if look.level == "expert" else []
     return [drawing, *scores, *examples]

@@ -49,7 +49,7 @@ def draw_for_beginners(look: Look, above: st.delta_generator.DeltaGenerator) -> 
     with above:
         labels.caption(corpus, table)
     pictures = meet(look, table)
-    st.caption(corpus.fit_sentence())
+    st.caption(f"{labels.about_texts(corpus, table)} {corpus.fit_sentence()}")
     return pictures
 
 

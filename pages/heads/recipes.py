@@ -17,7 +17,7 @@ from analysis.redundancy import Likeness, Together, head_likeness, lost_together
 from models.language_model import LanguageModel
 from models.numbers.sizes import count
 from viz import View, grid_view, reading_view
-from viz.figures.importance import importance_scatter, pruning_curves
+from viz.figures.importance import importance_bars, importance_scatter, pruning_curves
 from viz.numbers import signed
 from viz.tokens import plain_signs
 
@@ -144,6 +144,18 @@ def worth(
     notes = [label or "no label" for label in labels]
     values = table["effect"].to_numpy(), ends, table["gradient"].to_numpy()
     return importance_scatter(names, *values, [numbers_of(model, kind)[layer] for layer in table["layer"]], notes, chosen)
+
+
+def worth_bars(
+    model: LanguageModel, *, kind: str, texts: list | None, labels: list[str], chosen: int, importance: Importance | None = None
+) -> go.Figure:
+    """Draw the rise of the loss without each head as a bar, the largest first."""
+    importance = head_importance(model, texts, kind) if importance is None else importance
+    table = sorted_by(importance.table, "effect")
+    ends = table[["effect_low", "effect_high"]].to_numpy().T
+    at = [place for place, index in enumerate(table.index) if index == chosen]
+    notes = [labels[index] or "no label" for index in table.index]
+    return importance_bars(names_of(model, kind, table), table["effect"].to_numpy(), ends, notes, at[0] if at else None)
 
 
 def worth_table(

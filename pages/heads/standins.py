@@ -21,9 +21,10 @@ from ui.look import Look
 from ui.memory import jobs
 from ui.picture.picture import Numbers, Picture
 from ui.show import choice, show
-from ui.words import say
+from ui.words import say, words
 from viz import percent
 
+HALF, NEARLY = 0.5, 0.9  # of 1; below the first, heads are hardly alike, and from the second on they are
 PAIRS = 5  # the most that have a row of their own
 WRITE, LOOK, TOGETHER = page_state.HEADS_ALIKE.values
 
@@ -32,7 +33,6 @@ def panel(corpus: Corpus) -> list[Picture]:
     """Draw the square of heads by heads, and explain it."""
     by = one_of(page_state.HEADS_ALIKE, page_state.HEADS_ALIKE.values, "the likeness", label="Compared by")
     state.keep(page_state.HEADS_ALIKE, by, WRITE)
-    say(HERE, f"question {by}")
     return together(corpus) if by == TOGETHER else alike(corpus, "outputs" if by == WRITE else "maps")
 
 
@@ -52,8 +52,11 @@ def alike(corpus: Corpus, by: str) -> list[Picture]:
         say(HERE, "together one")
         return []
     pairs, middle = most_alike(look, values)
+    best, facts = pairs.iloc[0], {"middle": middle, "count": f"{len(values) * (len(values) - 1) // 2:,}"}
+    facts |= {"first": str(pairs.index[0]), "second": best["Other head"], "most": best["Alike"]}
+    say(HERE, f"answer {by}", answer=words(HERE, f"answer {verdict(values)}"), **facts)
     st.table(pairs, border="horizontal")
-    say(HERE, "pairs", middle=middle, count=f"{len(values) * (len(values) - 1) // 2:,}")
+    say(HERE, f"question {WRITE if by == 'outputs' else LOOK}")
     drawing = square(corpus, recipes.alike, {"by": by}, values, {"likeness": likeness}, np.arange(len(values)))
     say(HERE, f"alike {by}", texts=corpus.description, **closest(look, values))
     return [drawing]
@@ -68,6 +71,12 @@ def most_alike(look: Look, values: np.ndarray) -> tuple[pd.DataFrame, str]:
         for i in np.argsort(-each, kind="stable")[:PAIRS]
     ]
     return pd.DataFrame(rows).set_index("Head"), number(float(np.median(each)))
+
+
+def verdict(values: np.ndarray) -> str:
+    """Return "hardly", "partly" or "yes": whether one head could stand in for another, by the most alike pair."""
+    most = float(np.nanmax(np.where(np.eye(len(values), dtype=bool), np.nan, values)))
+    return "hardly" if most < HALF else "partly" if most < NEARLY else "yes"
 
 
 def together(corpus: Corpus) -> list[Picture]:
@@ -89,8 +98,10 @@ def together(corpus: Corpus) -> list[Picture]:
     if len(lost.heads) < 2:
         say(HERE, "together one")
         return []
-    drawing = square(corpus, recipes.together, {}, lost.mean, {"importance": importance, "lost": lost}, lost.heads)
     facts = {"few": str(len(lost.beyond)), **extremes(look, lost), **of_all_pairs(lost)}
+    say(HERE, "answer together", **facts)
+    drawing = square(corpus, recipes.together, {}, lost.mean, {"importance": importance, "lost": lost}, lost.heads)
+    say(HERE, f"question {TOGETHER}")
     say(HERE, "together", texts=corpus.description, **facts)
     if len(lost.heads) > 2:
         say(HERE, "together ends", **facts)

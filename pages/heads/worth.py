@@ -22,6 +22,7 @@ from ui.picture.picture import Numbers, Picture
 from ui.show import choice, picture, show, show_chart
 from ui.words import say, words
 from viz import percent
+from viz.figures.importance import largest_bar
 
 COLUMNS = {"effect": "measured", "gradient": "by its slope"}
 BY = {
@@ -43,9 +44,42 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
     )
     if importance is None:
         return []
-    say(HERE, "worth", **facts(importance, corpus))
+    say(HERE, "worth most", **facts(importance, corpus))
     labels = [" + ".join(WRITTEN[name] for name in label.split(", ") if name) for label in table["label"]]
     options = {"kind": look.kind, "texts": corpus.texts and list(corpus.texts), "labels": labels}
+    bars = Picture(
+        recipes.worth_bars,
+        (look,),
+        options | {"chosen": look.layer * look.attention.heads + look.head},
+        "heads-importance-bars",
+        partial(numbers_of, look, recipes.sorted_by(importance.table, "effect")),
+        title="What each head is worth, in order",
+        takes=("model",),
+        known={"importance": importance},
+    )
+    show_chart(bars.drawn, "heads-importance-bars")
+    say(HERE, "worth bars", cut=cut_of(importance))
+    say(HERE, "worth", **facts(importance, corpus))
+    pictures = [bars]
+    with st.expander("Every head in numbers"):
+        pictures.append(in_numbers(look, importance, options))
+    with st.expander("Compared with an estimate that switches nothing off"):
+        pictures.append(against_slopes(corpus, importance, options))
+    with picture("The curve"):
+        pictures += draw_pruning(look, corpus, importance)
+    return pictures
+
+
+def cut_of(importance: Importance) -> str:
+    """Return a sentence on where the axis of the bars ends, if a bar goes beyond it."""
+    values = importance.table["effect"].dropna().to_numpy()
+    end = largest_bar(values)
+    return words(HERE, "worth cut", end=f"{end:.2g}") if (np.abs(values) > end).any() else ""
+
+
+def against_slopes(corpus: Corpus, importance: Importance, options: dict) -> Picture:
+    """Draw each head by its worth and by the estimate from its slope, and explain both."""
+    look = corpus.look
     chart = Picture(
         recipes.worth,
         (look,),
@@ -60,15 +94,13 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
     has_ranges = bool(np.isfinite(importance.table["effect_low"]).any())
     ranges = words(HERE, "worth ranges") if has_ranges else ""
     say(HERE, "worth reading", **facts(importance, corpus), ranges=ranges)
-    pictures = [chart, in_numbers(look, importance, options)]
-    with picture("The curve"):
-        pictures += draw_pruning(look, corpus, importance)
-    return pictures
+    return chart
 
 
 def facts(importance: Importance, corpus: Corpus) -> dict[str, str]:
     """Return the names and numbers in the words, with the head that is worth most."""
-    best = importance.table.iloc[int(np.nanargmax(importance.table["effect"]))]
+    order = importance.table.dropna(subset=["effect"]).sort_values("effect", ascending=False, kind="stable")
+    best, second = order.iloc[0], order.iloc[min(1, len(order) - 1)]
     ranks = float(importance.table[["effect", "gradient"]].corr("spearman").to_numpy()[0, 1])
     return {
         "texts": corpus.description,
@@ -77,13 +109,20 @@ def facts(importance: Importance, corpus: Corpus) -> dict[str, str]:
         "known": percent(1 - importance.unknown),
         "best": corpus.look.named(int(best["layer"]), int(best["head"])),
         "most": f"{best['effect']:.3f}",
+        "second": corpus.look.named(int(second["layer"]), int(second["head"])),
+        "next": signed_nats(second["effect"]),
+        "middle": f"{order['effect'].abs().median():.3f}",
+        "heads": str(len(order)),
         "agreement": f"{ranks:.2f}".replace("-", "−") if np.isfinite(ranks) else "–",
     }
 
 
+def signed_nats(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
 def in_numbers(look: Look, importance: Importance, options: dict) -> Picture:
     """Draw a row for each head, in the chosen order. A click chooses the head."""
-    st.markdown("##### In numbers")
     by = one_of(page_state.HEADS_WORTH, page_state.HEADS_WORTH.values, "the order", menu=True, label="Sorted by", width=220)
     state.keep(page_state.HEADS_WORTH, by, page_state.HEADS_WORTH.values[0])
     name = {title: column for column, title in BY.items()}[by]

@@ -104,7 +104,7 @@ LINKS = {  # each with the parts or keys of its pictures
         "heads-board, heads-scores, L4 H5 example 1, L4 H5 example 2, L4 H5 example 3"
     ),
     ("heads", f"level=expert&heads-part=Importance&heads-text=your+text&layer=L4&head=H5&{TEXT}"): (
-        "heads-importance, heads-importance-table, heads-pruned"
+        "heads-importance-bars, heads-importance-table, heads-importance, heads-pruned"
     ),
     ("heads", f"level=expert&heads-part=Stand-ins&heads-text=your+text&{TEXT}"): "heads-square",
     (

@@ -12,6 +12,9 @@ from viz.figures.style import CLEAR, GREY, escape_plotly
 from viz.palette import DEPTH
 
 _RANGE = "rgba(128,136,150,.28)"
+_FAR = 2.5  # times as long as the next: such a bar is cut
+_ARROWS = "↑↓"
+_OVER = 1.15  # of the longest other bar, that a bar which is cut has
 _NAMED = 8  # points that are named: those that stand out most
 _ROOM = 0.16, 0.07  # of the width and the height, that a name takes on a telephone
 
@@ -73,6 +76,71 @@ def importance_scatter(
         showlegend=False,
         xaxis={"title": {"text": "by its slope (nats a token)"}, "automargin": True, "zeroline": False},
         yaxis={"title": {"text": "rise of the loss without it (nats a token)"}, "automargin": True, "zeroline": False},
+    )
+    return figure
+
+
+def largest_bar(values: np.ndarray) -> float:
+    """Return the size at which the axis of bars ends: a little above the largest, or where few are far larger than the others,
+    above the largest of these, so that a single one does not make all others look alike."""
+    sizes = np.sort(np.abs(values[np.isfinite(values)]))[::-1]
+    if not len(sizes) or not sizes[0]:
+        return 1.0
+    few = max(1, len(sizes) // 16)
+    cut = next((i for i in range(min(few, len(sizes) - 1), 0, -1) if sizes[i - 1] > _FAR * sizes[i] > 0), 0)
+    return float(sizes[cut])
+
+
+def importance_bars(
+    names: Sequence[str], values: np.ndarray, ends: np.ndarray, notes: Sequence[str], chosen: int | None = None
+) -> go.Figure:
+    """Plot a bar for each head, in nats a token, in the given order. A bar that is far longer than the others is cut, and has its
+    number beside it.
+
+    values: [head]; ends: [2, head], the range of each, NaN where there is none; notes: added to the hover. chosen: the head in
+    the accent colour. Raises ValueError where the numbers do not fit.
+    """
+    if values.shape != (len(names),) or ends.shape != (2, len(names)) or len(notes) != len(names):
+        raise ValueError(f"{len(names)} names need as many numbers and notes, and two ends for each.")
+    end = largest_bar(values)
+    cut = np.abs(values) > end
+    edge = end * _OVER
+    ranges = [f"{low:.3f} to {high:.3f}".replace("-", "−") if np.isfinite(low) else "one text" for low, high in ends.T]
+    texts = [
+        f"{_ARROWS[value < 0]} {value:.2f}".replace("-", "−") if is_cut else "" for value, is_cut in zip(values, cut, strict=True)
+    ]
+    figure = go.Figure(
+        go.Bar(
+            x=[escape_plotly(name) for name in names],
+            y=np.clip(values, -edge, edge),
+            text=texts,
+            textposition="outside",
+            textangle=0,
+            textfont={"size": 12},
+            constraintext="none",
+            cliponaxis=False,
+            marker={"color": ["#d9660f" if place == chosen else GREY for place in range(len(names))]},
+            customdata=[
+                [f"{value:.4f}".replace("-", "−"), extent, escape_plotly(note)]
+                for value, extent, note in zip(values, ranges, notes, strict=True)
+            ],
+            hovertemplate="%{x}: %{customdata[0]} (%{customdata[1]})<br>%{customdata[2]}<extra></extra>",
+        )
+    )
+    figure.add_hline(y=0, line={"color": GREY, "width": 1})
+    lowest = min(0.0, float(np.nanmin(values, initial=0.0)))
+    figure.update_layout(
+        **CLEAR,
+        height=300,
+        margin={"l": 8, "r": 8, "t": 24, "b": 8},
+        showlegend=False,
+        bargap=0.25,
+        xaxis={"tickangle": -90, "tickfont": {"size": 10}, "automargin": True, "type": "category"},
+        yaxis={
+            "title": {"text": "rise of the loss without it (nats a token)"},
+            "automargin": True,
+            "range": [1.08 * max(lowest, -edge), 1.08 * (edge if cut.any() else end)],
+        },
     )
     return figure
 
