@@ -99,7 +99,8 @@ def together(corpus: Corpus) -> list[Picture]:
         say(HERE, "together one")
         return []
     facts = {"few": str(len(lost.beyond)), **extremes(look, lost), **of_all_pairs(lost)}
-    say(HERE, "answer together", **facts)
+    if len(lost.heads) > 2:
+        say(HERE, "answer together", **facts)
     drawing = square(corpus, recipes.together, {}, lost.mean, {"importance": importance, "lost": lost}, lost.heads)
     say(HERE, f"question {TOGETHER}")
     say(HERE, "together", texts=corpus.description, **facts)

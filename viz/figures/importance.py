@@ -13,7 +13,7 @@ from viz.palette import DEPTH
 
 _RANGE = "rgba(128,136,150,.28)"
 _FAR = 2.5  # times as long as the next: such a bar is cut
-_ARROWS = "↑↓"
+_LINE = 15  # pixels of a number above a bar
 _OVER = 1.15  # of the longest other bar, that a bar which is cut has
 _NAMED = 8  # points that are named: those that stand out most
 _ROOM = 0.16, 0.07  # of the width and the height, that a name takes on a telephone
@@ -106,19 +106,10 @@ def importance_bars(
     cut = np.abs(values) > end
     edge = end * _OVER
     ranges = [f"{low:.3f} to {high:.3f}".replace("-", "−") if np.isfinite(low) else "one text" for low, high in ends.T]
-    texts = [
-        f"{_ARROWS[value < 0]} {value:.2f}".replace("-", "−") if is_cut else "" for value, is_cut in zip(values, cut, strict=True)
-    ]
     figure = go.Figure(
         go.Bar(
             x=[escape_plotly(name) for name in names],
             y=np.clip(values, -edge, edge),
-            text=texts,
-            textposition="outside",
-            textangle=0,
-            textfont={"size": 12},
-            constraintext="none",
-            cliponaxis=False,
             marker={"color": ["#d9660f" if place == chosen else GREY for place in range(len(names))]},
             customdata=[
                 [f"{value:.4f}".replace("-", "−"), extent, escape_plotly(note)]
@@ -128,11 +119,23 @@ def importance_bars(
         )
     )
     figure.add_hline(y=0, line={"color": GREY, "width": 1})
+    longer = np.flatnonzero(cut)
+    for above, place in enumerate(longer[::-1]):  # one above the other, since neighbours have no room side by side
+        sign = -1 if values[place] < 0 else 1
+        figure.add_annotation(
+            x=escape_plotly(names[place]),
+            y=sign * edge,
+            text=f"{'↓' if sign < 0 else '↑'} {values[place]:.2f}".replace("-", "−"),
+            xanchor="right" if place > len(names) / 2 else "left",
+            yanchor="top" if sign < 0 else "bottom",
+            yshift=sign * _LINE * above,
+            showarrow=False,
+        )
     lowest = min(0.0, float(np.nanmin(values, initial=0.0)))
     figure.update_layout(
         **CLEAR,
         height=300,
-        margin={"l": 8, "r": 8, "t": 24, "b": 8},
+        margin={"l": 8, "r": 8, "t": 8 + _LINE * (1 + len(longer)), "b": 8},
         showlegend=False,
         bargap=0.25,
         xaxis={"tickangle": -90, "tickfont": {"size": 10}, "automargin": True, "type": "category"},

@@ -45,10 +45,11 @@ def test_a_bar_that_is_far_longer_than_the_others_is_cut_and_has_its_number():
     figure = importance_bars(names, values, np.full((2, 4), np.nan), [""] * 4, chosen=1)
     (bars,) = figure.data
     assert largest_bar(values) == 0.25 and 0.25 < bars.y[0] < 0.5 and [*bars.y[1:]] == [*values[1:]]
-    assert [*bars.text] == ["↑ 1.07", "", "", ""] and bars.customdata[0][0] == "1.0700"
+    (number,) = figure.layout.annotations
+    assert (number.x, number.text, bars.customdata[0][0]) == ("L0 H4", "↑ 1.07", "1.0700")
     assert len({bars.marker.color[0], bars.marker.color[1]}) == 2, "the chosen head has a colour of its own"
     even = importance_bars(names, values / [4, 1, 1, 1], np.full((2, 4), np.nan), [""] * 4)
-    assert not any(even.data[0].text), "no bar is far longer than the next"
+    assert not even.layout.annotations, "no bar is far longer than the next"
     with pytest.raises(ValueError, match="4 names"):
         importance_bars(names, values[:2], np.full((2, 4), np.nan), [""] * 4)
 
