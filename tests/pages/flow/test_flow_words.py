@@ -72,11 +72,14 @@ def test_above_two_methods_stands_what_each_puts_first_and_from_which_layer_on()
     assert min(layers) > 0 and flat(f"By gradient rollout, {leads[0]}; by rollout, {leads[1]}.") in words
 
 
-def test_above_the_streams_stands_where_most_of_them_begins():
+def test_above_the_streams_stands_the_token_where_most_begin():
     shares = rollout(models.load("writer").trace(TEXT).attention["self"])[-1][-1]
     share = f"{decimal(100 * shares.max())}\u00a0%"
     words = read(open_link("flow", f"level=intermediate&text={TEXT.replace(' ', '+')}&show=Streams"))
-    assert shares.argmax() == 0 and flat(f"Most of what reaches “the” starts at **“{plain('<|start|>')}”** ({share};") in words
+    assert (
+        shares.argmax() == 0
+        and flat(f"What reaches “the” starts at **“{plain('<|start|>')}”** more than at any other token ({share};") in words
+    )
 
 
 def test_a_model_without_predictions_has_a_sentence_on_its_attention_alone():
