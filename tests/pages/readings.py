@@ -213,7 +213,7 @@ def followed(seen: Look, view: str, choices: tuple = DEFAULTS) -> list[tuple[Flo
     settings = FlowSettings(offered[0].id if offered else None, choices[: CHOSEN[seen.level]])
     with threadpool_limits(1):  # as in a job
         reading = FLOWS[view](request_of(seen, settings), settings)
-    sentences = [Followed(offered)] if seen.beginner or not offered else []
+    sentences = [Followed(offered)] if not offered else []
     return [(settings, each) for each in (Tokens(), *sentences, reading)]
 
 
