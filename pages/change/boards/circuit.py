@@ -19,26 +19,46 @@ from viz.numbers import decimal, signed
 from viz.tokens import named
 
 GRAPH, LOST = "circuit-graph", "circuit-lost"
-PATH, UNDER, DECODER, TABLE, WARNING = "path", "graph", "decoder", "table", "warning"
+ENOUGH, ORDER, PATH, UNDER, DECODER, TABLE, WARNING = "enough", "order", "path", "graph", "decoder", "table", "warning"
+MAIN = 5  # parts that the first lines name
 
 
 def add(draft: Draft, reading: Wired) -> None:
-    """Add the graph, the losses and the table; `beside` says how large the circuit is."""
+    """Add what the circuit shows in words, the graph, the losses and the table; `beside` says how good the circuit is."""
     settings, wiring = reading.settings, reading.wiring
     drawings = graph(settings, wiring), losses(draft, settings, wiring)
+    say_enough(draft, settings, wiring.circuit)
+    say_order(draft, wiring.circuit)
     say_path(draft, settings, wiring)
     draft.add(drawings[0], GRAPH)
     draft.note(UNDER, "circuit graph" if wiring.edges is not None else "circuit no edges")
     if draft.look.trace.target:
         draft.note(DECODER, "circuit decoder")
     fold = draft.words("circuit fold")
-    say_enough(draft, settings, wiring.circuit)
+    say_scale(draft, settings, wiring.circuit)
     say_verdict(draft, wiring.circuit, fold)
     draft.say("circuit search", fold)
     say_size(draft, settings, wiring.circuit, fold)
     draft.contents[TABLE] = Table(table(settings, wiring))
     draft.add(drawings[1], LOST)
     draft.note(WARNING, "circuit warning")
+
+
+def say_order(draft: Draft, circuit: Circuit) -> None:
+    """Name the parts without which most is lost, from the lowest layer to the highest."""
+    losses = circuit.share - circuit.without
+    most = [i for i in np.argsort(-losses, kind="stable")[:MAIN] if losses[i] > 0]
+    if most:
+        draft.note(ORDER, "circuit order", parts=", ".join(circuit.members[i].name for i in sorted(most)))
+
+
+def say_scale(draft: Draft, settings: Settings, circuit: Circuit) -> None:
+    """Say why the share of the gain that is kept is not the share of the probability."""
+    if settings.question.against is not None or circuit.share >= 1:
+        return
+    times = decimal(float(np.exp((1 - circuit.share) * (circuit.whole - circuit.nothing))))
+    none, kept, whole = (measure(circuit, share) for share in (0.0, circuit.share, 1.0))
+    draft.say("circuit scale", none=none, after=kept, before=whole, share=signed(circuit.share), times=times)
 
 
 def say_path(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
@@ -94,11 +114,15 @@ def say_enough(draft: Draft, settings: Settings, circuit: Circuit) -> None:
         "best": plain(named(best.text)),
         "chance": percent(best.probability),
     }
-    if circuit.against is None:
-        draft.say("circuit enough" if circuit.wins else "circuit not enough", **facts)
-    else:
+    case = "circuit enough" if circuit.wins else "circuit not enough"
+    if circuit.against is not None:
+        case = f"{case} against"
         facts |= {"rival": plain(f"“{question.spell(circuit.against)}”"), "other": percent(float(chances[circuit.against]))}
-        draft.say("circuit enough against" if circuit.wins else "circuit not enough against", **facts)
+    others = ""
+    if circuit.against is None and (count := len(circuit.random_shares)):
+        most = measure(circuit, float(circuit.random_shares.max()))
+        others = f" {draft.words('circuit others', count=count, kept=len(circuit.members), most=most)}"
+    draft.note(ENOUGH, case, others=others, **facts)
 
 
 def say_verdict(draft: Draft, circuit: Circuit, fold: str) -> None:
@@ -115,13 +139,15 @@ def say_verdict(draft: Draft, circuit: Circuit, fold: str) -> None:
         draft.say("circuit head start", fold)
 
 
+def measure(circuit: Circuit, share: float) -> str:
+    """Return what is left with a share of the gain: the probability, or the difference of the two logits."""
+    value = circuit.nothing + share * (circuit.whole - circuit.nothing)
+    return percent(float(np.exp(value))) if circuit.against is None else f"{value:+.2f}".replace("-", "−")
+
+
 def table(settings: Settings, wiring: recipes.Wiring) -> pd.DataFrame:
     """Return a table of what is left with only the circuit, without it, and with other sets of the same size."""
     circuit, alone = wiring.circuit, settings.question.against is None
-
-    def format_measure(share: float) -> str:
-        value = circuit.nothing + share * (circuit.whole - circuit.nothing)
-        return percent(float(np.exp(value))) if alone else f"{value:+.2f}".replace("-", "−")
 
     def spread(shares: np.ndarray) -> str:
         if not len(shares):
@@ -129,14 +155,14 @@ def table(settings: Settings, wiring: recipes.Wiring) -> pd.DataFrame:
         return f"{signed(float(shares.min()))} to {signed(float(shares.max()))}"
 
     rows = {
-        "The whole model": [signed(1.0), "", format_measure(1.0)],
-        "Only the circuit": [signed(circuit.share), spread(circuit.random_shares), format_measure(circuit.share)],
-        "All but the circuit": [signed(circuit.left), spread(circuit.random_lefts), format_measure(circuit.left)],
-        "None of the parts": [signed(0.0), "", format_measure(0.0)],
+        "The whole model": [measure(circuit, 1.0), signed(1.0), ""],
+        "Only the circuit": [measure(circuit, circuit.share), signed(circuit.share), spread(circuit.random_shares)],
+        "All but the circuit": [measure(circuit, circuit.left), signed(circuit.left), spread(circuit.random_lefts)],
+        "None of the parts": [measure(circuit, 0.0), signed(0.0), ""],
     }
-    last = "Probability" if alone else "Logit difference"
-    sets = f"{len(circuit.random_shares)} other sets"
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["What is left", sets, last])
+    first, gain = ("Probability", "Of the log gain") if alone else ("Logit difference", "Of the gain")
+    columns = [first, gain, f"{len(circuit.random_shares)} other sets"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def graph(settings: Settings, wiring: recipes.Wiring) -> Picture:

@@ -20,6 +20,7 @@ from ui.words import say, words
 HERE = Path(__file__).parents[1]
 FILLS = dict(zip(page_state.CIRCUIT_FILL.values, ("mean", "zero", "other text"), strict=True))
 WAIT = 20.0  # seconds; a longer search waits for a click
+EACH = 0.01  # seconds that a reading takes besides, however short the text: measured on one core
 
 
 def ask_circuit(look: Look) -> Settings | None:
@@ -72,6 +73,7 @@ def search(settings: Settings) -> recipes.Wiring | None:
     """Return the circuit; None while the search runs, or waits for a click. Errors: as `analysis.find_circuit`."""
     look = settings.question.look
     time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), settings.readings)
+    time += EACH * settings.readings
     cost = f"about {settings.readings:,} readings of your text, {effort.format_duration(time)}"
     if time > WAIT and not effort.is_begun(settings.key):
         say(HERE, "circuit takes long", cost=cost)

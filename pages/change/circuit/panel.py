@@ -40,21 +40,26 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     settings = ask_circuit(look)
     if settings is None:
         return []
-    say(HERE, "circuit question", word=plain(settings.question.description))
+    question = st.empty()
+    with question:
+        say(HERE, "circuit question", word=plain(settings.question.description))
     try:
         wiring = search(settings)
     except ValueError as refused:
         return mount_all(composed(compose, look, PageSettings(), Refused(str(refused))))
-    return [] if wiring is None else draw(look, settings, wiring)
+    if wiring is None:
+        return []
+    question.empty()
+    return draw(look, settings, wiring)
 
 
 def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Picture]:
-    """Name the strongest path; draw the graph on the left, and the words, the table and the losses on the right."""
+    """Say what was found; draw the graph on the left, and the words, the table and the losses on the right."""
     board = composed(compose, look, PageSettings(), Wired(settings, wiring))
-    place(board, boards.PATH)
+    place(board, boards.ENOUGH, boards.ORDER)
     left, right = st.columns([6, 5])
     with left:
-        place(board, boards.GRAPH, boards.UNDER, boards.DECODER)
+        place(board, boards.GRAPH, boards.PATH, boards.UNDER, boards.DECODER)
     with right:
         write_beside(board)
         place(board, boards.TABLE)
