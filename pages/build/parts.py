@@ -50,7 +50,7 @@ OF = {
 def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     each = cost.costs(config, n, m)
     total = {name: count(sum(getattr(part, of).value for part in each)) for name, of in list(OF.items())[:2]}
-    say(here, "architecture", tokens=n, length=_length(n), **total)
+    say(here, "architecture", tokens=n, length=_length(n), **total, **parameter_shares(each))
     simple = state.level() == "beginner"
     options: dict[str, Any] = {"config": asdict(config), "tokens": n, "target": m, "simple": simple}
 
@@ -73,7 +73,18 @@ def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Pictu
 
     drawing = picture(recipes.diagram, "architecture", "Architecture", config, options, boxes)
     show(drawing.drawn, "architecture")
+    say(here, "architecture below", tokens=n)
     return [drawing]
+
+
+def parameter_shares(parts: list[cost.Cost]) -> dict[str, str]:
+    """Return the shares of the numbers to learn that are in attention and in the feed-forward networks."""
+    total = sum(part.parameters.value for part in parts)
+    shares = {
+        name: sum(part.parameters.value for part in parts if kind in part.part) / total
+        for name, kind in (("attention", "attention"), ("feedforward", "feed-forward"))
+    }
+    return {name: percent(share) for name, share in shares.items()}
 
 
 def picture(
@@ -95,6 +106,8 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     """Place formulas and numbers, beside those counted in a network that was built and run."""
     parts = cost.costs(config, n, m)
     total = sum(part.parameters.value for part in parts)
+    overtaken = {"crossing": _from(cost.crossing(config)), "feedforward": _from(cost.crossing(config, "feed-forward"))}
+    say(here, "cost", **moral(config, "operations", n, m), **overtaken)
     left, middle, right = st.columns(3)
     left.metric("Parameters", count(total))
     operations = count(sum(part.flops.value for part in parts))
@@ -118,11 +131,10 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     quantity = one_of(page_state.COST_OF, tuple(OF), "", label="Of each part")
     say(here, f"cost most {quantity}", **moral(config, quantity, n, m))
     st.table(_table(parts, measured, OF[quantity]), border="horizontal")
-    overtaken = {"crossing": _from(cost.crossing(config)), "feedforward": _from(cost.crossing(config, "feed-forward"))}
     with st.expander(words(here, "cost fold")):
         say(
             here,
-            "cost",
+            "cost symbols",
             symbols=_symbols([getattr(part, OF[quantity]).formula for part in parts]),
             weights=size(cost.scores_bytes(config, n)),
             length=_length(n),
@@ -253,27 +265,30 @@ def quote(text: str) -> str:
 
 
 def positions(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
-    """Place pictures of the vectors or rotations that positions add, and of how much of them depends on the distance."""
+    """Place pictures of what positions do to near and far tokens, and of the vectors or rotations that do it."""
     options: dict[str, Any] = {"config": asdict(config), "length": min(max(n, 64), config.context)}
     scheme, pictures = recipes.scheme(**options), []
     facts = position_facts(scheme)
     if facts.pop("falls", ""):
         facts["moral"] = words(here, f"nearer {config.positions}")
-    say(here, f"positions {config.positions}", **facts)
+    if scheme.by_distance:
+        say(here, "positions why")
+        numbers = curves("distance", scheme.distances, scheme.by_distance)
+        pictures.append(picture(recipes.by_distance, "by-distance", scheme.says, config, options, numbers))
     if scheme.values is not None:
 
         def values() -> dict[str, Numbers]:
             return {"value": Numbers(np.asarray(scheme.values), (scheme.down, scheme.across))}
 
         pictures.append(picture(recipes.position_values, "encoding", scheme.title, config, options, values))
-    if scheme.by_distance:
-        numbers = curves("distance", scheme.distances, scheme.by_distance)
-        pictures.append(picture(recipes.by_distance, "by-distance", scheme.says, config, options, numbers))
     if (waves := scheme.wavelengths) is not None:
         numbers = curves("pair", np.arange(len(waves)), {"wavelength": waves})
         pictures.append(picture(recipes.wavelengths, "wavelengths", "Tokens until it comes round", config, options, numbers))
+    if not pictures:
+        say(here, f"positions {config.positions}")
     for drawing in pictures:
-        say(here, f"{drawing.key} {config.positions}", **facts)
+        heading = "positions" if drawing.key == "encoding" else drawing.key
+        say(here, f"{heading} {config.positions}", **facts)
         show_chart(drawing.drawn, drawing.key)
     if formula := words(here, f"formula {config.positions}"):
         with st.expander(words(here, "formula fold")):

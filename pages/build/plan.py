@@ -42,7 +42,6 @@ def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | Non
     """Return the boxes of a stack for beginners, each with a sentence on its purpose."""
     tokens = f"{n:,} token" + "s" * (n != 1)
     stream = f"{tokens} × {c.d_model:,} numbers"
-    norm = Box("One size", stream, "All rows are brought to one size again.")
     heads = "one head does this" if c.heads == 1 else f"{c.heads} heads do this at once, each in its own way"
     others = "all the others" if both_ways else "those before it"
     memory = "Much of what a model knows by heart is kept here."
@@ -52,23 +51,31 @@ def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | Non
         words = "Each token of the answer looks at the text that the encoder has read."
         parts.append(Box("Attention to the text", stream, words, added=True, beside="what the encoder made of the text"))
     parts.append(Box("Feed-forward", stream, f"Each token works by itself on what it has gathered. {memory}", added=True))
-    inside = [box for part in parts for box in ((replace(norm, past=True), part) if c.norm_place == "before" else (part, norm))]
-    first = next(i for i, box in enumerate(inside) if box.name == norm.name)
-    inside[first] = replace(
-        inside[first], note="All rows of numbers are brought to one size, so that no token is louder than others."
-    )
+    before, inside = c.norm_place == "before", list[Box]()
+    for i, part in enumerate(parts):
+        adder = parts[i - 1].name if before and i else "" if before else part.name
+        norm = _plain_norm(stream, f"{'before' if before else 'after'} {part.name.lower()}", adder)
+        inside += [replace(norm, past=True), part] if before else [part, norm]
     boxes = [Box("Embedding", stream, f"Each token becomes a row of {c.d_model:,} numbers, which stand for its meaning.")]
     if c.positions in POSITIONS:
         boxes.append(Box("Positions", stream, "Numbers are added that say where each token stands: order matters."))
     repeated = "This happens once" if c.layers == 1 else f"This happens {c.layers} times"
     layer = f"{repeated}: the tokens look around, and then each works by itself."
     boxes.append(Box("Layer", stream, layer, parts=tuple(inside), times=c.layers))
-    boxes += [norm] * (c.norm_place == "before")
+    if before:
+        boxes.append(_plain_norm(stream, "before the answer" if ends else "at the end", "The last layer"))
     if ends:
         doing = "stands here" if c.kind == "encoder" else "comes next"
         words = f"Each of the {c.vocabulary:,} tokens that the model knows gets a score: the higher, the likelier it {doing}."
         boxes.append(Box("Answer", f"{tokens} × {c.vocabulary:,} scores", words))
     return boxes
+
+
+def _plain_norm(stream: str, place: str, adder: str) -> Box:
+    """Return the box of a norm for beginners. adder: the part that has added to the rows just before; "" at the start."""
+    if not adder:
+        return Box(f"One size, {place}", stream, "All rows of numbers are brought to one size, so that no token is louder than others.")
+    return Box(f"One size, {place}", stream, f"{adder} has added to the rows, so they are brought to one size again.")
 
 
 def _stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:
