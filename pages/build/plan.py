@@ -74,7 +74,9 @@ def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | Non
 def _plain_norm(stream: str, place: str, adder: str) -> Box:
     """Return the box of a norm for beginners. adder: the part that has added to the rows just before; "" at the start."""
     if not adder:
-        return Box(f"One size, {place}", stream, "All rows of numbers are brought to one size, so that no token is louder than others.")
+        return Box(
+            f"One size, {place}", stream, "All rows of numbers are brought to one size, so that no token is louder than others."
+        )
     return Box(f"One size, {place}", stream, f"{adder} has added to the rows, so they are brought to one size again.")
 
 

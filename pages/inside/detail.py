@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis import inside
-from pages.inside import code, formulas, naming, recipes
+from pages.inside import code, formulas, morals, naming, recipes
 from pages.inside.opened import OpenStage
 from ui.look import Look
 from ui.picture.board import Draft, Note
@@ -26,8 +26,10 @@ def add(draft: Draft, here: OpenStage) -> None:
     below = "\n\n".join(filter(None, [formulas.put_in(draft, here.cell, stage, facts)]))
     parts = []
     if not (here.look.beginner and stage.name in ALREADY_DRAWN):
-        parts.append(Part("words", None, formulas.explanation(draft, stage, facts)))
-        parts.append(draft.part("The numbers", Draft.picture, pictures["matrix"]))
+        moral = "" if here.look.beginner else morals.of_stage(draft, here)
+        words = "\n\n".join(filter(None, [moral, formulas.explanation(draft, stage, facts)]))
+        parts.append(Part("words", None, words))
+        parts.append(draft.part("The numbers", Draft.picture, pictures["matrix"], "", map_hidden(draft, here)))
     if len(here.columns) > 1:
         parts.append(draft.part("The row", Draft.picture, pictures["row"], draft.words("row", **facts)))
     above = f"{draft.words('cell', **facts)} {straight(draft, stage)}".rstrip()
@@ -36,6 +38,12 @@ def add(draft: Draft, here: OpenStage) -> None:
     if here.look.level == "expert" and (source := code.of(stage, here.way)):
         draft.note("inside-code-words", "code", **facts)
         draft.contents["inside-code"] = Note(source, "code")
+
+
+def map_hidden(draft: Draft, here: OpenStage) -> str:
+    """Return words on the empty places of a map of weights, "" where there are none."""
+    is_hidden = recipes.masked(here.way, here.stage, here.rows, here.head) is not None
+    return draft.words("map hidden") if is_hidden else ""
 
 
 def cell_part(draft: Draft, here: OpenStage, drawing: Picture, above: str, below: str = "") -> Part:

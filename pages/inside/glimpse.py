@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis import inside
 from pages.inside import formulas, morals, naming, recipes, stops
-from pages.inside.detail import ALREADY_DRAWN, GLIMPSE, drawings
+from pages.inside.detail import ALREADY_DRAWN, GLIMPSE, drawings, map_hidden
 from pages.inside.neurons import recipes as neurons
 from pages.inside.opened import OpenStage
 from ui.picture.board import Draft
@@ -26,7 +26,8 @@ def add(draft: Draft, here: OpenStage) -> None:
     if stops.stations(here.way)[stage.name] != stage.name:  # the open station has another name
         about = f"**{formulas.name(draft, stage)}.** {about}"
     if stage.name in ALREADY_DRAWN:
-        part = draft.picture(map_of(draft, here), about, draft.words("map"))
+        below_map = f"{draft.words('map')} {map_hidden(draft, here)}".rstrip()
+        part = draft.picture(map_of(draft, here), about, below_map)
     else:
         part = draft.picture(strip(draft, here), about, below(draft, here, facts))
     draft.add_cards(GLIMPSE, [Card([part])], formulas.name(draft, stage))

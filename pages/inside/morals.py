@@ -1,9 +1,10 @@
-"""Sentences on what the numbers of a station mean for this text, for beginners, with chance beside them."""
+"""Sentences on what the numbers of a stage mean for this text, with chance beside them."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from analysis import inside
 from pages.inside import naming, recipes
 from pages.inside.opened import OpenStage
 from ui.escaping import starred
@@ -22,6 +23,10 @@ def of_stage(draft: Draft, here: OpenStage) -> str:
             return like_it(draft, here)
         case "queries":
             return fits_best(draft, here)
+        case "weights" | "cross weights":
+            return looks_most(draft, here.way, here.stage, here.place[0])
+        case "blocks":
+            return guess_before(draft, here)
         case "feed-forward":
             return gains_most(draft, here)
     return ""
@@ -62,6 +67,51 @@ def fits_best(draft: Draft, here: OpenStage) -> str:
     other = starred(naming.along(here.look, scores, scores.axes[-1], best))
     facts = {"count": f"{len(seen):,}", "score": recipes.written(row[best]), "middle": recipes.written(np.median(row[seen]))}
     return draft.words("moral queries itself" if best == here.place[0] else "moral queries", best=other, **facts)
+
+
+def looks_most(draft: Draft, way: inside.Way, weights: inside.Stage, row: int) -> str:
+    """Return which token a token looks at most, and its share beside an equal share of what it may look at."""
+    head = recipes.layer_of(weights, draft.look.head, draft.look.trace.attention[way.stack].heads)
+    shares = recipes.plane(weights, [row], head)[0]
+    hidden = recipes.masked(way, weights, [row], head)
+    count = len(shares) - (0 if hidden is None else int(hidden.sum()))
+    if count < 2 or not np.isfinite(shares).all():
+        return ""
+    best = int(shares.argmax())
+    facts = {"most": starred(naming.along(draft.look, weights, weights.axes[-1], best)), "count": f"{count:,}"}
+    return draft.words("moral weights", **facts, share=whole_percent(float(shares[best])), even=whole_percent(1 / count))
+
+
+def guess_before(draft: Draft, here: OpenStage) -> str:
+    """Return what the model would guess from the row as it began, without any layer, beside its guess."""
+    at, trace = here.place[0], here.look.trace
+    if trace.unembed is None or here.way.stack == "encoder" or not len(trace.stream):
+        return ""
+    after = recipes.plane(here.stage, [at], here.head)[0]
+    if not np.allclose(after, trace.stream[-1][at], atol=1e-3):  # this stream is not what guesses are made of
+        return ""
+    chances = here.look.model.chances(trace.unembed(np.vstack([trace.stream[0][at], after])))
+    first, last = (int(row.argmax()) for row in chances)
+    facts = {
+        "first": _name(here.look.model.outcome(first)),
+        "first_share": here.look.percent(float(chances[0, first])),
+        "last": _name(here.look.model.outcome(last)),
+        "last_share": here.look.percent(float(chances[1, last])),
+    }
+    return draft.words("moral blocks", **facts)
+
+
+def answer(draft: Draft, way: inside.Way) -> dict[str, str]:
+    """Return the likeliest token after the followed one, and its chance; nothing where no token comes next."""
+    look = draft.look
+    if way.stages[-1].name != "choice" or look.model.info.labels or look.model.info.kind == "encoder" or way.stack == "encoder":
+        return {}
+    at = look.token_among(len(look.trace.read))
+    logits = look.trace.scores_at(at)
+    if logits is None:
+        return {}
+    (best,) = look.model.top(logits, at, 1)
+    return {"guess": _name(look.outcome(best.id)), "chance": look.percent(best.probability)}
 
 
 def gains_most(draft: Draft, here: OpenStage) -> str:

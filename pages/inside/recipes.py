@@ -26,6 +26,7 @@ OUTCOMES = ("vocabulary", "label")  # axes of what the model may choose
 SQUARES = 16  # of a row of numbers, for beginners
 SINGLE = ("token", "query", "key", "source", *OUTCOMES)  # axes whose every number means something by itself
 FEW = 12  # columns up to which a cell has room for its number
+LOWEST = -1e8  # a score below this is masked; some models do so with a number
 
 
 def way_of(model: LanguageModel, trace: Trace, stack: str, layer: int, around: int, ends: list[int] | None = None) -> inside.Way:
@@ -124,8 +125,11 @@ def matrix(
 ) -> View:
     """Draw a stage's numbers as colours. rows: positions in the text; columns: which of the numbers of each are shown; whole:
     whether they are written in whole per cent."""
-    drawn = stage_of(way or way_of(model, trace, stack, layer, around), stage)
+    way = way or way_of(model, trace, stack, layer, around)
+    drawn = stage_of(way, stage)
     values = plane(drawn, rows, head)[:, columns]
+    if (hidden := masked(way, drawn, rows, head)) is not None:
+        values = np.where(hidden[:, columns], np.nan, values)
     limit, signed = clear_limit(values, 100.0 if drawn.formula == SHARES else CLEAR)
     write = short_percent if whole else written
     beyond = bool((np.abs(values[np.isfinite(values)]) > limit).any())
@@ -145,7 +149,7 @@ def matrix(
         chosen=chosen,
         cell=(3, 46),
         height=20,
-        texts=[[write(value) for value in line] for line in values] if len(columns) <= FEW else None,
+        texts=[["" if np.isnan(value) else write(value) for value in line] for line in values] if len(columns) <= FEW else None,
         row_names=[f"{down} {name}," for name in row_names],
         column_names=[f"{across} {name}" for name in column_names],
         label=f"{stage}: {len(rows)} × {len(columns)} numbers",
@@ -273,6 +277,17 @@ def largest(cell: inside.Cell) -> tuple[Sequence[inside.Term], Sequence[inside.T
 
 def stage_of(way: inside.Way, name: str) -> inside.Stage:
     return next(stage for stage in way.stages if stage.name == name)
+
+
+def masked(way: inside.Way, stage: inside.Stage, positions: list[int], head: int) -> np.ndarray | None:
+    """Return which weights of attention the mask hides, [position, key]; None for other stages, and where none is hidden."""
+    if not stage.name.endswith("weights") or not stage.inputs:
+        return None
+    scores = next((each for each in way.stages if each.name == stage.inputs[0]), None)
+    if scores is None or not known(scores) or scores.axes != stage.axes:
+        return None
+    hidden = plane(scores, positions, head) < LOWEST
+    return hidden if hidden.any() else None
 
 
 def plane(stage: inside.Stage, positions: list[int], head: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis import inside
 from models.trace import Attention
-from pages.inside import formulas, naming, recipes
+from pages.inside import formulas, morals, naming, recipes
 from pages.inside.settings import Settings
 from ui.escaping import starred
 from ui.look import Look
@@ -31,6 +31,13 @@ STATIONS = (
     (("blocks", "output"), ("output", "blocks")),
     (("choice", "probabilities", "logits", "unembedding"), ("unembedding", "logits", "probabilities", "choice")),
 )
+FIRST = (
+    "embeddings",
+    "queries",
+    "weights",
+    "feed-forward",
+    "choice",
+)  # the stages to begin with, which have a number in the list
 PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of stages of the feed-forward part
 
 
@@ -60,14 +67,26 @@ def add_labels(draft: Draft, way: inside.Way) -> None:
 
 
 def followed(draft: Draft, way: inside.Way) -> str:
-    """Say which token is followed, and for beginners, who did not choose it, through which head."""
+    """Say what the model guesses after the followed token, through which head it is followed, and where it looks most there."""
     look = draft.look
     token = starred(named(look.spell_tokens(look.attention.queries)[look.token].text))
     attention = look.trace.attention[way.stack]
     layer = attention.numbers[way.layer]  # a beginner may have followed a number into another one
     where = {"heads": attention.heads, "head": f"L{layer} H{look.head}", "layer": layer, "number": look.head}
     which = draft.words("through", **where) if attention.heads > 1 else ""
-    return " ".join(filter(None, [draft.words("followed", token=token, head=look.head_name), which]))
+    facts = morals.answer(draft, way)
+    guess = draft.words("followed guess", token=token, **facts) if facts else ""
+    weights = next((stage for stage in way.stages if stage.name == "weights" and recipes.known(stage)), None)
+    most = (
+        ""
+        if weights is None or look.level == "expert"
+        else morals.looks_most(draft, way, weights, recipes.nearest(weights, look.token))
+    )
+    return " ".join(
+        filter(
+            None, [guess, draft.words("followed", token=token, head=look.head_name), which, most, draft.words("followed press")]
+        )
+    )
 
 
 def names(way: inside.Way) -> list[inside.Stage | str]:
@@ -135,10 +154,13 @@ def lines(draft: Draft, way: inside.Way) -> list[Stop]:
     """Return a line for each stage."""
     look = draft.look
     stops, heads = [], look.trace.attention[way.stack].heads
+    first = [key for key in FIRST if key in map(key_of, names(way))] if look.level == "intermediate" else []
     for number, (stage, where) in enumerate(listed_stages(look, way), 1):
         name, gist = formulas.first_line(draft, stage)
         if look.beginner and stage != ORDER:
             name = f"{number}. {name}"
+        elif key_of(stage) in first:
+            name = f"{first.index(key_of(stage)) + 1}. {name}"
         if isinstance(stage, str):
             stops.append(Stop(stage, name, gist, group=where))
         elif not recipes.known(stage):

@@ -15,8 +15,13 @@ from ui.picture import falling
 from ui.picture.board import Board, Draft, Note, Table
 from ui.picture.picture import Numbers, Picture
 
-NO_CHANCE, VERDICT, ORDER, CONTRAST, LEAVE, COME = "no chance", "verdict", "believe", "contrast", "deletion", "insertion"
-OPEN = (VERDICT, LEAVE, CONTRAST)  # the others are folded
+NO_CHANCE, VERDICT, TEXT, ORDER = "no chance", "verdict", "text", "believe"
+CONTRAST, LEAVE, COME = "contrast", "deletion", "insertion"
+FIRST = (VERDICT, TEXT)  # above the choice of a method
+OPEN = (*FIRST, LEAVE, CONTRAST)  # the others are folded
+NUMBERED = 5  # tokens that are numbered in the text
+LONGEST = 60  # tokens of a text that is repeated beside the verdict
+SUPERSCRIPTS = "⁰¹²³⁴⁵"
 STEPS, AREAS, MEASURES, POINTS = "steps", "areas", "measures", "points"
 
 
@@ -32,6 +37,8 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
     titles, simple = titles_of(trial, evidence), look.beginner
     facts = trial.facts(draft.reader, evidence, chosen)
     draft.contents[VERDICT] = Note(verdict(draft, evidence, titles, chosen, facts))
+    if text := numbered(trial, evidence, chosen):
+        draft.note(TEXT, "text masked" if trial.question.mask else "text", text=text, **facts)
     draft.add(chart(draft, trial, evidence, chosen, coming=False), LEAVE)
     if trial.question.against is not None:
         draft.note(CONTRAST, "contrast")
@@ -52,9 +59,29 @@ def verdict(draft: Draft, evidence: Faithfulness, titles: dict[str, str], chosen
     """Return sentences on whether a method's order is better than chance, and which orders are."""
     better = [title for name, title in titles.items() if evidence.verdict(name) == "better"]
     headings = [f"verdict {evidence.verdict(chosen)}", "summary" if better else "summary none"]
+    if len(evidence.methods) > 1:
+        headings.insert(1, "many")
     if evidence.saturates:
         headings.insert(1, "verdict saturates")
     return draft.paragraph(*headings, **facts, names=plain(", ".join(better)))
+
+
+def numbered(trial: Trial, evidence: Faithfulness, chosen: str) -> str:
+    """Return the text as Markdown, with the tokens that a method takes away first in bold and numbered; "" for a text that is too
+    long."""
+    tokens = [*trial.look.trace.tokens, *trial.look.trace.target]
+    if len(evidence.units) > LONGEST:
+        return ""
+    places = {evidence.units[unit]: place for place, unit in enumerate(evidence.methods[chosen].order[:NUMBERED], 1)}
+    words = []
+    for i, token in enumerate(tokens):
+        text = token.text
+        if i in places:
+            bare = text.strip(" ")
+            words.append(f"{' ' * text.startswith(' ')}**{plain(bare)}**{SUPERSCRIPTS[places[i]]}")
+        elif not token.special:
+            words.append(plain(text))
+    return "".join(words).strip()
 
 
 def titles_of(trial: Trial, evidence: Faithfulness) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import state
-from ui.believe.compose import OPEN, compose, titles_of
+from ui.believe.compose import FIRST, OPEN, compose, titles_of
 from ui.believe.measuring import measure
 from ui.believe.trial import HERE, Trial
 from ui.choices.widgets import one_of
@@ -17,13 +17,16 @@ IN_A_ROW = 7  # methods of which each has a button; more are a menu
 
 
 def panel(trial: Trial) -> list[Picture]:
-    """Place the question, the verdict on one method with its curve, and, folded, the measures of all methods."""
+    """Place the verdict on one method, the choice of it, its curve, and, folded, the measures of all methods."""
     if not trial.chance:
         return [*mount_all(composed(compose, trial.look, trial))]
-    say(HERE, "question masked" if trial.question.mask else "question")
+    first = st.empty()
+    with first:
+        say(HERE, "question masked" if trial.question.mask else "question")
     evidence = measure(trial)
     if evidence is None:
         return []
+    first = first.container()
     titles = titles_of(trial, evidence)
     # The first, not the best: the best of some random orders beats 20 others often enough.
     chosen = one_of(
@@ -31,7 +34,10 @@ def panel(trial: Trial) -> list[Picture]:
     )
     board = composed(compose, trial.look, trial, evidence, chosen)
     for key in board.contents:
-        if key in OPEN:
+        if key in FIRST:
+            with first:
+                mount(board, key)
+        elif key in OPEN:
             mount(board, key)
     with st.expander("The numbers behind it"):
         for key in board.contents:

@@ -20,7 +20,7 @@ MOST, LEAST = 3, 0.1  # tokens in the answer, and the least amount of each, as a
 
 def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -> None:
     """Add the coloured text and its numbers, with words `beside` on their meaning and how far to trust them."""
-    if draft.look.beginner and request.chance:
+    if draft.look.level != "expert" and (request.chance or not draft.look.beginner):
         add_answer(draft, request, explanation)
     draft.add(text_picture(request, explanation, alone), KEY)
     draft.say(f"line {explanation.method}")
@@ -38,7 +38,7 @@ def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -
 
 
 def add_answer(draft: Draft, request: Request, explanation: Explanation) -> None:
-    """Answer a beginner's question in words: the tokens that help most, without the last where its number says little."""
+    """Answer the question in words: the tokens that help most, without the last where its number says little."""
     tokens, groups, _ = request.seen
     values = np.nan_to_num(amounts(request, explanation)[0])
     ranked = [int(i) for i in np.argsort(-values, kind="stable") if values[i] > 0]
@@ -48,10 +48,12 @@ def add_answer(draft: Draft, request: Request, explanation: Explanation) -> None
     names = [f"**“{plain(named(tokens[i].text))}”**" for i in most]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
     answer = draft.words("most but the last" if last and most else "most" if most else "most none", tokens=listed)
-    if most and len(groups[most[0]]) == 1 and request.against is None:  # the numbers of a word's tokens add up in nats alone
-        before = chance_of(draft.look, request.position, request.token)
+    alone = explanation.method == "leave-one-out" and request.chance and request.against is None
+    if most and alone and len(groups[most[0]]) == 1:  # the numbers of a word's tokens add up in nats alone
+        before, value = chance_of(draft.look, request.position, request.token), float(values[most[0]])
+        after = before - value / 100 if draft.look.beginner else before * float(np.exp(-value))
         facts = {"first": names[0].strip("*"), "word": plain(request.description)}
-        shares = {"before": draft.look.percent(before), "after": draft.look.percent(before - float(values[most[0]]) / 100)}
+        shares = {"before": draft.look.percent(before), "after": draft.look.percent(after)}
         answer += f" {draft.words('most without', **facts, **shares)}"
     draft.contents[ANSWER] = Note(answer)
 

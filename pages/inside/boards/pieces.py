@@ -76,7 +76,7 @@ def escape(text: str) -> str:
 
 
 def word_at(look: Look, pieces: Pieces, clicked: int | None) -> int:
-    """Return the index of the word whose steps are shown: the clicked word, else the word of the chosen token, else the first
+    """Return the index of the word whose steps are shown: the clicked word, else the word of the followed token, else the first
     of those with the most steps."""
     at = word_of_token(look, pieces) if clicked is None else clicked
     return max(range(len(pieces.words)), key=lambda i: (step_count(pieces.words[i]), -i)) if at is None else at
@@ -95,12 +95,13 @@ def step_count(word: Word) -> int:
 
 
 def word_of_token(look: Look, pieces: Pieces) -> int | None:
-    """Return the index of the word that the chosen token is a piece of, None where there is none."""
+    """Return the index of the word that the followed token is a piece of, None where there is none."""
     places = typed(look.trace.tokens)
     words_of = [i for i, word in enumerate(pieces.words) for _ in word.pieces]
-    if look.chosen_token not in places or len(places) != len(words_of) or look.trace.target:
+    at = look.token_among(len(look.trace.tokens))
+    if at not in places or len(places) != len(words_of) or look.trace.target:
         return None
-    return words_of[places.index(look.chosen_token)]
+    return words_of[places.index(at)]
 
 
 def words_picture(look: Look, pieces: Pieces, at: int) -> Picture:

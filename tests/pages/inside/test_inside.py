@@ -105,7 +105,7 @@ def test_a_beginner_follows_the_answer_or_the_text_that_was_typed():
     app.segmented_control(key="inside-text").set_value("Your text").run()
     assert app.session_state["stage"] == "", "the text that was typed looks at no other"
     app = open_link("inside", f"{link}&inside-text=Your text&stage=memory&token=3")
-    assert not app.warned and app.session_state["stage"] == "memory" and "You follow “s”" in words_on(app)
+    assert not app.warned and app.session_state["stage"] == "memory" and "You follow the token “s”" in words_on(app)
     app = open_link("inside", f"{link}&block=encoder1&stage=weights")
     assert not app.warned and app.session_state["inside-text"] == "Your text"
 

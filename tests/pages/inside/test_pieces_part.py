@@ -104,7 +104,7 @@ def test_a_link_opens_the_word_and_the_other_tokenizer(monkeypatch):
     assert drawings["inside-pieces steps"].options["word"] == 2
     assert drawings["inside-tokenizers other"].options == {"other": "filler"}
     first = mine(offered(monkeypatch, "inside", f"{HERE}&level=intermediate&{TEXT}"))
-    assert first["inside-pieces steps"].options["word"] == 1, "the word with the most merges"
+    assert first["inside-pieces steps"].options["word"] == 2, "the word of the token that is followed"
 
 
 def test_the_word_of_the_kept_token_is_shown(monkeypatch):
