@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -158,7 +159,12 @@ def strategy(look: Look) -> tuple[Strategy, int]:
     with st.container(key="generate-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         labels = [label for label in key.values if label in SIMPLE] if look.beginner else None
         method = METHODS[tabs(key, "the way of choosing", labels)]
-        values = {name: _place_control(name, control) for name, control in CONTROLS.items() if _is_here(control, method)}
+        values = {}
+        for name, control in CONTROLS.items():
+            if _is_here(control, method):
+                hidden = look.beginner and name == "seed"  # out of sight, but still in links and lessons
+                with st.container(key=f"generate-hidden-{name}") if hidden else nullcontext():
+                    values[name] = _place_control(name, control)
     for name, control in CONTROLS.items():
         if state.LEVELS.index(control.first) > state.LEVELS.index(look.level):
             state.later(control.first, page_state.generate_key(name, control.default))

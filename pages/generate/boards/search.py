@@ -15,6 +15,7 @@ from pages.generate.settings import Searched, Settings
 from ui.escaping import plain
 from ui.picture.board import Draft, Note, Table
 from ui.picture.picture import Numbers, Picture
+from viz import percent
 from viz.figures.beams import WINDOW
 
 TREE, ANSWERS = "generate-tree", "answers"
@@ -31,7 +32,14 @@ def add_words(draft: Draft, strategy: Strategy, searched: Searched) -> None:
     step = searched.step
     if step.strategy != strategy:
         draft.note("other controls", "other controls")
-    draft.note("tree", "tree", step=searched.search.looked_at[0].length, width=step.strategy.beams)
+    answers = searched.search.answers
+    facts: dict[str, object] = {"step": searched.search.looked_at[0].length, "width": step.strategy.beams}
+    if answers:
+        best, score = answers[0], answers[0].score
+        facts |= {"best": plain(best.text.strip()), "chance": percent(float(np.exp(score)))}
+        facts["score"] = f"{score:.2f}".replace("-", "−")
+        draft.note("best", "best beginning", **facts)
+    draft.note("tree", "tree", **facts)
 
 
 def add_tree(draft: Draft, settings: Settings, searched: Searched) -> None:
