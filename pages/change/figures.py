@@ -61,7 +61,10 @@ def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects
         takes=("model", "trace"),
         known={} if part_effects is None else {"effects": part_effects},
     )
-    above, below = draft.words(f"board{of_model(look)}"), [draft.words(f"board more{of_model(look)}")] * look.beginner
+    above, below = (
+        draft.words(f"board{of_model(look)}", head=look.head_name),
+        [draft.words(f"board more{of_model(look)}")] * look.beginner,
+    )
     if part_effects is not None:
         below.insert(0, draft.words(draft.heading_for("effects", case(look)), **strongest(look, part_effects)))
     return draft.picture(drawing, above, "\n\n".join(below))

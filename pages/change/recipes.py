@@ -23,6 +23,14 @@ from viz.views.grid_view import grid_view
 
 PARTS = ("feedforward", "block")
 LARGEST = 10**6  # of the numbers in a change
+NOTES = {  # what a word on the board means
+    "off": "switched off, so it adds nothing",
+    "mean": "replaced by its mean over other texts",
+    "skip": "skipped, so it adds nothing",
+    "text 2": "taken from the other text",
+    "cut": "a line of it is cut",
+    "row": "a row of it is replaced",
+}
 
 
 # ---------------------------------------------------------------- what is changed
@@ -148,12 +156,14 @@ def parts(
         "chosen": chosen,
         "cell": (25, 58),
         "height": 30,
-        "notes": [[word and f"changed: {word}" for word in row] for row in words_of],
+        "notes": [[word and f"Changed: {NOTES.get(word, word)}." for word in row] for row in words_of],
         "blank": "this model does not allow skipping it",
     }
     if position is None:
         shades = 0.75 * np.clip(strengths, 0, 2) / max(1.0, float(strengths.max()))
-        return grid_view(strengths, **texts, shades=shades, ends=("off", "on"), label="The parts of the model")
+        return grid_view(
+            strengths, **texts, unit="times its strength", shades=shades, ends=("off", "on"), label="The parts of the model"
+        )
     effects = effects_of(model, trace, kind, position, second) if effects is None else effects
     most = float(np.nanmax(np.abs(effects))) or 1.0
     texts |= {"signed": True, "label": "The effect of each part"}

@@ -206,6 +206,7 @@ def bars(
         ids=best,
         whole=simple,
         before=[float(scores.before[id]) for id in best] if scores.stages else None,
+        stages=("model’s own", "to choose from"),
         struck=[bool(np.isneginf(scores.final[id])) for id in best],
         marked=best.index(chosen),
     )

@@ -21,6 +21,7 @@ def prediction_bars(
     marked: int | None = None,
     what: str = "Next token",
     full: float = 1.0,
+    stages: tuple[str, str] | None = None,
 ) -> View:
     """Draw rows of token, bar and per cent, in the given order. A bar of the whole width is `full`, or the largest if that is
     larger: by default a model in doubt has short bars.
@@ -29,8 +30,9 @@ def prediction_bars(
     adds a column with the number that the softmax starts from; `whole` rounds to whole per cent for beginners. A click sends
     `chosen`: `{"index", "id", "n"}`, where `id` is None without `ids` and `n` grows, so that no two clicks are alike.
 
-    `before`: probabilities before the controls, drawn as an outline and as a column; `struck`: which tokens the controls struck
-    out; `marked`: the row of the chosen token; `what`: the name of what is predicted. Raises ValueError if the lengths differ.
+    `before`: probabilities before the controls, drawn as an outline and as a column; `stages`: headings of both columns; `struck`:
+    which tokens the controls struck out; `marked`: the row of the chosen token; `what`: the name of what is predicted. Raises
+    ValueError if the lengths differ.
     """
     count = len(labels)
     columns = (("probabilities", probabilities), ("ids", ids), ("logits", logits), ("before", before), ("struck", struck))
@@ -58,6 +60,8 @@ def prediction_bars(
         header["befores"] = [write(share) for share in header["before"]]
         for name in ("numbers", "befores"):  # two columns of numbers have no room for words
             header[name] = [number.replace("under ", "< ").replace("over ", "> ") for number in header[name]]
+    if stages is not None:
+        header["stages"] = list(stages)
     if struck is not None:
         header["struck"] = [bool(flag) for flag in struck]
     if marked is not None:

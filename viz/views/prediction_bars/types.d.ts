@@ -9,6 +9,7 @@ export interface Header {
   probabilities: number[]; // or lengths of bars
   numbers: string[];
   of?: string; // what stands above the names
+  stages?: [string, string]; // what stands above the numbers before and after
   heads?: [string, string]; // what stands above names and numbers
   ids?: number[];
   logits?: string[];

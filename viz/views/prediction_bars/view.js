@@ -61,11 +61,11 @@ function listen(state) {
 
 /** @type {(state: State) => void} */
 function update({ root, list, first, second, last, rows, header }) {
-  const { tokens, names, fragments, probabilities, numbers, before, befores, struck, marked, label, heads, below } = header;
+  const { tokens, names, fragments, probabilities, numbers, before, befores, stages, struck, marked, label, heads, below } = header;
   const logits = befores ?? header.logits;
-  second.textContent = before ? "model’s own" : "logit";
+  second.textContent = before ? (stages?.[0] ?? "before") : "logit";
   first.textContent = heads?.[0] ?? header.of ?? "token";
-  last.textContent = heads?.[1] ?? (before ? "to choose from" : "probability");
+  last.textContent = heads?.[1] ?? (before ? (stages?.[1] ?? "after") : "probability");
   root.classList.toggle("with-heads", Boolean(heads));
   root.classList.toggle("signed", Boolean(header.signed));
   root.classList.toggle("with-before", Boolean(before));
@@ -96,7 +96,7 @@ function update({ root, list, first, second, last, rows, header }) {
     const logit = logits ? logits[i] : "";
     write(row.logit, logit);
     const now = struck?.[i] ? "struck out" : numbers[i];
-    const more = before ? `, the model’s own ${logit}` : logits ? `, logit ${logit}` : "";
+    const more = before ? `, ${second.textContent} ${logit}` : logits ? `, logit ${logit}` : "";
     const spoken = `${names[i]}, ${now}${more}${marked === i ? ", chosen" : ""}`;
     if (row.spoken !== spoken) row.node.setAttribute("aria-label", (row.spoken = spoken));
   });
