@@ -302,7 +302,7 @@ def result(
         if meanwhile:
             meanwhile()
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.progress(job.share, f"{job.words} … {100 * job.share:.0f}\u00a0% of all the work")
+            st.progress(job.share, f"{job.words} · in all … {100 * job.share:.0f}\u00a0%")
             if not stop:
                 st.button("Cancel", key=f"cancel-{name}", icon=":material/close:", on_click=cancel)
 

@@ -30,9 +30,9 @@ def prediction_bars(
     adds a column with the number that the softmax starts from; `whole` rounds to whole per cent for beginners. A click sends
     `chosen`: `{"index", "id", "n"}`, where `id` is None without `ids` and `n` grows, so that no two clicks are alike.
 
-    `before`: probabilities before the controls, drawn as an outline and as a column; `stages`: headings of both columns; `struck`:
-    which tokens the controls struck out; `marked`: the row of the chosen token; `what`: the name of what is predicted. Raises
-    ValueError if the lengths differ.
+    `before`: probabilities before the controls, drawn as an outline and as a column; `stages`: headings of both columns;
+    `struck`: which tokens the controls struck out; `marked`: the row of the chosen token; `what`: the name of what is predicted.
+    Raises ValueError if the lengths differ.
     """
     count = len(labels)
     columns = (("probabilities", probabilities), ("ids", ids), ("logits", logits), ("before", before), ("struck", struck))
