@@ -51,7 +51,7 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
 
     ends = {"rest": sentence("rest", case_of(look)), "pointed": sentence("rest", "headless"), "no guess": ""}
     if look.model.info.kind == "decoder" and predicts:
-        ends["again"] = sentence("again", "")
+        ends |= {"again": sentence("again", ""), "start": sentence("start", "")}
     first = look.spell_tokens(look.trace.tokens)[0]
     if first.special:
         ends["sink"] = reader(draft.folder, "sink", sign=named(first.text))
@@ -83,7 +83,7 @@ def facts_of(look: Look) -> dict[str, object]:
         "heads": attention.heads,
         "other_heads": attention.heads - 1,
         "kind": look.kind,
-        "formula": attention.formula(look.layer).replace("√d", f"√{size}"),
+        "formula": attention.formula(look.layer).replace("√d", f"√{size}").replace("/√", "/\u2060√"),
         "way_out": look.model.way_out_formula("h") if trace.unembed else "",
         "mask": info.mask,
         "outcomes": len(info.labels.names) if info.labels else "",

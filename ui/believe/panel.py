@@ -20,13 +20,11 @@ def panel(trial: Trial) -> list[Picture]:
     """Place the verdict on one method, the choice of it, its curve, and, folded, the measures of all methods."""
     if not trial.chance:
         return [*mount_all(composed(compose, trial.look, trial))]
-    first, question = st.container(), st.empty()
-    with question:
-        say(HERE, "question masked" if trial.question.mask else "question")
+    first = st.container()
+    say(HERE, "question masked" if trial.question.mask else "question")
     evidence = measure(trial)
     if evidence is None:
         return []
-    question.empty()
     titles = titles_of(trial, evidence)
     # The first, not the best: the best of some random orders beats 20 others often enough.
     chosen = one_of(

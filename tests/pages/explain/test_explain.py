@@ -79,7 +79,7 @@ def test_beginners_read_the_strongest_beside_the_last_token_and_why_that_one_say
     page_text = unmarked(words_on(open_link("explain", f"text={text.replace(' ', '+')}")))
     assert reason in page_text
     most = [tokens[i].text.strip() for i in np.argsort(-np.nan_to_num(scores[:-1]))[:3]]
-    assert "Most: “{}”, “{}” and “{}” (the last token is left out).".format(*most) in page_text.replace("**", "")
+    assert "Most: “{}”, “{}” and “{}”. (The last token is not compared".format(*most) in page_text.replace("**", "")
     before, after = (
         whole_percent(float(model.chances(model.trace(text).logits[-1])[best])) for text in (text, text.replace(" after", ""))
     )

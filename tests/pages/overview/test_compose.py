@@ -82,7 +82,8 @@ def test_a_classifier_ends_in_its_labels():
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_sentence_is_filled_with_what_the_picture_has(name, level):
     header, _ = drawn(look(name, level=level))
-    facts = {"token", "key", "share", "head", "head_words", "layer", "guess", "chance", "best", "best_share", "all", "even"}
+    facts = {"token", "key", "share", "head", "head_words", "chosen", "layer", "guess", "chance"}
+    facts |= {"before", "before_share", "best", "best_share", "all", "even"}
     words = [
         *(text for station in header["stations"] for text in (station["title"], station["note"], station["step"])),
         *header["rest"].values(),

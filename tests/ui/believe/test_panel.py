@@ -62,7 +62,7 @@ def test_the_question_and_a_verdict_stand_open_and_every_other_number_is_folded(
     opened = [unmarked(caption.value) for caption in app.caption if caption.value not in folded]
     question = sections(ROOT / "ui" / "believe" / f"{level}.md")["question"]
     (verdict,) = (text for text in opened if re.search(r"\d+ of \d+ random orders", text))
-    assert opened.index(question) < opened.index(verdict) and "One text proves little" in verdict
+    assert opened.index(verdict) < opened.index(question) and "One text proves little" in verdict
     assert fold.table and fold.dataframe and len(app.table) == len(fold.table) and not fold.proto.expanded
 
 

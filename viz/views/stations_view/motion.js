@@ -2,7 +2,7 @@
 
 import { draw } from "./drawing.js";
 import { dress } from "./elements.js";
-import { goHome, layersOf, openLayer, openLooker } from "./tour.js";
+import { goHome, layersOf, lookerOf, openLayer, openLooker } from "./tour.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./types").State} State */
@@ -10,6 +10,7 @@ import { say } from "./words.js";
 const STEP = 900; // milliseconds in which a station lights up
 const LAYER = 700; // milliseconds in which a layer is open while all are gone through
 const LAYERS = 6000; // the most for all of them
+const LINGER = 3500; // milliseconds at the end of Play, until a narrow page shows the lines of the head that it names
 const RUN = 130; // milliseconds a station in which a new token runs through
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -31,7 +32,11 @@ export function begin(state, at, tours = true) {
     if (goes) openLayer(state, 1);
     show(state);
   };
-  if (state.player.playing) reveal(state, at);
+  if (state.player.playing) {
+    reveal(state, at);
+    const look = state.header.stations.findIndex((station) => station.key === "look");
+    if (key === "chances" && lookerOf(state)) state.later = setTimeout(() => reveal(state, look), LINGER);
+  }
   if (still() || !state.player.playing) return finish();
   const light = (/** @type {number} */ part) => {
     state.progress = at - 1 + part;
@@ -93,6 +98,7 @@ function show(state) {
 /** @type {(state: State) => void} */
 function stop(state) {
   cancelAnimationFrame(state.frame);
+  clearTimeout(state.later);
 }
 
 /** @type {(state: State, time: number, set: (part: number) => void, finish: () => void, each?: (state: State) => void) => void} */

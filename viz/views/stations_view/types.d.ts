@@ -197,6 +197,7 @@ export interface State {
   endsNode: HTMLElement;
   nodes: Pools;
   frame: number;
+  later: number; // the timer of what follows the end of Play
   quiet: number; // a timer
   tell: (value: Record<string, unknown>) => void;
   turn: (layer: number, head: number) => void;

@@ -112,6 +112,7 @@ function make(root, header, tellApp) {
     tables,
     ...build(stage),
     frame: 0,
+    later: 0,
     quiet: 0,
     tell: (value) => {
       state.n = Math.max(state.n + 1, Date.now());

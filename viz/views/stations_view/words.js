@@ -18,7 +18,8 @@ export function say(state) {
   const whole = header.outcomes.length ? (header.rest.rest ?? "") : (header.rest.pointed ?? "");
   // The chances are those after the row that is followed: of another one, only where it looks is known here.
   const isOther = hovered !== null || (pointed && !(pointed[0] === state.last && pointed[1] === header.row));
-  const template = (isOther ? header.rest.pointed : resting ? whole : step.step) ?? "";
+  const start = state.fresh && header.outcomes.length && header.guesses.length > 1 ? header.rest.start : "";
+  const template = (isOther ? header.rest.pointed : resting ? whole : start || step.step) ?? "";
   const own = step.key === "look" && !resting && header.gazes.bridge ? "lane" : "";
   const looks = isOther || pointed || step.key === "look";
   const more = looks ? sink(state) : step.key === "chances" && state.led ? again(state) : "";
@@ -42,7 +43,9 @@ function again(state) {
   const looker = lookerOf(state);
   if (!looker || !header.rest.again) return "";
   const head = `L${header.lanes[last].numbers[looker.layer]} H${looker.head}`;
-  const facts = { head, all: looker.heads, share: roughly(looker.share), even: roughly(looker.even) };
+  const { layer, head: own } = header.gazes[`lane${last}`];
+  const chosen = `L${header.lanes[last].numbers[layer]} H${own}`;
+  const facts = { head, chosen, all: looker.heads, share: roughly(looker.share), even: roughly(looker.even) };
   return header.rest.again.replace(/\{([a-z]+)\}/g, (mark, fact) => String(lookUp(facts, fact) ?? mark));
 }
 
@@ -58,6 +61,7 @@ function filled(state, template, own) {
   const block = at[`lane${last}`].layer;
   const guess = header.guesses[block + 1];
   const best = header.outcomes[0];
+  const before = header.guesses.at(-2);
   const kind = header.lanes.length > 1 ? lookUp({ lane0: "encoder ", lane1: "decoder ", bridge: "cross " }, name) : "";
   const facts = {
     token: header.lanes[focus[0]].names[focus[1]],
@@ -68,6 +72,8 @@ function filled(state, template, own) {
     layer: `L${header.lanes[last].numbers[block]}`,
     guess: guess?.name ?? "",
     chance: guess?.number ?? "",
+    before: before?.name ?? "",
+    before_share: before?.number ?? "",
     best: best?.name ?? "",
     best_share: best?.number ?? "",
   };
