@@ -329,7 +329,7 @@ def others_go_on(model, text, target):
 # ---------------------------------------------------------------- training, and the head that is found
 
 
-@tells("training", 2, "Yours knows 257 signs, so it begins with less than half a per cent for each.")
+@tells("training", 2, "Yours knows 257 tokens, so it begins with less than half a per cent for each.")
 def signs(model, text, target):
     assert live.VOCABULARY == 257 and 100 / 257 < 0.5
     assert live.SIZES["layers"] == 2, "a small model of two layers"

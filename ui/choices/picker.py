@@ -300,8 +300,10 @@ def about() -> None:
     else:
         shared = f" ({info.kv_heads} for keys and values)" if info.kv_heads != info.heads else ""
         context = f", at most {info.context:,} tokens at a time" if info.context else ""
+        expert = state.level() == "expert"
+        width = f"d\u00a0=\u00a0{info.d_model:,}" if expert else f"{info.d_model:,} numbers for each token"
         facts = (
-            f"{info.kind.capitalize()}: {stacks} layers × {info.heads} heads{shared}, d\u00a0=\u00a0{info.d_model:,}, "
+            f"{info.kind.capitalize()}: {stacks} layers × {info.heads} heads{shared}, {width}, "
             f"{count(info.parameters)} parameters in {info.dtype}, {info.vocabulary:,} tokens in its vocabulary{context}."
         )
     with slot:
