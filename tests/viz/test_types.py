@@ -104,6 +104,7 @@ EXAMPLES: dict[str, list[View]] = {
     ],
     "prediction_bars": [
         prediction_bars([], []),
+        prediction_bars([" a"], [0.9], before=[0.5], stages=("model’s own", "to choose from")),
         prediction_bars(
             [" a", " b"], [0.9, 0.1], [1, 2], [2.0, -1.0], before=[0.5, 0.5], struck=[False, True], marked=0, what="Label", full=1
         ),
