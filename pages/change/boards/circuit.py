@@ -57,8 +57,8 @@ def say_scale(draft: Draft, settings: Settings, circuit: Circuit) -> None:
     if settings.question.against is not None or circuit.share >= 1:
         return
     times = decimal(float(np.exp((1 - circuit.share) * (circuit.whole - circuit.nothing))))
-    none, kept, whole = (measure(circuit, share) for share in (0.0, circuit.share, 1.0))
-    draft.say("circuit scale", none=none, after=kept, before=whole, share=signed(circuit.share), times=times)
+    none, remaining, whole = (measure(circuit, share) for share in (0.0, circuit.share, 1.0))
+    draft.say("circuit scale", none=none, after=remaining, before=whole, share=signed(circuit.share), times=times)
 
 
 def say_path(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
