@@ -67,7 +67,7 @@ def play_the_layers(page: Page) -> None:
 
 def open_a_stage(page: Page) -> None:
     page.locator(".hl-way-view.strip .stop", has_text="Weights").click(timeout=WAIT)
-    expect(page.locator(".hl-way-view .stop[aria-expanded=true] .name")).to_have_text("Weights")
+    expect(page.locator(".hl-way-view .stop[aria-expanded=true] .name")).to_have_text(re.compile("Weights"))
 
 
 def generate_a_token(page: Page) -> None:

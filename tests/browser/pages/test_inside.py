@@ -29,11 +29,11 @@ def follow(page: Page, number: int = 0) -> None:
 def test_a_number_is_followed_back_to_the_ids_and_the_trail_leads_to_it_again(open_page):
     page = open_page(LINK)
     page.locator(".hl-way-view:not(.strip) .stop", has_text="Queries").first.click(timeout=WAIT)
-    expect(stage(page)).to_have_text("Queries")
+    expect(stage(page)).to_have_text("2. Queries")
     page.locator("[data-part=matrix] .box").click(position={"x": 8, "y": 60})
     expect(page).to_have_url(re.compile(r"cell=\d+\.\d+\.0"))
     began = total(page).get_attribute("aria-label")
-    for name in ("Norm", "Residual stream", "Embeddings", "Ids"):
+    for name in ("Norm", "Residual stream", "1. Embeddings", "Ids"):
         follow(page)
         expect(stage(page)).to_have_text(name)
     expect(page.locator(".hl-token-chips")).to_be_visible()
@@ -41,7 +41,7 @@ def test_a_number_is_followed_back_to_the_ids_and_the_trail_leads_to_it_again(op
     trail = page.locator(".hl-sum-view .trail button")
     expect(trail).to_have_count(4)
     trail.first.click()
-    expect(stage(page)).to_have_text("Queries")
+    expect(stage(page)).to_have_text("2. Queries")
     expect(total(page)).to_have_attribute("aria-label", began)
 
 
@@ -51,14 +51,14 @@ def test_a_sum_that_is_gone_back_to_comes_into_sight_though_another_board_shows_
     follow(page)
     expect(stage(page)).to_have_text("Ids")
     page.locator(".hl-sum-view .trail button").click()
-    expect(stage(page)).to_have_text("Embeddings")
+    expect(stage(page)).to_have_text("1. Embeddings")
     expect(total(page)).to_be_in_viewport(ratio=1)
 
 
 def test_the_strip_opens_a_stage_and_a_press_on_its_line_closes_it(open_page):
     page = open_page(LINK)
     page.locator(".hl-way-view.strip .stop", has_text="Weights").click(timeout=WAIT)
-    expect(stage(page)).to_have_text("Weights")
+    expect(stage(page)).to_have_text("3. Weights")
     expect(page.locator(".hl-way-view.strip [aria-pressed=true]")).to_have_text("Weights")
     page.locator(".hl-way-view .stop[aria-expanded=true]").click()
     expect(stage(page)).to_have_count(0)
