@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from models.language_model import LanguageModel
-from models.tokens import Token
+from models.tokens import Patch, Token
 from models.trace import Trace
 
 Report = Callable[[float, str], None]
@@ -28,9 +28,9 @@ class Question:
     """A prediction for a text and for the same text with some tokens deleted.
 
     position: in `trace.read`, where the token of that id is predicted. For a model with a mask token, deleted tokens are masked,
-    so that all others keep their places; for other models they are removed, and the rest moves up. In an encoder-decoder, tokens
-    of the source and of the target so far can be deleted. against: the token that the prediction is compared with; None: all
-    others.
+    so that all others keep their places; patches of an image are covered (see `Patch.cover`); for other models tokens are
+    removed, and the rest moves up. In an encoder-decoder, tokens of the source and of the target so far can be deleted. against:
+    the token that the prediction is compared with; None: all others.
     Errors: ValueError without a language-model head, for a token compared with itself, and for a trace with edits. For a
     classifier, token and against are the numbers of labels.
     """
@@ -59,6 +59,11 @@ class Question:
         return (
             next((token for token in self.model.tokenize(name) if token.special and token.text == name), None) if name else None
         )
+
+    @cached_property
+    def keeps_places(self) -> bool:
+        """Whether the other tokens keep their places when some are deleted: these are masked then, or covered in an image."""
+        return self.mask is not None or any(isinstance(token, Patch) for token in self.trace.tokens)
 
     @cached_property
     def read(self) -> Sequence[Token]:
@@ -106,6 +111,8 @@ class Question:
         """
         removed = {unit for unit, stays in zip(self.units, keep, strict=True) if not stays}
         mask = self.mask
+        if self.keeps_places and mask is None:
+            return [token.cover() if i in removed and isinstance(token, Patch) else token for i, token in enumerate(self.read)]
         if mask is not None:
             return [replace(token, id=mask.id) if i in removed else token for i, token in enumerate(self.read)]
         return [token for i, token in enumerate(self.read) if i not in removed] or self.model.tokenize("")
@@ -159,7 +166,9 @@ class Question:
         by_length: dict[tuple[int, int], list[bytes]] = {}
         source = sum(unit < len(self.read) for unit in self.units)
         for key, row in new.items():
-            by_length.setdefault((0, 0) if self.mask else (int(row[:source].sum()), int(row[source:].sum())), []).append(key)
+            by_length.setdefault((0, 0) if self.keeps_places else (int(row[:source].sum()), int(row[source:].sum())), []).append(
+                key
+            )
         for keys in by_length.values():
             length = len(self.text(new[keys[0]])) + len(self.target(new[keys[0]]))
             count = min(AT_ONCE, max(1, WORK // (self.model.info.parameters * length)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.attribution_tests import Question, Report
-from models.tokens import Token
+from models.tokens import Patch, Token
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -79,9 +79,19 @@ def nothing(question: Question) -> Token:
     return model.tokenize(" ")[-1]
 
 
+def emptied(question: Question, tokens: Sequence[Token], units: set[int]) -> list[Token]:
+    """Return the tokens of an empty text: `nothing` at the units; of an image, all its patches covered."""
+    if any(isinstance(token, Patch) for token in tokens):
+        return [token.cover() if isinstance(token, Patch) else token for token in tokens]
+    sign = nothing(question)
+    return [sign if i in units else token for i, token in enumerate(tokens)]
+
+
 def adds_to_tokens(question: Question) -> bool:
     """Return whether the first layer's input is more than scaled vectors of tokens, for example because positions are added."""
     trace = question.trace
+    if "image" in question.model.info.reads:
+        return True
     stream = next(iter(trace.hidden.values()))[0].astype(np.float64)
     vectors = question.model.embedding([token.id for token in trace.tokens]).astype(np.float64)
     if vectors.shape != stream.shape:
@@ -100,8 +110,8 @@ def _streams(
     from models.class_labels import log_chances_of
     from models.gradients.embeddings import logits_from, streams_of
 
-    trace, sign, units = question.trace, nothing(question), set(question.units)
-    empty = [sign if i in units else token for i, token in enumerate([*trace.tokens, *trace.target])]
+    trace, units = question.trace, set(question.units)
+    empty = emptied(question, [*trace.tokens, *trace.target], units)
     count, done = len(trace.tokens), 0
     if question.model.info.labels and trace.target:  # a classifier's decoder reads the text again, a place later
         empty[count + 1 :] = empty[: count - 1]

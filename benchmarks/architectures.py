@@ -32,7 +32,7 @@ import models
 from benchmarks import tiny
 from models.errors import ModelError
 from models.huggingface.classes import candidates
-from models.huggingface.open import text_of
+from models.huggingface.trial import part_of
 from tests.models.networks import TEXTS, tokenizer
 from tests.serving import ROOT
 
@@ -70,7 +70,7 @@ def examine(name: str) -> tuple[str, str]:
         try:
             small = tiny.config(kind, **choices)
             choice = candidates(small, None, kind)[0]
-            built = tiny.network(choice.cls, text_of(small, choice))
+            built = tiny.network(choice.cls, part_of(small, choice))
             built.save_pretrained(folder)
             small.save_pretrained(folder)
             tokenizer("encoder-decoder" if small.is_encoder_decoder else "encoder").save_pretrained(folder)

@@ -28,7 +28,7 @@ from benchmarks.architectures import DIFFERS, REFUSED, UNBUILT, bounded, names
 from models.errors import ModelError
 from models.huggingface.classes import candidates
 from models.huggingface.model import HuggingFaceModel
-from models.huggingface.open import text_of
+from models.huggingface.trial import part_of
 from tests.models.networks import tokenizer
 
 WHOLE, MISSING = "whole", "stages missing"
@@ -42,7 +42,7 @@ def examine(name: str) -> tuple[str, str]:
     try:
         small = tiny.config(kind, **choices)
         choice = candidates(small, None, kind)[0]
-        built = unsettled(tiny.network(choice.cls, text_of(small, choice)))
+        built = unsettled(tiny.network(choice.cls, part_of(small, choice)))
     except Exception as error:
         return UNBUILT, f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
     try:

@@ -19,15 +19,28 @@ if TYPE_CHECKING:
 
 WEIGHTS = Path(__file__).parent / "weights"
 ORDER = ("writer", "filler", "translator", "sorter")  # the easiest for a newcomer first
+OF_IMAGES = ("digits",)
 
 
 @cache
-def names() -> tuple[str, ...]:
-    """Return the models that ship with Headlight, in order. Their files are looked up once, as pages call this often."""
-    return tuple(name for name in ORDER if (WEIGHTS / name / "model.safetensors").is_file())
+def names(reads: str = "text") -> tuple[str, ...]:
+    """Return the models that ship with Headlight, in order. Their files are looked up once, as pages call this often.
+
+    reads: what they read, "text" or "image". Errors: ValueError for anything else.
+    """
+    if reads not in ("text", "image"):
+        raise ValueError(f'reads is "text" or "image"; it is {reads!r}.')
+    return tuple(name for name in (ORDER if reads == "text" else OF_IMAGES) if (WEIGHTS / name / "model.safetensors").is_file())
 
 
-def load(name: str, device: str | None = None, report: Report = silent, dtype: Any = None) -> LanguageModel:
+def ships(name: str) -> bool:
+    """Return whether a model ships with Headlight, whatever it reads."""
+    return name in names() or name in names("image")
+
+
+def load(
+    name: str, device: str | None = None, report: Report = silent, dtype: Any = None, reads: str | None = None
+) -> LanguageModel:
     """Load a model: one that ships, a name on the Hugging Face Hub ("gpt2"), or a local folder ("./folder").
 
     A folder that holds an adapter, as peft writes it, opens as the model that it names with the adapter in its weights, also at a
@@ -40,36 +53,45 @@ def load(name: str, device: str | None = None, report: Report = silent, dtype: A
     else 16 bits. Traces are float32 arrays all the same. In 16 bits the identities that the docstrings name hold to about 1e-3
     (float16) or 1e-2 (bfloat16) of the largest number, where in float32 they hold to 1e-5; scores and the softmax of the maps are
     computed in float32, so their rows sum to 1. `info.dtype` and `info.notes` name the type.
+    reads: what it must read, "text" or "image"; another model is refused before its weights are downloaded. None: either.
     Errors: ModelError, with a sentence for the person who asked; TypeError for a name that is no str; ValueError for
     another dtype.
     """
     if not isinstance(name, str | PathLike):
         raise TypeError(f'A model is named by a str, such as {names()[0]!r} or "gpt2"; this is of type {type(name).__name__}.')
     name, wanted = str(name), None if dtype is None else name_of(dtype)
-    if name in names() or own(name):
+    if ships(name) or own(name):
+        from models.huggingface.folder import check_reads
         from models.scratch.model_folder import from_folder
 
         _check_cpu(name, device)
-        folder = (WEIGHTS / name, "") if name in names() else (Path(name).expanduser(), name)
-        return from_folder(*folder, dtype=wanted)
+        folder = (WEIGHTS / name, "") if ships(name) else (Path(name).expanduser(), name)
+        own_model = from_folder(*folder, dtype=wanted)
+        check_reads(own_model.info.reads[0], reads, name)
+        return own_model
     if adapter := adapter_folder(name):
         from models.adapting.folder import base_of, open_adapter
 
-        base = load(base_of(adapter), device, report, dtype)
+        base = load(base_of(adapter), device, report, dtype, reads)
         return open_adapter(base, adapter, strength_of(name), name)
     from dataclasses import fields
 
+    from models.huggingface.image_model import HuggingFaceImageModel
     from models.huggingface.model import HuggingFaceModel
     from models.huggingface.open import open_model
     from models.huggingface.trial import plainly
 
-    loaded = open_model(name, device, report, wanted)
+    loaded = open_model(name, device, report, wanted, reads)
+    facts = {field.name: getattr(loaded, field.name) for field in fields(loaded)}
+    model_type = HuggingFaceImageModel if facts.pop("reads") == "image" else HuggingFaceModel
     with plainly(name):
-        return HuggingFaceModel(**{field.name: getattr(loaded, field.name) for field in fields(loaded)})
+        return model_type(**facts)
 
 
 def load_tokenizer(name: str, report: Report = silent) -> Vocabulary:
     """Load only the tokenizer of a model, by the names of `load`: no weight is downloaded or read. Errors: ModelError."""
+    if name in names("image"):
+        raise ModelError(f"“{name}” reads images, so it has no tokenizer: load the model, and call `model.tokenize(image)`.")
     if name in names() or own(name):
         from models.scratch.model_folder import vocabulary_of
 

@@ -17,7 +17,8 @@ class ModelInfo:
     numbers it calculates with, "float32" | "bfloat16" | "float16". notes: sentences on what is not available, and why. languages:
     the codes of those that a translator of many reads and writes, for `source_language` and `target_language`. head_counts: of
     each layer of the first stack, where they differ (`heads` is the largest then), else (). layer_numbers: which layer of the
-    network each is, counted from 0, where layers without attention stand among them, else ().
+    network each is, counted from 0, where layers without attention stand among them, else (). reads: what it takes, ("text",) or
+    ("image",); a model of images has no vocabulary (0), and as many tokens as `context` for each image.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ModelInfo:
     languages: tuple[str, ...] = ()
     head_counts: tuple[int, ...] = ()
     layer_numbers: tuple[int, ...] = ()
+    reads: tuple[str, ...] = ("text",)
 
     def heads_of(self, layer: int, decoder: bool = False) -> int:
         """Return the number of heads in a layer; decoder: of the second of two stacks."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from models.errors import panics_caught
 
 if TYPE_CHECKING:
+    import numpy as np
     from tokenizers import Tokenizer
 
     from models.pieces.rules import Rules
@@ -39,6 +40,41 @@ class Token:
     segment: int = 0
     unknown: bool = False
     after: Token | None = None
+
+
+class PatchGrid(Protocol):
+    """The grid that a patch is cut by: see `models.images.grid.Grid`."""
+
+    def picture(self, pixels: np.ndarray) -> np.ndarray: ...
+
+    def patch(self, row: int, column: int, pixels: np.ndarray, covered: bool = False) -> Patch: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Patch(Token):
+    """One patch of an image, a token wherever a token is expected.
+
+    text names it in words, counted from 1: "row 2, column 3". row, column: counted from 0. box: left, top, right and bottom in
+    pixels of the image that the model reads, the last two not included (see `Grid.image_of`). pixels: the numbers that the model
+    reads, float32 [channels, height, width], read-only. covered: the patch is hidden. id: a digest of the pixels, so that equal
+    patches have equal ids; start and end are 0. Other tokens of an image ([CLS], registers) are special tokens.
+    """
+
+    row: int = 0
+    column: int = 0
+    box: tuple[int, int, int, int] = (0, 0, 0, 0)
+    covered: bool = False
+    pixels: np.ndarray = field(compare=False, repr=False, kw_only=True)
+    grid: PatchGrid = field(compare=False, repr=False, kw_only=True)
+
+    @property
+    def picture(self) -> np.ndarray:
+        """The patch as it can be drawn: uint8 [height, width, 3]."""
+        return self.grid.picture(self.pixels)
+
+    def cover(self) -> Patch:
+        """Return the patch covered: its pixels are 0, the mean colour that the model was trained with."""
+        return self.grid.patch(self.row, self.column, self.pixels * 0, covered=True)
 
 
 @dataclass(frozen=True, slots=True)

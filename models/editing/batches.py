@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from models.attention.recorder import Record
 from models.editing.parts import PartWatcher, Place, Probe, Sums
 from models.editing.plan import Plan
 from models.edits import Edit, Part, Skip, check, shift
+from models.images.opening import is_image
 from models.reading.inputs import SECOND, Text, are_ids, text_of
 from models.reading.readable import ReadableModel, Ready
 from models.trace import Attention, Trace
@@ -30,10 +31,11 @@ def columns(
     """Pair each text with its target and its edits. Errors: TypeError; ValueError where their numbers differ."""
     if not isinstance(edits, Sequence) or any(not isinstance(row_edits, Sequence) for row_edits in edits):
         raise TypeError("edits must be a list that holds a list of edits for each text.")
-    single = isinstance(texts, str) or are_ids(texts)
-    count = max(1, len(edits)) if single else len(texts)
-    text_list: list[Any] = [texts] * count if single else list(texts)
-    target_list: list[Any] = [targets] * count if isinstance(targets, str) or are_ids(targets) else list(targets)
+    single = isinstance(texts, str) or are_ids(texts) or is_image(texts)
+    several: Any = texts
+    count = max(1, len(edits)) if single else len(several)
+    text_list: list[Any] = [texts] * count if single else list(several)
+    target_list: list[Any] = [targets] * count if isinstance(targets, str) or are_ids(targets) else list(cast(Any, targets))
     edit_lists = [tuple(row_edits) for row_edits in edits] or [()] * count
     if not len(text_list) == len(target_list) == len(edit_lists):
         raise ValueError(
@@ -97,7 +99,7 @@ def starts_anywhere(model: ReadableModel) -> bool:
     """Return whether a pass can start from a block's input: tried once, with the second block."""
     if model.info.kind == "encoder-decoder" or model.info.layers < 2 or model.shares_layers:
         return False
-    plain = model.trace("the cat", remember=False)
+    plain = model.trace(model.sample, remember=False)
     nothing = Skip(1, "block")
     continued, expected = (
         run(model, [of_trace(plain, [nothing])], False, None, before).hidden["self"][-1] for before in (plain, None)
@@ -145,7 +147,8 @@ def adds_of(model: ReadableModel, edits: Sequence[Sequence[Edit]]) -> PartWatche
 def sums_of(model: ReadableModel) -> dict[Place, Sums]:
     """Find the sums that the layers of a model make, and their summands, by a short pass."""
     probe = Probe()
-    run(model, [model.prepare("the cat", "the cat" if model.info.kind == "encoder-decoder" else "")], False, probe)
+    target = "the cat" if model.info.kind == "encoder-decoder" else ""
+    run(model, [model.prepare(text_of(model, model.sample), target)], False, probe)
     return dict(probe.layer_sums)
 
 

@@ -18,6 +18,7 @@ from models.attention.recorded_call import Call
 from models.attention.undo_rotary import Rotary
 from models.class_labels import Labels
 from models.files.save_trace import FORMAT, MARK, NUMBERS, TENSORS
+from models.images.stored import tokens_of
 from models.info import ModelInfo
 from models.numbers.sizes import size
 from models.tokens import Token
@@ -88,7 +89,7 @@ class _Contents:
 
 def facts_of(description: dict[str, Any]) -> ModelInfo:
     """Rebuild the facts about a model from their JSON form."""
-    lists = ("notes", "languages", "head_counts", "layer_numbers")
+    lists = ("notes", "languages", "head_counts", "layer_numbers", "reads")
     facts: dict[str, Any] = {name: tuple(value) if name in lists else value for name, value in description.items()}
     if facts.get("labels"):
         facts["labels"] = Labels(**facts["labels"] | {"names": tuple(facts["labels"]["names"])})
@@ -98,6 +99,8 @@ def facts_of(description: dict[str, Any]) -> ModelInfo:
 def _read(contents: _Contents) -> Trace:
     description = contents.description
     tokens, target = contents.tokens("tokens"), contents.tokens("target")
+    if image := description.get("image"):
+        tokens = tokens_of(image, contents.tensors["image"].numpy())
     attention, trace_edits = {}, tuple(_edit(contents, entry) for entry in description["edits"])
     for kind, entry in description["attention"].items():
         queries, keys = (target if kind in kinds else tokens for kinds in (("decoder", "cross"), ("decoder",)))

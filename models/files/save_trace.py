@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from models.images.stored import description_of
 from models.numbers.ragged import stacked
 from models.version import VERSION
 
@@ -115,6 +116,9 @@ def save(trace: Saved, path: str | os.PathLike, weights: bool, logits: bool, par
         "attention": kinds,
         "edits": [_describe_edit(shelf, number, edit) for number, edit in enumerate(trace.edits)],
     }
+    if (image := description_of(trace.tokens)) is not None:
+        description["image"] = image[0]
+        shelf.put("image", torch.tensor(image[1]))
     whole = Path(path)
     part = whole.with_name(f".{whole.name}.{os.getpid()}.part")  # renamed when complete, so that no file is ever half written
     try:

@@ -58,7 +58,11 @@ class Checks:
             ours = self.network(**probe, output_hidden_states=True, return_dict=True)
         calls = self.layout.split(record)
         for stack, noted in record.hidden.items():
-            length = (probe["decoder_input_ids"] if stack == "decoder" else probe["input_ids"]).shape[1]
+            length = (
+                record.calls[0].shape[1]
+                if "pixel_values" in probe
+                else (probe["decoder_input_ids"] if stack == "decoder" else probe["input_ids"]).shape[1]
+            )
             if any(stream.dim() != 2 or len(stream) != length for stream in noted):
                 raise ModelError(
                     f"{title} hands on more from layer to layer than one vector a token, "

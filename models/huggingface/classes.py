@@ -58,7 +58,7 @@ TASKS += ("ForNextSentencePrediction", "ForSequenceScoring", "ForImageClassifica
 class Candidate:
     """A class that may fit the weights. kind: "decoder" | "encoder" | "encoder-decoder"; head: it has a language-model head.
 
-    labels: it has a head for labels in its place, of the "text" or of each "token".
+    labels: it has a head for labels in its place, of the "text", of each "token" or of the "image".
     """
 
     cls: type[PreTrainedModel]
@@ -169,7 +169,7 @@ def refuse_unless_text(config: PreTrainedConfig, classes: list[str | None], name
     if not what and not names:
         what = other_subject(type_)
     if what:
-        raise ModelError(f"{quoted(name)} is {what} ({title}); Headlight reads text only.")
+        raise ModelError(f"{quoted(name)} is {what} ({title}); Headlight reads text, or images with a model such as ViT.")
 
 
 def other_subject(type_: str) -> str:

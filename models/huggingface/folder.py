@@ -44,7 +44,18 @@ VOCABULARY = re.compile(
     re.ASCII,
 )
 ADAPTER = "adapter_config.json"
-BESIDE = {"tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "chat_template.jinja", ADAPTER}
+PROCESSORS = ("preprocessor_config.json", "processor_config.json")  # how an image becomes numbers
+# Types of models that read images, beside those whose config names a head for labels of images.
+IMAGE_TYPES = {"beit", "data2vec-vision", "deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "hiera", "ijepa", "swin"}
+IMAGE_TYPES |= {"swinv2", "vit", "vit_mae", "vit_msn", "clip", "metaclip_2", "siglip", "siglip2"}
+BESIDE = {
+    *PROCESSORS,
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "generation_config.json",
+    "chat_template.jinja",
+    ADAPTER,
+}
 WRAPPERS = re.compile(r"(?:^|(?<=\.))_orig_mod\.")  # what torch.compile puts into the names of a network's weights
 ADAPTER_ALONE = "{} holds an adapter (such as LoRA), not a whole model. Load the model that it belongs to."
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack", ".onnx", ".gguf")
@@ -90,7 +101,7 @@ def inspect_folder(path: Path, name: str) -> Folder:
     for shard in shards:
         if not shard.is_file():
             raise ModelError(f"{quoted(name)} is not complete: its weights file {quoted(shard.name)} is missing.")
-    check_tokenizer_is_there(files, name)
+    check_reader_is_there(files, config, name)
     tensors: dict[str, StoredTensor] = {}
     for shard in shards:
         tensors |= header(shard)
@@ -187,6 +198,35 @@ def is_vocabulary(file: str) -> bool:
 
 class NoTokenizer(ModelError):
     """A folder holds no tokenizer file. Its config may say that the model does not read text."""
+
+
+def reads_images(config: dict) -> bool:
+    """Return whether a config.json is that of a model of images. Of a model of texts and images, only its half for images is
+    opened."""
+    kind, architectures = config.get("model_type"), config.get("architectures")
+    architecture = architectures[0] if isinstance(architectures, list) and architectures else ""
+    listed = isinstance(kind, str) and (kind in IMAGE_TYPES or kind.endswith("_vision_model"))
+    return listed or (isinstance(architecture, str) and architecture.endswith("ForImageClassification"))
+
+
+def check_reads(kind: str, wanted: str | None, name: str) -> None:
+    """Check that a model reads what is wanted, "text" or "image"; None: either. Errors: ModelError."""
+    if wanted == "text" and kind == "image":
+        raise ModelError(f"{quoted(name)} reads images, and here a model is needed that reads text. Choose another model.")
+    if wanted == "image" and kind == "text":
+        raise ModelError(f"{quoted(name)} reads text, and here a model is needed that reads images.")
+
+
+def check_reader_is_there(files: Iterable[str], config: dict, name: str) -> None:
+    """Check that a model has what makes its input: a tokenizer, or for images a processor. Errors: ModelError."""
+    if not reads_images(config):
+        return check_tokenizer_is_there(files, name)
+    if not any(file in PROCESSORS for file in files):
+        raise ModelError(
+            f"{quoted(name)} reads images, and holds no {PROCESSORS[0]}, which says how an image becomes numbers. "
+            "Save its image processor into the same folder (save_pretrained)."
+        )
+    return None
 
 
 def check_tokenizer_is_there(files: Iterable[str], name: str) -> None:

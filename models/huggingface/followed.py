@@ -25,7 +25,6 @@ from models.huggingface.outputs import OutputMaps
 from models.huggingface.passes import Answer, Inputs
 from models.huggingface.reads import InputMaps
 from models.huggingface.softmax_tap import SoftmaxTap
-from models.huggingface.text import TextTokens
 from models.reading.prefix import Encoded, Recent, Stamp
 from models.tokens import Token
 from models.trace import Attention
@@ -48,8 +47,24 @@ class FollowedNetwork:
 
     recent: Recent[Any]
 
-    def __init__(self, network: PreTrainedModel, config: PreTrainedConfig, vocabulary: TextTokens, kind: str, name: str):
+    vocabulary: Any
+
+    def __init__(self, network: PreTrainedModel, config: PreTrainedConfig, vocabulary: Any, kind: str, name: str):
+        """vocabulary: the `TextTokens` of a network that reads text."""
         self.network, self.config, self.vocabulary, self.kind, self.name = network, config, vocabulary, kind, name
+        self._find_embedding()
+        self.limits_logits = "logits_to_keep" in inspect.signature(network.forward).parameters
+        self.reusable = False
+        self._hook()
+
+    @staticmethod
+    def config_of(network: PreTrainedModel, kind: str) -> PreTrainedConfig:
+        """Return the part of a network's config that says how it reads."""
+        return network.config.get_text_config(decoder=kind != "encoder")
+
+    def _find_embedding(self) -> None:
+        """Find what its embedding takes. Errors: ModelError without a table of tokens."""
+        network, kind = self.network, self.kind
         self.takes_token_types = kind == "encoder" and self._has_token_types()
         self.positions = _positions(network)
         try:
@@ -58,9 +73,6 @@ class FollowedNetwork:
             raise ModelError(f"{type(network).__name__} has no table with a vector for each token. {layout.CHOOSE}") from error
         self.embedding_rows: int | None = getattr(embedding, "num_embeddings", None)
         self.longest_full = bigbird.read_fully(network)
-        self.limits_logits = "logits_to_keep" in inspect.signature(network.forward).parameters
-        self.reusable = False
-        self._hook()
 
     def _hook(self) -> None:
         """Find the layout, through the attention interface or else by tapping the softmax, and install the hooks."""
@@ -79,7 +91,7 @@ class FollowedNetwork:
             self.tap_heads = getattr(self.config, "num_attention_heads", None)
         tap = SoftmaxTap(self.tap_heads) if self.tap_heads else nullcontext()
         with tap:
-            self.layout = layout.find(self.network, run, self.kind == "encoder-decoder")
+            self.layout = layout.find(self.network, run, self.kind == "encoder-decoder", self.probe_length(record))
         self._stream = layout.Stream(self.layout)
         self._stream.install()
         self.output_maps, self.input_maps = OutputMaps(self.layout), InputMaps(self.layout, self.config.hidden_size)
@@ -144,7 +156,27 @@ class FollowedNetwork:
             inputs["decoder_input_ids"] = self.ids(ids[:target])
         return self.uncached(inputs)
 
+    def probe_length(self, record: Record) -> int:
+        """Return the number of tokens of the probe that was recorded, of the source."""
+        return layout.SOURCE
+
+    def blank(self, texts: int, positions: int) -> Inputs:
+        """Return inputs of so many texts whose tokens do not matter, because all layers are skipped."""
+        ids = torch.zeros(texts, positions, dtype=torch.long, device=self.network.device)
+        if getattr(self.config, "pad_token_id", None) == 0:
+            ids += 1  # padding would be left out
+        return self.uncached({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+
     # Passes
+
+    def complete(self, inputs: Inputs, past: int = 0) -> int:
+        """Add the mask to the inputs of a pass, and return how many texts they hold. Errors: as `forward`."""
+        for ids in (inputs["input_ids"], inputs.get("decoder_input_ids")):
+            if ids is not None and self.embedding_rows and int(ids.max()) >= self.embedding_rows:
+                raise ValueError(self._say_what_is_missing(int(ids.max())))
+        batch, count = inputs["input_ids"].shape
+        inputs["attention_mask"] = torch.ones(batch, past + count, dtype=torch.long, device=self.network.device)
+        return batch
 
     def _say_what_is_missing(self, id: int) -> str:
         """Return a sentence on a token that the tokenizer knows and the network has no vector for."""
@@ -163,11 +195,7 @@ class FollowedNetwork:
         network: this one, its base, or one of its stacks; past: positions of keys and values that are given.
         Errors: ValueError for a token that the network has no vector for.
         """
-        for ids in (inputs["input_ids"], inputs.get("decoder_input_ids")):
-            if ids is not None and self.embedding_rows and int(ids.max()) >= self.embedding_rows:
-                raise ValueError(self._say_what_is_missing(int(ids.max())))
-        batch, count = inputs["input_ids"].shape
-        inputs["attention_mask"] = torch.ones(batch, past + count, dtype=torch.long, device=self.network.device)
+        batch = self.complete(inputs, past)
         tap = SoftmaxTap(self.tap_heads, batch) if self.tap_heads else nullcontext()
         with recorder as record, tap:
             return record, network(**inputs, return_dict=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from transformers import PreTrainedModel
 
@@ -11,7 +13,6 @@ from models.huggingface import layout
 from models.huggingface.checks import Checks
 from models.huggingface.followed import FollowedNetwork
 from models.huggingface.names import short
-from models.huggingface.text import TextTokens
 from models.huggingface.two_stacks import matches_transformers, score_each_position
 from models.huggingface.way_out import WayOut
 from models.reading.prefix import Recent
@@ -23,9 +24,17 @@ LONG = 72  # tokens of the longer probe: some models read short texts in another
 
 
 def follow(
-    network: PreTrainedModel, vocabulary: TextTokens, kind: str, predicts: bool, labels: Labels | None, name: str
+    network: PreTrainedModel,
+    vocabulary: Any,
+    kind: str,
+    predicts: bool,
+    labels: Labels | None,
+    name: str,
+    reader: type[FollowedNetwork] = FollowedNetwork,
 ) -> tuple[FollowedNetwork, WayOut, list[str]]:
     """Follow a network: its hooks, its way out, and notes on what is special about it.
+
+    vocabulary: its `TextTokens`, or for `reader`, a class that makes other inputs, what that takes.
 
     A decoder that looks ahead becomes an encoder that predicts nothing. Errors: ModelError, a sentence, where it cannot be
     followed or where its numbers are not those of transformers.
@@ -33,14 +42,14 @@ def follow(
     if labels and kind == "encoder-decoder":
         score_each_position(network)
     weights = (parameter for parameter in network.parameters() if parameter.is_floating_point())
-    config = network.config.get_text_config(decoder=kind != "encoder")
-    for_text = labels is not None and not labels.each and kind != "encoder-decoder"
+    config = reader.config_of(network, kind)
+    for_text = labels is not None and not labels.each and kind != "encoder-decoder" and reader is FollowedNetwork
     if for_text and getattr(config, "pad_token_id", None) is None:
         config.pad_token_id = -1  # transformers reads no two texts at once without one; no token is it
     if not all(bool(torch.isfinite(parameter.sum(dtype=torch.float32))) for parameter in weights):
         raise ModelError("Some of its weights are not numbers (NaN or infinite), so nothing it says can be trusted.")
     try:
-        followed = FollowedNetwork(network, config, vocabulary, kind, name)
+        followed = reader(network, config, vocabulary, kind, name)
         way, notes = _check(followed, predicts and not labels, labels)
     except ModelError:
         raise

@@ -21,10 +21,13 @@ from models.huggingface.folder import (
     INDEX,
     NoTokenizer,
     check_config_is_there,
+    check_reader_is_there,
+    check_reads,
     check_tokenizer_is_there,
     inspect_folder,
     is_vocabulary,
     read_config,
+    reads_images,
     weights_files,
 )
 from models.huggingface.memory import check_disk, place
@@ -44,10 +47,18 @@ def downloads(environment: Mapping[str, str] = os.environ) -> bool:
     return environment.get("HEADLIGHT_HUB", "1").strip().lower() not in ("0", "no", "off", "false")
 
 
-def fetch(name: HubName, device: str | None, report: Report, weights: bool = True, dtype: str | None = None) -> tuple[Path, str]:
+def fetch(
+    name: HubName,
+    device: str | None,
+    report: Report,
+    weights: bool = True,
+    dtype: str | None = None,
+    reads: str | None = None,
+) -> tuple[Path, str]:
     """Return a folder that holds the model, and its source: "Hugging Face Hub, revision abc1234".
 
-    weights: False for config and tokenizer alone. dtype: the precision that was asked for, if any.
+    weights: False for config and tokenizer alone. dtype: the precision that was asked for, if any. reads: what it must read, as
+    for `models.load`.
     Without network, a model that is complete in the cache is taken from there; where downloads are switched off, nothing else is
     tried. Errors: ModelError; Cancelled, when `report` raises it (what has been downloaded until then is kept, and used the next
     time).
@@ -78,7 +89,7 @@ def fetch(name: HubName, device: str | None, report: Report, weights: bool = Tru
     commit = info.sha
     assert commit is not None, "the Hub names the commit of each answer"
     if weights:
-        folder = download(name, commit, files, device, report, dtype)
+        folder = download(name, commit, files, device, report, dtype, reads)
     else:
         folder = download_tokenizer(name, commit, files, report)
     reference = storage(name) / "refs" / (name.revision or "main")
@@ -101,7 +112,13 @@ def storage(name: HubName) -> Path:
 
 
 def download(
-    name: HubName, commit: str, files: dict[str, int], device: str | None, report: Report, dtype: str | None = None
+    name: HubName,
+    commit: str,
+    files: dict[str, int],
+    device: str | None,
+    report: Report,
+    dtype: str | None = None,
+    reads: str | None = None,
 ) -> Path:
     """Fetch what is needed of `files` (sizes in bytes by name), once it is clear that it can be opened."""
     repository = name.repository
@@ -112,11 +129,13 @@ def download(
         get_files(name, commit, names, total, before, report)
 
     get([file for file in (CONFIG, INDEX) if file in files])
+    config = read_config(folder / CONFIG, repository)
+    check_reads("image" if reads_images(config) else "text", reads, repository)
     weights = weights_files(files, folder / INDEX, repository)
     if absent := [file for file in weights if file not in files]:
         raise ModelError(f"{quoted(repository)} is not complete: its weights file {quoted(absent[0])} is missing.")
     try:
-        check_tokenizer_is_there(files, repository)
+        check_reader_is_there(files, config, repository)
     except NoTokenizer:
         confined("try_kind", folder / CONFIG, repository, report)
         raise

@@ -105,17 +105,17 @@ class Visit:
     end: int = 0
 
 
-def find(network: nn.Module, run: Callable[[], object], pairs: bool) -> Layout:
-    """Probe a network and return its layout. run: a forward pass over SOURCE tokens (with `pairs`, TARGET in the decoder).
+def find(network: nn.Module, run: Callable[[], object], pairs: bool, source: int = SOURCE) -> Layout:
+    """Probe a network and return its layout. run: a forward pass over `source` tokens (with `pairs`, TARGET in the decoder).
 
     Errors: ModelError when no attention of the expected shape, or no repeated blocks around it, can be found.
     """
     with recording() as record, visiting(network, record) as visits:
         run()
     calls = [call.shape[1:] for call in record.calls]
-    kinds = {(SOURCE, SOURCE): "encoder", (TARGET, TARGET): "decoder", (TARGET, SOURCE): "cross"} if pairs else {}
-    kinds = kinds or {(SOURCE, SOURCE): "self"}
-    _check_shapes(type(network).__name__, calls, kinds)
+    kinds = {(source, source): "encoder", (TARGET, TARGET): "decoder", (TARGET, source): "cross"} if pairs else {}
+    kinds = kinds or {(source, source): "self"}
+    _check_shapes(type(network).__name__, calls, kinds, source)
     call_kinds = tuple(kinds[shape] for shape in calls)
     blocks: dict[str, list[nn.Module]] = {}
     for i, kind in enumerate(call_kinds):
@@ -130,7 +130,7 @@ def find(network: nn.Module, run: Callable[[], object], pairs: bool) -> Layout:
     )
 
 
-def _check_shapes(title: str, calls: list[tuple[int, int]], kinds: dict[tuple[int, int], str]) -> None:
+def _check_shapes(title: str, calls: list[tuple[int, int]], kinds: dict[tuple[int, int], str], source: int) -> None:
     """Check the shapes of attention calls. Errors: ModelError, which says what cannot be shown."""
     if not calls:
         raise ModelError(
@@ -140,7 +140,7 @@ def _check_shapes(title: str, calls: list[tuple[int, int]], kinds: dict[tuple[in
     if odd := [shape for shape in calls if shape not in kinds]:
         queries, keys = odd[0]
         raise ModelError(
-            f"In {title}, attention does not run from token to token: of {SOURCE} tokens it made {queries} that look at {keys}. "
+            f"In {title}, attention does not run from token to token: of {source} tokens it made {queries} that look at {keys}. "
             f"It joins tokens, cuts the text into pieces or adds some of its own, and Headlight could not name them. {CHOOSE}"
         )
     if missing := set(kinds.values()) - {kinds[shape] for shape in calls}:

@@ -10,19 +10,29 @@ from models.class_labels import Labels
 from models.errors import ModelError
 from models.files.progress import Progress, Report, silent
 from models.files.weights_digest import WeightsFile, files_now
-from models.huggingface.classes import OTHER_TASKS, Candidate, candidates, config_of
+from models.huggingface.classes import OTHER_TASKS, Candidate, config_of
 from models.huggingface.confined import confined
-from models.huggingface.folder import ADAPTER, CONFIG, Folder, NoTokenizer, inspect_folder, read_json
+from models.huggingface.folder import (
+    ADAPTER,
+    CONFIG,
+    Folder,
+    NoTokenizer,
+    check_reads,
+    inspect_folder,
+    read_json,
+    reads_images,
+)
 from models.huggingface.guard import guard_of
+from models.huggingface.image_processor import open_processor
 from models.huggingface.memory import place
 from models.huggingface.names import HubName, is_folder_name, quoted, short, tidied
 from models.huggingface.text import TextTokens
-from models.huggingface.trial import label, open_tokenizer, plainly, text_of, tokenizer_of
+from models.huggingface.trial import choices_of, label, open_tokenizer, part_of, plainly, tokenizer_of
 from models.huggingface.weights import passing_numbers, read
 from models.numbers.precision import note
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import BaseImageProcessor, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 NO_HEAD = "This model has no language-model head, so it makes no predictions. "
 NO_HEAD += "You can still look at its attention and hidden states."
@@ -40,20 +50,24 @@ ADAPTED = (
     "An adapter{kind} lies beside its weights and is not applied: this is the model without it. To see both together, merge them "
 )
 ADAPTED += "with peft (merge_and_unload, then save_pretrained) and open that folder."
+NO_LABELS = (
+    "This model has no head for labels, so it makes no predictions. You can still look at its attention and hidden states."
+)
+HALF = "It is the half for images of a model that reads texts too; the half for texts is not opened."
 TIED = "The files name no language-model head; predictions use the input embedding, which this kind of model shares."
 
 
 @dataclass(frozen=True)
 class OpenModel:
-    """A network in memory, in evaluation mode and without gradients, with its tokenizer.
+    """A network in memory, in evaluation mode and without gradients, with its tokenizer, or its processor of images.
 
     kind: "decoder" | "encoder" | "encoder-decoder". predicts: it has a language-model head, and its weights were in the files.
     source: "Hugging Face Hub, revision abc1234" or "folder". notes: sentences that a page may show. files: those that its weights
-    were read from. revision: their commit on the Hub, "" of a folder. labels: those of a classifier.
+    were read from. revision: their commit on the Hub, "" of a folder. labels: those of a classifier. reads: "text" or "image".
     """
 
     network: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
+    tokenizer: PreTrainedTokenizerBase | BaseImageProcessor
     kind: str
     predicts: bool
     name: str
@@ -62,13 +76,17 @@ class OpenModel:
     files: tuple[WeightsFile, ...] = ()
     revision: str = ""
     labels: Labels | None = None
+    reads: str = "text"
 
 
-def open_model(name: str, device: str | None = None, report: Report = silent, dtype: str | None = None) -> OpenModel:
+def open_model(
+    name: str, device: str | None = None, report: Report = silent, dtype: str | None = None, reads: str | None = None
+) -> OpenModel:
     """Open a model by its name on the Hub ("gpt2", "owner/name", "owner/name@revision") or by the path of a folder.
 
     device: "cpu", "cuda", "cuda:1", "mps"; None: a GPU where there is one and the model fits. Weights are float32 where they
-    fit, else 16 bits; or `dtype`, one of `memory.SIZES`. Only safetensors files are opened, and a model's own code is never run.
+    fit, else 16 bits; or `dtype`, one of `memory.SIZES`. reads: as for `models.load`. Only safetensors files are opened, and a
+    model's own code is never run.
     Errors: ModelError, with a sentence for the person who asked; Cancelled, when `report` raises it.
     """
     with plainly(name):
@@ -78,8 +96,8 @@ def open_model(name: str, device: str | None = None, report: Report = silent, dt
         else:
             from models.huggingface.hub import fetch
 
-            path, source = fetch(HubName.parse(name), device, report, dtype=dtype)
-        opened = open_folder(path, name, source, device, report, dtype)
+            path, source = fetch(HubName.parse(name), device, report, dtype=dtype, reads=reads)
+        opened = open_folder(path, name, source, device, report, dtype, reads)
         return opened if source == "folder" else replace(opened, revision=path.name)  # the cache names folders by their commits
 
 
@@ -100,16 +118,25 @@ def open_vocabulary(name: str, report: Report = silent) -> TextTokens:
         return TextTokens(tokenizer)
 
 
-def open_folder(path: Path, name: str, source: str, device: str | None, report: Report, dtype: str | None = None) -> OpenModel:
+def open_folder(
+    path: Path,
+    name: str,
+    source: str,
+    device: str | None,
+    report: Report,
+    dtype: str | None = None,
+    reads: str | None = None,
+) -> OpenModel:
     report(Progress("prepare"))
     folder = read_folder(path, name, report)
+    of_images = reads_images(folder.config)
+    check_reads("image" if of_images else "text", reads, name)
     trial = confined("try_folder", path, name, report)  # before transformers sees a file of it in this process
     config = config_of(folder.config, name)
-    tokenizer = open_tokenizer(folder, config, name)
-    check_repetitions(tokenizer, name)
-    choices = candidates(config, folder.config.get("architectures"), name)
+    reader = open_processor(path, name) if of_images else checked_tokenizer(folder, config, name)
+    choices = choices_of(config, folder.config, name)
     labels, chosen = label(config, choices[0], folder.config, name), choices[trial["choice"]]
-    config = text_of(config, choices[0])
+    config = part_of(config, choices[0])
     used = {key: folder.tensors[key] for key in trial["used"]}
     dtypes = [stored.dtype for stored in used.values()]
     check_precision(dtypes, name)
@@ -125,9 +152,19 @@ def open_folder(path: Path, name: str, source: str, device: str | None, report: 
         notes += note(dtype)
     elif placement.dtype != "float32":
         notes += (f"Its weights are in {placement.dtype}, because float32 would not fit in memory.",)
-    notes += notes_on_files(trial, chosen, folder)
-    labels = labels if chosen.labels else None
-    return OpenModel(network, tokenizer, chosen.kind, chosen.head, name, source, notes, files, labels=labels)
+    if of_images and "text_config" in folder.config:
+        notes += (HALF,)
+    else:
+        notes += notes_on_files(trial, chosen, folder)
+    labels, kind = labels if chosen.labels else None, "image" if of_images else "text"
+    return OpenModel(network, reader, chosen.kind, chosen.head, name, source, notes, files, labels=labels, reads=kind)
+
+
+def checked_tokenizer(folder: Folder, config: PreTrainedConfig, name: str) -> PreTrainedTokenizerBase:
+    """Open the tokenizer of a folder. Errors: ModelError."""
+    tokenizer = open_tokenizer(folder, config, name)
+    check_repetitions(tokenizer, name)
+    return tokenizer
 
 
 def check_repetitions(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
@@ -178,6 +215,8 @@ def notes_on(chosen: Candidate, config: PreTrainedConfig, folder: Folder) -> tup
         return ()
     architectures = folder.config.get("architectures")
     named = str(architectures[0]) if isinstance(architectures, list) and architectures else ""
+    if reads_images(folder.config):
+        return (NO_LABELS,)
     if not chosen.head:
         other = next((task for name, task in OTHER_TASKS.items() if named.endswith(name)), "")
         return (PERMUTED if config.model_type == "xlnet" else NO_HEAD, *([ANOTHER_TASK.format(other)] if other else []))

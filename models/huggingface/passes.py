@@ -10,10 +10,12 @@ from transformers.modeling_outputs import BaseModelOutput
 
 
 class Inputs(TypedDict, total=False):
-    """The inputs of a forward pass. Ids are int64 [batch, position]; encoder_outputs: the encoded source, if already computed.
-    position_ids: where they are not counted from the first token, or from what is given of keys and values."""
+    """The inputs of a forward pass. Ids are int64 [batch, position]; pixel_values: float [batch, channels, height, width], in the
+    place of ids; encoder_outputs: the encoded source, if already computed. position_ids: where they are not counted from the
+    first token, or from what is given of keys and values."""
 
     input_ids: Tensor
+    pixel_values: Tensor
     decoder_input_ids: Tensor
     token_type_ids: Tensor
     position_ids: Tensor

@@ -24,8 +24,11 @@ from models.huggingface.folder import (
     check_tokenizer_is_there,
     inspect_folder,
     read_config,
+    reads_images,
 )
 from models.huggingface.growth import growth
+from models.huggingface.image_classes import image_candidates
+from models.huggingface.image_processor import check_processor, open_processor
 from models.huggingface.names import quoted, short
 from models.huggingface.text import TextTokens
 from models.huggingface.weights import Rehearsal, rehearse
@@ -43,7 +46,7 @@ def try_config(file: str, name: str) -> int:
     with plainly(name):
         raw = read_config(Path(file), name)
         config = config_of(raw, name)
-        first = candidates(config, raw.get("architectures"), name)[0]
+        first = choices_of(config, raw, name)[0]
         return rehearse(first.cls, config, {}, silent).elements
 
 
@@ -59,10 +62,13 @@ def try_folder(path: str, name: str) -> dict:
     with plainly(name):
         folder = inspect_folder(Path(path), name)
         config = config_of(folder.config, name)
-        choices = candidates(config, folder.config.get("architectures"), name)
-        check_reading(open_tokenizer(folder, config, name), name)
+        choices = choices_of(config, folder.config, name)
+        if reads_images(folder.config):
+            check_processor(open_processor(folder.path, name), name)
+        else:
+            check_reading(open_tokenizer(folder, config, name), name)
         label(config, choices[0], folder.config, name)
-        chosen, rehearsal = choose(choices, text_of(config, choices[0]), folder, name)
+        chosen, rehearsal = choose(choices, part_of(config, choices[0]), folder, name)
         return {
             "choice": choices.index(chosen),
             "elements": rehearsal.elements,
@@ -132,16 +138,24 @@ def label(config: PreTrainedConfig, choice: Candidate, raw: dict, name: str) -> 
     try:
         labels = labels_of(raw, each=choice.labels == "token")
     except ValueError as error:
-        raise ModelError(f"The config.json of {quoted(name)} {error}, so nobody could tell what it says of a text.") from error
+        raise ModelError(f"The config.json of {quoted(name)} {error}, so nobody could tell what it says.") from error
     config.id2label = dict(enumerate(labels.names))
     config.label2id = {text: i for i, text in enumerate(labels.names)}
     return labels
 
 
-def text_of(config: PreTrainedConfig, choice: Candidate) -> PreTrainedConfig:
-    """Return the part of a config that a class takes: of a model that also sees, the half that reads text."""
-    text, own = config.get_text_config(), choice.cls.config_class
-    return text if own is not None and not isinstance(config, own) and isinstance(text, own) else config
+def choices_of(config: PreTrainedConfig, raw: dict, name: str) -> list[Candidate]:
+    """Return the classes to try for a config.json, the best first. Errors: ModelError for a model that reads something else."""
+    return (image_candidates if reads_images(raw) else candidates)(config, raw.get("architectures"), name)
+
+
+def part_of(config: PreTrainedConfig, choice: Candidate) -> PreTrainedConfig:
+    """Return the part of a config that a class takes: of a model of texts and images, the half that is opened."""
+    own = choice.cls.config_class
+    halves = config.get_text_config(), getattr(config, "vision_config", None)
+    if own is None or isinstance(config, own):
+        return config
+    return next((half for half in halves if isinstance(half, own)), config)
 
 
 def choose(choices: list[Candidate], config: PreTrainedConfig, folder: Folder, name: str) -> tuple[Candidate, Rehearsal]:

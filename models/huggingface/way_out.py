@@ -53,7 +53,7 @@ class WayOut:
         """Compute logits [..., vocabulary] from the stream after the last layer [..., d_model], row by row."""
         followed = self.followed
         rows = followed.numbers(hidden).reshape(-1, hidden.shape[-1])
-        at_once = max(1, min(ROWS // followed.vocabulary.size, followed.positions or len(rows)))
+        at_once = max(1, min(ROWS // max(1, followed.vocabulary.size), followed.positions or len(rows)))
         with torch.inference_mode():
             logits = [self.logits(part, self.row_layers).float().cpu().numpy() for part in rows.split(at_once)]
         return np.concatenate(logits).reshape(*hidden.shape[:-1], -1)
@@ -66,8 +66,7 @@ class WayOut:
         followed = self.followed
         if self.labels_text:
             with layout.skipping(rows[:, None], but):
-                inputs = followed.uncached({"input_ids": followed.ids([0] * len(rows)).T})
-                return followed.network(**inputs, return_dict=True).logits
+                return followed.network(**followed.blank(len(rows), 1), return_dict=True).logits
         with layout.skipping(rows[None], but):
             return followed.network(**self.blank(rows), return_dict=True).logits[0]
 
@@ -78,12 +77,8 @@ class WayOut:
         """
         network = self.followed.network
         rows = streams.to(network.device, network.dtype)
-        ids = torch.zeros(rows.shape[:2], dtype=torch.long, device=rows.device)
-        if getattr(self.followed.config, "pad_token_id", None) == 0:
-            ids += 1  # padding would be left out
         with layout.skipping(rows):
-            inputs = self.followed.uncached({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
-            return network(**inputs, return_dict=True).logits
+            return network(**self.followed.blank(*rows.shape[:2]), return_dict=True).logits
 
     def pool(self, stream: np.ndarray) -> np.ndarray:
         """Return the labels of one text [position, d_model], the same at each of its positions: float32 [position, label]."""
@@ -123,14 +118,15 @@ class WayOut:
             ends = [label_position(followed.network, row) for row in ids]
         last = followed.limits_logits and not any(target_ids) and position == -1  # logits are large: no others are computed then
         rows_each = 1 if last else len(target_ids[0] or texts[0])
-        at_once, batches = max(1, ROWS // (rows_each * followed.vocabulary.size)), []
+        at_once, batches = max(1, ROWS // (rows_each * max(1, followed.vocabulary.size))), []
         for start in range(0, len(texts), at_once):
             part = texts[start : start + at_once]
             inputs = followed.inputs(part, target_ids[start : start + at_once])
             if last:
                 inputs["logits_to_keep"] = 1
+            followed.complete(inputs)
             with torch.inference_mode():
-                out = followed.network(**inputs, attention_mask=torch.ones_like(inputs["input_ids"]), return_dict=True)
+                out = followed.network(**inputs, return_dict=True)
             rows = range(len(part)), position if ends is None else ends[start : start + at_once]
             batches.append((out.logits if self.labels_text else out.logits[rows]).float().cpu().numpy())
         return np.concatenate(batches)
@@ -171,8 +167,14 @@ class WayOut:
             apart = np.abs(scores - expected).max() <= close * max(1e-6, float(np.abs(expected).max()))
             return bool(apart) and not followed.layout.tail("self")
 
+        def of_row(at: int) -> np.ndarray:
+            try:
+                return self.unembed(stream[[at]])[0]
+            except IndexError:  # the labels are made of several rows
+                return np.full_like(expected, np.inf)
+
         for at in () if self.labels.pooled else (0, -1) if self.labels.first else (-1, 0):
-            if is_close(self.unembed(stream[[at]])[0]):
+            if is_close(of_row(at)):
                 self.labels = replace(self.labels, first=at == 0)
                 return True
         if is_close(self.pool(stream)[0]):

@@ -1,18 +1,25 @@
-"""The input of a model: a text, or the ids of its tokens."""
+"""The input of a model: a text or the ids of its tokens, or an image."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Number
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from models.images.opening import is_image
 from models.reading.long_texts import beginning, moved
 from models.tokens import Token
 
 if TYPE_CHECKING:
+    import numpy as np
+    from PIL.Image import Image
+    from torch import Tensor
+
     from models.reading.readable import ReadableModel
 
-Text: TypeAlias = str | Sequence[int]  # a text, or ids
+# A text, or ids; for a model of images, an image as `models.images.opening` takes it.
+Text: TypeAlias = "str | Sequence[int] | Image | np.ndarray | Tensor | PathLike[str]"
 SECOND = "The second text"
 
 
@@ -23,6 +30,15 @@ class Spelt(str):
 
     def __bool__(self) -> bool:
         return bool(self.tokens)  # special tokens have no text, but are read
+
+
+class ReadImage(Spelt):
+    """An image that was cut into tokens for a model, in the place of a text: as a str it is a name, another one for each image.
+
+    reader: the name of the model.
+    """
+
+    reader: str
 
 
 def are_ids(text: object) -> bool:
@@ -37,8 +53,14 @@ def are_ids(text: object) -> bool:
 def text_of(model: ReadableModel, text: Any, what: str = "The text") -> str:
     """Return a text unchanged, or the text of ids as `Spelt`. what: its name in error messages; `SECOND` for the second text.
 
-    Errors: TypeError for neither a text nor ids, ValueError for an id that the model does not have.
+    A model of images gets an image as `ReadImage`.
+    Errors: TypeError for neither a text nor ids, and for an image that is given to a model of texts; ValueError for an id that
+    the model does not have; for images see `models.images.model`.
     """
+    if "image" in model.info.reads:
+        return _image_of(model, text, what)
+    if isinstance(text, ReadImage) or is_image(text):
+        raise TypeError(f'{model.info.name} reads text, and this is an image. Load a model of images, such as "digits".')
     if isinstance(text, str):
         return text
     if hasattr(text, "tolist"):  # of numpy or torch
@@ -61,6 +83,16 @@ def text_of(model: ReadableModel, text: Any, what: str = "The text") -> str:
     spelt = Spelt("".join(token.text for token in tokens if not token.special))
     spelt.tokens = tokens
     return spelt
+
+
+def _image_of(model: ReadableModel, image: Any, what: str) -> str:
+    if what == SECOND:
+        if isinstance(image, str) and not image:
+            return ""
+        raise ValueError(f"{model.info.name} reads one image at a time. Leave the second input empty.")
+    if isinstance(image, ReadImage) and image.reader == model.info.name:
+        return image
+    return model.read_image(image)
 
 
 def tokens_at_end(tokens_of: Callable[[str], list[Token]], text: str, room: int | None) -> list[Token]:

@@ -71,6 +71,16 @@ class ReadableModel(ABC):
         return f"Hub revision {self.revision}" if self.revision else known_by(self.files)
 
     @property
+    def sample(self) -> Any:
+        """A short input, to be read where any will do."""
+        return "the cat"
+
+    def read_image(self, image: Any) -> str:
+        """Cut an image into tokens and return it as a `ReadImage` (see `models.images.model`). Errors: TypeError for a model of
+        texts."""
+        raise TypeError(f"{self.info.name} reads no images.")
+
+    @property
     def ids(self) -> int:
         """The number of token ids it can read, from 0 on. Some models have room for more than their tokenizer has."""
         return self.info.vocabulary

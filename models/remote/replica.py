@@ -24,7 +24,7 @@ class Replica:
             if is_folder_name(name):
                 raise ModelError(f"{quoted(name)} is a folder, and folders are not opened by other machines.")
             with panics_caught():
-                self.answers = Answers(models.load(name))
+                self.answers = Answers(models.load(name, reads="text"))
         except ModelError as error:
             self.refusal = str(error)
 

@@ -51,6 +51,11 @@ class TransformerConfig:
     labels: tuple[
         str, ...
     ] = ()  # of a text, for an encoder that classifies, read at its first token, instead of tokens at its masks
+    image: int = 0  # pixels along each side of the images that it reads; 0: it reads text
+    patch: int = 0  # pixels along each side of a patch, which is a token then
+    channels: int = 1  # of a pixel: 1 (grey) or 3 (red, green, blue)
+    pixel_mean: float = 0.5  # a pixel of 0 to 1 enters as (pixel - mean) / spread
+    pixel_spread: float = 0.5
     embedding_scale: bool = False  # multiply embeddings by √d_model (Vaswani et al. 2017, section 3.4)
     embedding_norm: bool = False  # normalise the input of the first block (BERT)
     head_transform: bool = False  # a dense layer, GELU and a norm before the unembedding (BERT)
@@ -63,8 +68,8 @@ class TransformerConfig:
             value = getattr(self, field.name)
             if field.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
                 raise ValueError(f"{field.name} must be a whole number; it is {value!r}.")
-            if field.type == "int" and value < (0 if field.name == "kv_heads" else 1):
-                raise ValueError(f"{field.name} must be at least {0 if field.name == 'kv_heads' else 1}; it is {value}.")
+            if field.type == "int" and value < (least := 0 if field.name in _OPTIONAL else 1):
+                raise ValueError(f"{field.name} must be at least {least}; it is {value}.")
             if field.type == "float" and (not isinstance(value, int | float) or not math.isfinite(value)):
                 raise ValueError(f"{field.name} must be a number; it is {value!r}.")
             if field.type == "bool" and not isinstance(value, bool):
@@ -72,6 +77,8 @@ class TransformerConfig:
         object.__setattr__(self, "labels", tuple(self.labels))  # a list where it comes from JSON
         if self.labels and (self.kind != "encoder" or self.tied or len({*self.labels}) < 2):
             raise ValueError('labels are two or more, of kind "encoder", and not tied: they are no tokens.')
+        if self.image or self.patch:
+            self._check_image()
         for name, allowed in _PARTS.items():
             if getattr(self, name) not in allowed:
                 choices = ", ".join(f'"{choice}"' for choice in allowed)
@@ -100,6 +107,19 @@ class TransformerConfig:
         if self.computed == "linformer" and self.kind != "encoder":
             raise ValueError('computed "linformer" mixes all positions, the future too, so it takes kind "encoder".')
 
+    def _check_image(self) -> None:
+        """Check the sizes of images and their patches. Errors: ValueError."""
+        if not (self.image and self.patch) or self.image % self.patch:
+            raise ValueError(f"image ({self.image}) must be a multiple of patch ({self.patch}), and neither may be 0 alone.")
+        if self.context != (self.image // self.patch) ** 2 + 1:
+            raise ValueError(
+                f"context ({self.context}) must be {(self.image // self.patch) ** 2 + 1}: a token for each patch, and [CLS]."
+            )
+        if self.channels not in (1, 3) or not self.labels:
+            raise ValueError("An encoder of images has 1 or 3 channels, and labels, which it reads at [CLS].")
+        if not self.pixel_spread > 0:
+            raise ValueError(f"pixel_spread must be above 0; it is {self.pixel_spread}.")
+
     @property
     def d_head(self) -> int:
         return self.d_model // self.heads
@@ -113,6 +133,7 @@ class TransformerConfig:
         return {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name) != field.default}
 
 
+_OPTIONAL = ("kv_heads", "image", "patch")  # these may be 0
 _PARTS = {
     "kind": KINDS,
     "positions": POSITIONS,

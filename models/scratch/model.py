@@ -46,9 +46,9 @@ class ScratchModel(LanguageModel, CacheableModel):
 
     vocabulary: ByteLevelTokens
 
-    def __init__(self, network: Decoder | Encoder | EncoderDecoder, tokenizer: Tokenizer, name: str, source: str):
+    def __init__(self, network: Decoder | Encoder | EncoderDecoder, tokenizer: Tokenizer | None, name: str, source: str):
         self.network = network.eval().requires_grad_(False)
-        self.vocabulary = ByteLevelTokens(tokenizer, START, END, MASK)
+        self.vocabulary = self.make_vocabulary(tokenizer)
         config = network.config
         both = config.kind == "encoder-decoder"
         dtype = name_of(next(network.parameters()).dtype)
@@ -60,7 +60,7 @@ class ScratchModel(LanguageModel, CacheableModel):
             heads=config.heads,
             kv_heads=config.key_heads,
             d_model=config.d_model,
-            vocabulary=config.vocabulary,
+            vocabulary=0 if config.image else config.vocabulary,
             context=config.context,
             parameters=sum(p.numel() for p in network.parameters()),
             source=source,
@@ -71,8 +71,13 @@ class ScratchModel(LanguageModel, CacheableModel):
             predicts=labels is None,
             mask=MASK if config.kind == "encoder" and labels is None else "",
             labels=labels,
+            reads=("image",) if config.image else ("text",),
         )
         self.recent = Recent(self.network)
+
+    def make_vocabulary(self, tokenizer: Any) -> Any:
+        """Return the vocabulary. tokenizer: of texts; None for a model of images, which has a vocabulary of its own."""
+        return ByteLevelTokens(tokenizer, START, END, MASK)
 
     @property
     def room(self) -> int:
@@ -148,7 +153,7 @@ class ScratchModel(LanguageModel, CacheableModel):
                 return network.hidden(read) if memory is None else network.hidden(read, memory)
 
             hidden = trace.hidden.get(stack)
-            stream = None if hidden is None else (self._numbers(hidden[layer]), self._numbers(hidden[layer + 1]))
+            stream = None if hidden is None else (self.as_tensor(hidden[layer]), self.as_tensor(hidden[layer + 1]))
             with recording():
                 watched = copy_to_watch.near(of.blocks, layer, run, stack == "encoder" and bool(positions), stream)
             if stack != "encoder" and positions:
@@ -356,16 +361,16 @@ class ScratchModel(LanguageModel, CacheableModel):
 
     def _rows(self, trace: Trace, positions: Sequence[int]) -> Tensor:
         """Return the stream after the last block at some positions: [position, d_model]."""
-        return self._numbers(trace.stream[-1][list(positions)])
+        return self.as_tensor(trace.stream[-1][list(positions)])
 
-    def _numbers(self, values: np.ndarray) -> Tensor:
+    def as_tensor(self, values: np.ndarray) -> Tensor:
         """Return an array as a tensor on the network's device, in its type."""
         weight = self.stack.embedding.weight
         return torch.tensor(values, device=weight.device, dtype=weight.dtype)  # a copy: traces are read-only
 
     def unembed(self, hidden: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
-            return self.network.unembed(self._numbers(hidden)).float().cpu().numpy()
+            return self.network.unembed(self.as_tensor(hidden)).float().cpu().numpy()
 
     def batch_ids(self, texts: Sequence[Sequence[Token]]) -> Tensor:
         """Return the ids of texts that are equally long: int64 [text, position]."""

@@ -1,4 +1,4 @@
-"""Reads the folder of a from-scratch transformer: config.json, model.safetensors and tokenizer.json."""
+"""Reads the folder of a from-scratch transformer: config.json, model.safetensors and, for texts, tokenizer.json."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from models.scratch.config import TransformerConfig
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
 from models.scratch.encoder_model import EncoderModel
+from models.scratch.image_model import ScratchImageModel
 from models.scratch.initialisation import Unfilled
 from models.scratch.model import ScratchModel
 from models.scratch.signs import END, MASK, START
@@ -36,11 +37,13 @@ def from_folder(folder: Path, name: str = "", dtype: str | None = None) -> Scrat
 
     name: of the model, if not that of its folder. Errors: ModelError for files that do not fit together.
     """
-    for part in ("config.json", "model.safetensors", "tokenizer.json"):
+    for part in ("config.json", "model.safetensors"):
         _check_file(folder / part)
     try:
         with panics_caught():
             return _open(folder, name, dtype)
+    except ModelError:
+        raise
     except Exception as error:  # of JSON, safetensors, tokenizers and torch, each of its own kind
         raise ModelError(
             f"The folder {quoted(folder.name)} holds no transformer of ours that can be read: {short(error, 200)}"
@@ -66,6 +69,8 @@ def vocabulary_of(folder: Path) -> ByteLevelTokens:
 
 def _open(folder: Path, name: str, dtype: str | None) -> ScratchModel:
     config = TransformerConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
+    if not config.image:
+        _check_file(folder / "tokenizer.json")
     if config.layers > MOST_LAYERS:
         raise ValueError(f"its config asks for {config.layers:,} layers, and at most {MOST_LAYERS} are built.")
     with Unfilled(), torch.device("meta"):
@@ -85,7 +90,8 @@ def _open(folder: Path, name: str, dtype: str | None) -> ScratchModel:
     if dtype:
         for parameter in network.parameters():  # buffers, such as angles of positions, stay exact
             parameter.data = parameter.data.to(getattr(torch, dtype))
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    model = MODELS[config.kind](network, tokenizer, name or folder.name, "folder" if name else "Headlight")
+    model_type = ScratchImageModel if config.image else MODELS[config.kind]
+    tokenizer = None if config.image else Tokenizer.from_file(str(folder / "tokenizer.json"))
+    model = model_type(network, tokenizer, name or folder.name, "folder" if name else "Headlight")
     model.files = files
     return model

@@ -24,6 +24,7 @@ from models.scratch.config import TransformerConfig
 from models.scratch.feedforward import feedforward
 from models.scratch.initialisation import initialise
 from models.scratch.norms import NORMS, RMSNorm
+from models.scratch.patches import PatchEmbedding
 from models.scratch.positions import POSITIONS, NoPositions
 from models.scratch.scores import SCORES
 
@@ -184,10 +185,14 @@ class Stack(nn.Module):
     name = "self"  # of its stream in a record
 
     def __init__(
-        self, config: TransformerConfig, embedding: nn.Embedding | None = None, cross: bool = False, predicts: bool = True
+        self,
+        config: TransformerConfig,
+        embedding: nn.Embedding | PatchEmbedding | None = None,
+        cross: bool = False,
+        predicts: bool = True,
     ):
-        """embedding: of another stack, to be shared. cross: whether each block also looks at a memory. predicts: whether it has
-        an unembedding of its own."""
+        """embedding: of another stack, to be shared, or that of images. cross: whether each block also looks at a memory.
+        predicts: whether it has an unembedding of its own."""
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.d_model) if embedding is None else embedding
@@ -323,4 +328,6 @@ class EncoderDecoder(nn.Module):
 
 def build(config: TransformerConfig) -> Decoder | Encoder | EncoderDecoder:
     """Build the transformer of a config, with fresh weights."""
+    if config.image:
+        return Encoder(config, PatchEmbedding(config))
     return {"decoder": Decoder, "encoder": Encoder, "encoder-decoder": EncoderDecoder}[config.kind](config)

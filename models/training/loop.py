@@ -96,9 +96,7 @@ class Run:
         out.mkdir(parents=True, exist_ok=True)
         work.mkdir(parents=True, exist_ok=True)
         config = training.config
-        if not (out / "tokenizer.json").exists():
-            training.objective.tokenizer(data, config.vocabulary, out.parent).save(str(out / "tokenizer.json"))
-        tokenizer = Tokenizer.from_file(str(out / "tokenizer.json"))
+        tokenizer = tokenizer_of(training, data, out)
         self.objective = training.objective(data, tokenizer, config, training.recipe)
         self.model = build(config).to(self.device)
         saved = self.load()
@@ -220,6 +218,17 @@ class Run:
             figures["before"] = {name: json.loads((self.begin / "figures.json").read_text())[name] for name in BEFORE}
         (self.out / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
         print(json.dumps(figures, indent=2))
+
+
+def tokenizer_of(training: Shipped, data: Path, out: Path) -> Tokenizer | None:
+    """Return the tokenizer in the folder of a model, which is trained first where there is none; None for a model of images."""
+    file = out / "tokenizer.json"
+    if not file.exists():
+        trained = training.objective.tokenizer(data, training.config.vocabulary, out.parent)
+        if trained is None:
+            return None
+        trained.save(str(file))
+    return Tokenizer.from_file(str(file))
 
 
 def weights_of(model: nn.Module, recipe: Recipe) -> dict[str, torch.Tensor]:

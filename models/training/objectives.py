@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -38,7 +38,8 @@ class Objective(ABC, Generic[Model]):
 
     unit = "token"
 
-    def __init__(self, data: Path, tokenizer: Tokenizer, config: TransformerConfig, recipe: Recipe):
+    def __init__(self, data: Path, tokenizer: Any, config: TransformerConfig, recipe: Recipe):
+        """tokenizer: a `Tokenizer`; None for an objective of images."""
         self.config, self.recipe = config, recipe
         self.start = find_sign(tokenizer, START)
         self.source = data, tokenizer
@@ -50,8 +51,8 @@ class Objective(ABC, Generic[Model]):
 
     @classmethod
     @abstractmethod
-    def tokenizer(cls, data: Path, vocabulary: int, weights: Path) -> Tokenizer:
-        """Train a new tokenizer for this task; weights: the folder with the other models."""
+    def tokenizer(cls, data: Path, vocabulary: int, weights: Path) -> Tokenizer | None:
+        """Train a new tokenizer for this task; None for one of images. weights: the folder with the other models."""
 
     @abstractmethod
     def batches(self, step: int, schedule: Schedule) -> Iterator[Batch]:

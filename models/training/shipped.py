@@ -10,6 +10,8 @@ from pathlib import Path
 import torch
 
 from models.scratch.config import TransformerConfig
+from models.training.digits import LABELS as DIGITS
+from models.training.digits import Digits
 from models.training.loop import Shipped, train
 from models.training.objectives import MaskedTokens, NextToken, Translation
 from models.training.recipe import Recipe
@@ -135,6 +137,33 @@ SHIPPED = {
                 dropout=0.1,
             ),
             Recipe(steps=3_000, batch=64, matrix_rate=0.01, rate=2e-3, warmup=50, decay=0.6),
+            short=True,
+        ),
+        Shipped(
+            "digits",
+            Digits,
+            TransformerConfig(
+                kind="encoder",
+                vocabulary=1,
+                context=17,
+                d_model=64,
+                layers=3,
+                heads=4,
+                d_ff=256,
+                positions="learned",
+                norm="layer",
+                feedforward="gelu",
+                qk_norm=False,
+                bias=True,
+                tied=False,
+                labels=DIGITS,
+                image=8,
+                patch=2,
+                pixel_mean=0.3,
+                pixel_spread=0.4,
+                dropout=0.1,
+            ),
+            Recipe(steps=3_500, batch=64, matrix_rate=0.01, rate=2e-3, warmup=50, decay=0.6, smoothing=0.05),
             short=True,
         ),
     )

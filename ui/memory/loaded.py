@@ -63,7 +63,7 @@ def _load(name: str, report: Report) -> LanguageModel:
 
     Everything runs on the loading thread: the threads for forward passes stay free for visitors who type meanwhile.
     """
-    model = _trained(name, report) or backend.opened(name, report) or models.load(name, report=report)
+    model = _trained(name, report) or backend.opened(name, report) or models.load(name, report=report, reads="text")
     try:
         report(Progress("prepare"))
         _one_thread()

@@ -19,7 +19,7 @@ from models.attention.recorded_call import Call
 from models.editing.batches import answers
 from models.errors import ModelError
 from models.huggingface.classes import candidates
-from models.huggingface.open import text_of
+from models.huggingface.trial import part_of
 from tests.models.networks import tokenizer
 
 HYBRIDS = {
@@ -35,7 +35,7 @@ HYBRIDS = {
 def save(folder: Path, kind: str, **choices) -> Path:
     small = tiny.config(kind, **choices)
     choice = candidates(small, None, kind)[0]
-    tiny.network(choice.cls, text_of(small, choice)).save_pretrained(folder)
+    tiny.network(choice.cls, part_of(small, choice)).save_pretrained(folder)
     small.save_pretrained(folder)
     tokenizer("encoder-decoder" if small.is_encoder_decoder else "encoder").save_pretrained(folder)
     return folder

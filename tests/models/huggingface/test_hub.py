@@ -382,7 +382,8 @@ def test_what_cannot_be_opened_is_not_downloaded(hub):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"model_type": "vit"}, "a vision model"),
+        ({"model_type": "vit"}, "reads images, and holds no preprocessor_config.json"),
+        ({"model_type": "detr"}, "a vision model"),
         ({"model_type": "new", "auto_map": {"AutoModel": "run.Model"}}, "its own Python code"),
         ({"quantization_config": {"quant_method": "awq"}}, "quantised"),
         ({"hidden_size": 65536, "intermediate_size": 10**6, "dtype": "bfloat16"}, "billion parameters"),

@@ -102,8 +102,6 @@ def test_whatever_a_config_says_it_is_opened_or_refused(folder, saved, data):
 @pytest.mark.parametrize(
     ("kind", "what"),
     [
-        ("vit", "a vision model (ViT)"),
-        ("clip", "an image-and-text model (CLIP)"),
         ("whisper", "a speech model (Whisper)"),
         ("wav2vec2", "a speech model"),
         ("llava", "an image-and-text model"),

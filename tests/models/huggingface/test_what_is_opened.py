@@ -106,17 +106,21 @@ def test_a_head_that_is_not_shown_is_named(task, sentence, tmp_path):
     assert model.trace("the cat").attention["self"].layers == 3
 
 
-def test_a_model_of_images_is_said_to_read_images(tmp_path):
+def test_a_model_of_images_is_no_model_of_texts(tmp_path):
+    """With a processor and without, and with what looks like a tokenizer."""
     T.ViTForImageClassification(
         T.ViTConfig(image_size=8, patch_size=4, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2)
     ).save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match="Headlight reads text only") as bare:
+    with pytest.raises(ModelError, match="reads images, and holds no preprocessor_config") as bare:
         open_model(str(tmp_path))
-    assert re.search(r"is a (vision model|model of image) \(ViT\)", str(bare.value))
     (tmp_path / "tokenizer_config.json").write_text("{}")
     with pytest.raises(ModelError) as settings:
         open_model(str(tmp_path))
     assert str(settings.value) == str(bare.value)
+    T.ViTImageProcessorPil(size={"height": 8, "width": 8}).save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="reads images, and here a model is needed that reads text"):
+        open_model(str(tmp_path), reads="text")
+    assert open_model(str(tmp_path)).reads == "image"
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "transformer._orig_mod.h."])

@@ -1,0 +1,1 @@
+"""Images as a model reads them: opened, checked, and cut into patches."""
