@@ -28,10 +28,11 @@ def head_effects(
     """Return the change of a token's log-probability with each head switched off alone: float64 [layers, heads], nats.
 
     NaN for heads that a layer does not have. Below 0: the head helps this prediction. All heads are read in batches. position: in
-    `trace.read`, where the token is predicted (for an encoder that of a mask); token: an id, None for the likeliest one; target:
-    the output of an encoder-decoder so far; kind: of the heads, None for "self" or "decoder". A head that is off outputs zero,
-    which it seldom does by itself: the rest of the model was not trained for that. report: called with the progress, layer by
-    layer. Errors: ValueError without a language-model head, for an unknown position or kind.
+    `trace.read`, where the token is predicted (for an encoder that of a mask; the label of a text or an image has only one);
+    token: an id, None for the likeliest one; target: the output of an encoder-decoder so far; kind: of the heads, None for "self"
+    or "decoder". A head that is off outputs zero, which it seldom does by itself: the rest of the model was not trained for that.
+    report: called with the progress, layer by layer. Errors: ValueError without a language-model head, for an unknown position or
+    kind.
     Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", section 3.
     """
     trace = model.trace(text, target)
@@ -140,6 +141,7 @@ def divergences(
 
     if not trace.predicts:
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")
+    position = _place(model, trace, position)
     before, distances = answers(model, trace, [[]], position)[0], list[float]()
     for start in range(0, len(edits), AT_ONCE):
         if report:
@@ -157,11 +159,17 @@ def changes(
 
     if not trace.predicts:
         raise ValueError(f"{model.info.name} has no language-model head, so it makes no prediction that could change.")
-    logs = model.log_chances(answers(model, trace, [[], *edits], position))
+    logs = model.log_chances(answers(model, trace, [[], *edits], _place(model, trace, position)))
     token = int(logs[0].argmax()) if token is None else token
     if not 0 <= token < logs.shape[1]:
         raise ValueError(f"There is no token {token}: they are 0 to {logs.shape[1] - 1:,}.")
     return logs[1:, token] - logs[0, token]
+
+
+def _place(model: LanguageModel, trace: Trace, position: int) -> int:
+    """Return the position of a prediction; a label of a whole text, or of an image, has only one."""
+    labels = model.info.labels
+    return model.places(trace)[0] if labels and not labels.each and trace.model is not None else position
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

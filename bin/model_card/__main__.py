@@ -11,6 +11,7 @@ from bin.model_card.loss import draw_loss
 from models.catalog import WEIGHTS, names
 
 HERE = Path(__file__).parent
+SHIPPED = (*names(), *names("image"))
 
 
 def write(name: str, data: Path) -> None:
@@ -27,7 +28,7 @@ def write(name: str, data: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("data"))
-    parser.add_argument("--only", choices=names(), help="the card of this one, instead of all")
+    parser.add_argument("--only", choices=SHIPPED, help="the card of this one, instead of all")
     arguments = parser.parse_args()
-    for name in [arguments.only] if arguments.only else names():
+    for name in [arguments.only] if arguments.only else SHIPPED:
         write(name, arguments.data)

@@ -27,11 +27,10 @@ def open_processor(path: Path, name: str) -> BaseImageProcessor:
 
     for file in PROCESSORS:
         settings = read_json(path / file, file) if (path / file).is_file() else {}
-        if large := [
-            number for key, number in numbers(settings) if key.endswith(("height", "width", "edge", "size")) and number > MOST
-        ]:
+        sides = [number for key, number in numbers(settings) if key.endswith(("height", "width", "edge", "size"))]
+        if (longest := max(sides, default=0)) > MOST:
             raise ModelError(
-                f"The image processor of {quoted(name)} makes images of {short(large[0])} pixels, which is too many."
+                f"The image processor of {quoted(name)} makes images with sides of {short(longest)} pixels, which is too many."
             )
     try:
         return AutoImageProcessor.from_pretrained(path, backend="pil", local_files_only=True, trust_remote_code=False)

@@ -62,6 +62,8 @@ def _open_file(path: Path, name: str) -> Image:
         raise ValueError(f"{name} reads images, and there is no file “{typed}”. {GIVE}")
     try:
         with Image.open(path) as opened:
+            _check_size(*opened.size)
+            opened.load()
             return _upright(opened)
     except UnidentifiedImageError as error:
         raise ValueError(f"“{path.name}” is not an image that can be read. Save it as PNG or JPEG.") from error

@@ -86,7 +86,7 @@ def text_of(model: ReadableModel, text: Any, what: str = "The text") -> str:
 
 
 def _image_of(model: ReadableModel, image: Any, what: str) -> str:
-    if what == SECOND:
+    if what != "The text":
         if isinstance(image, str) and not image:
             return ""
         raise ValueError(f"{model.info.name} reads one image at a time. Leave the second input empty.")

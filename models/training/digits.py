@@ -1,47 +1,25 @@
-"""The objective of digits: to name the handwritten digit in an image of 8 × 8 pixels.
-
-The images come with scikit-learn (`load_digits`), from the test set of Alpaydin and Kaynak 1998, "Optical Recognition of
-Handwritten Digits" (UCI Machine Learning Repository, CC BY 4.0).
-"""
+"""The objective of digits: to name the handwritten digit in an image of 8 × 8 pixels (`models.images.digits`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from models.images.digits import split
 from models.scratch.config import TransformerConfig
 from models.scratch.transformer import Encoder
 from models.training.objectives import Batch, Objective, cross_entropy, device_of, sum_losses
 from models.training.recipe import Recipe, Schedule
 
 LABELS = tuple("0123456789")
-INK = 16  # the largest number of a pixel in the data
-HELD_OUT = 450  # of 1,797 images: a quarter
-SEED = 0  # of the order in which they are held out
 TURN, ZOOM, SHIFT = 12.0, 0.12, 0.6  # of an image in training, at most: degrees, a share of its size, pixels
 COVERED = 0.3  # share of the images with some patches covered, of which there are up to MOST_COVERED
 MOST_COVERED = 5
-
-
-@cache
-def images() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the images in training with their labels, then those held out: float32 [image, 8, 8] of 0..1, int64 [image].
-
-    A quarter is held out, the same on each machine: the first HELD_OUT of a permutation by numpy's generator with SEED.
-    """
-    from sklearn.datasets import load_digits
-
-    pixels, labels = load_digits(return_X_y=True)
-    order = np.random.default_rng(SEED).permutation(len(labels))
-    pixels, labels = (pixels[order] / INK).astype(np.float32).reshape(-1, 8, 8), labels[order].astype(np.int64)
-    return pixels[HELD_OUT:], labels[HELD_OUT:], pixels[:HELD_OUT], labels[:HELD_OUT]
 
 
 def cut(pixels: Tensor, config: TransformerConfig) -> Tensor:
@@ -80,7 +58,7 @@ class Digits(Objective[Encoder]):
 
     def __init__(self, data: Path, tokenizer: Tokenizer | None, config: TransformerConfig, recipe: Recipe):
         self.config, self.recipe = config, recipe
-        self.pixels, self.labels, self.valid, self.valid_labels = map(torch.from_numpy, images())
+        self.pixels, self.labels, self.valid, self.valid_labels = map(torch.tensor, split())
 
     @classmethod
     def tokenizer(cls, data: Path, vocabulary: int, weights: Path) -> None:
