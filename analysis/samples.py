@@ -113,6 +113,7 @@ def repeated_words(model: LanguageModel, words: int = 40, seed: int = 0) -> str:
 
 def spellable_words(model: LanguageModel, words: Sequence[str], count: int) -> list[str]:
     """Return the first words that the tokenizer can spell, each after another word."""
+    check_reads_text(model)
     spellable: list[str] = []
     for start in range(0, len(words), count):
         some = list(words[start : start + count])
@@ -154,8 +155,17 @@ def unknown_share(tokens: Sequence[Token]) -> float:
 
 
 def unknown_in(model: LanguageModel, texts: Pairs) -> float:
-    """Return the share of unknown tokens in some texts, without their targets."""
+    """Return the share of unknown tokens in some texts, without their targets. Errors: as `check_reads_text`."""
+    check_reads_text(model)
     return unknown_share([token for text, _ in texts for token in typed(model.tokenize(text))])
+
+
+def check_reads_text(model: LanguageModel) -> None:
+    """Check that a model reads texts, such as those of the sample. Errors: ValueError for a model of images."""
+    if "text" not in model.info.reads:
+        raise ValueError(
+            f"{model.info.name} reads images, and this is measured on texts. head_effects and attributions take an image."
+        )
 
 
 def check_spelling(model: LanguageModel, texts: Pairs, own: bool) -> float:

@@ -1,4 +1,5 @@
-"""Every architecture of text that the installed transformers can build tiny, opened and held to transformers' eager forward.
+"""Every architecture of text that the installed transformers can build tiny, and those of images that Headlight knows, opened and
+held to transformers' eager forward.
 
     python -m benchmarks.architectures [part of a name ...] [--seconds 60] [--gigabytes 4] [--again]
 
@@ -33,6 +34,7 @@ from benchmarks import tiny
 from models.errors import ModelError
 from models.huggingface.classes import candidates
 from models.huggingface.trial import part_of
+from tests.models.huggingface import image_families
 from tests.models.networks import TEXTS, tokenizer
 from tests.serving import ROOT
 
@@ -43,6 +45,7 @@ HALF = LONG[: len(LONG) // 2]
 SAID = "Once upon a time"
 Examine = Callable[[str], tuple[str, str]]  # an architecture's name: the verdict on it, and the sentence that goes with it
 CLOSE = 2e-4  # of the largest number of its kind, at least 1
+OF_IMAGES = {f"images: {name}": built[:2] for name, built in (image_families.FAMILIES | image_families.REFUSED).items()}
 
 
 class Difference(Exception):
@@ -65,6 +68,8 @@ def names() -> list[str]:
 
 def examine(name: str) -> tuple[str, str]:
     """The verdict on one architecture, and the sentence that goes with it."""
+    if name in OF_IMAGES:
+        return examine_images(name)
     kind, choices = tiny.AGAIN.get(name, (name, {}))
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -91,6 +96,33 @@ def examine(name: str) -> tuple[str, str]:
             return DIFFERS, str(difference)
         notes = "; ".join(model.info.notes)
         return (EQUAL if model.info.queries else WEIGHTS), notes
+
+
+def examine_images(name: str) -> tuple[str, str]:
+    """The same for an architecture of images: one image, with attention, hidden states and the scores of its labels."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            image_families.save(Path(folder), *OF_IMAGES[name])
+        except Exception as error:
+            return UNBUILT, f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+        try:
+            model = models.load(folder, device="cpu", reads="image")
+        except ModelError as error:
+            return REFUSED, str(error).replace(folder, name)
+        reference = type(model.network).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+        trace = model.trace(image_families.image())
+        pixels = torch.tensor(model.grid.pixels(trace.tokens))[None]
+        with torch.inference_mode():
+            out = reference(pixel_values=pixels, output_attentions=True, output_hidden_states=True)
+        try:
+            for layer, weights in enumerate(out.attentions):
+                near(trace.attention["self"][layer], weights[0], f"attention of layer {layer}")
+                near(trace.hidden["self"][layer], out.hidden_states[layer][0], f"hidden[{layer}]")
+            if model.info.labels:
+                near(trace.scores_at(0), out.logits[0], "scores of labels")
+        except Difference as difference:
+            return DIFFERS, str(difference)
+        return (EQUAL if model.info.queries else WEIGHTS), "; ".join(model.info.notes)
 
 
 def works(built) -> None:
@@ -221,7 +253,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     transformers.utils.logging.set_verbosity_error()
     began = time.perf_counter()
-    for name in names():
+    for name in [*names(), *OF_IMAGES]:
         if arguments.parts and not any(part in name for part in arguments.parts):
             continue
         verdict_of[name] = known.get(name) or bounded(name, arguments.seconds, arguments.gigabytes)

@@ -24,7 +24,9 @@ def description_of(tokens: Sequence[Token]) -> tuple[dict[str, Any], np.ndarray]
 
 def tokens_of(description: Mapping[str, Any], pixels: np.ndarray) -> list[Token]:
     """Rebuild the tokens of an image from what a file holds of it. Errors: ValueError where that does not fit together."""
-    facts = {name: tuple(value) if isinstance(value, list) else value for name, value in description["grid"].items()}
+    facts: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in description["grid"].items()
+    }
     grid = Grid(**facts)
     if pixels.shape != (len(grid.mean), grid.height, grid.width) or min(grid.patch_height, grid.patch_width) < 1:
         raise ValueError("an image does not fit its patches")

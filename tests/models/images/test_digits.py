@@ -11,7 +11,8 @@ from PIL import Image
 from torch import nn
 
 import models
-from analysis import attributions, head_effects, rollout
+from analysis import attributions, head_effects, head_importance, head_scores, rollout
+from analysis.references import head_means
 from models import edits
 from models.catalog import WEIGHTS
 from models.errors import ModelError
@@ -171,6 +172,9 @@ def test_the_wrong_input_is_refused_in_a_sentence(digits, four):
         "one image at a time": lambda: digits.trace(four, "a text"),
         "does not continue": lambda: digits.generate(four),
         "reads images: it has no table": lambda: digits.embedding([0]),
+        "this is measured on texts": lambda: head_scores(digits),
+        "measured on texts. head_effects": lambda: head_importance(digits),
+        "reads images, and this": lambda: head_means(digits),
     }
     for words, ask in refusals.items():
         with pytest.raises((ValueError, TypeError)) as caught:
