@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from transformers import BaseImageProcessor, PreTrainedModel
 
 from models.attention.undo_rotary import Rotary
 from models.class_labels import Labels
+from models.editing.set_weights import set_weights
 from models.editing.shuffle import shuffle
 from models.errors import ModelError
 from models.files.weights_digest import WeightsFile
@@ -29,6 +31,7 @@ from models.trace import Trace
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+    from torch import Tensor
 
 
 class HuggingFaceImageModel(ImageModel, HuggingFaceModel):
@@ -96,3 +99,13 @@ class HuggingFaceImageModel(ImageModel, HuggingFaceModel):
             )
         except Exception as error:
             raise ValueError(f"{self.info.name} could not be made again with random weights: {short(error, 120)}.") from error
+
+    def with_weights(self, weights: Mapping[str, Tensor], name: str = "", source: str = "") -> HuggingFaceImageModel:
+        network = self.copy_network()
+        set_weights(network, weights)
+        name, source = name or self.info.name, source or self.info.source
+        return HuggingFaceImageModel(network, self.processor, name=name, source=source, labels=self.labels)
+
+    def save(self, folder: Path) -> None:
+        self.copy_network().save_pretrained(str(folder))
+        self.processor.save_pretrained(str(folder))

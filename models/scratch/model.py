@@ -197,7 +197,8 @@ class ScratchModel(LanguageModel, CacheableModel):
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_weights(self.network, self.network.config, folder, torch.float32)
-        self.vocabulary.tokenizer.save(str(folder / "tokenizer.json"))
+        if not self.network.config.image:
+            self.vocabulary.tokenizer.save(str(folder / "tokenizer.json"))
 
     def output_weights(self, kind: str, layer: int) -> np.ndarray:
         output = self._attention(kind, layer).output.weight  # [d_model, heads · d_head]
