@@ -34,9 +34,7 @@ def read(model) -> list[np.ndarray]:
 
 def test_one_weight_is_another_and_the_model_stays(model):
     before, parameters = read(model), dict(model.network.named_parameters())
-    name = next(
-        name for name, weight in parameters.items() if weight.dim() == 2 and any(part.isdigit() for part in name.split("."))
-    )
+    *_, name = (name for name, weight in parameters.items() if weight.dim() == 2 and any(map(str.isdigit, name.split("."))))
     other = model.with_weights({name: 2 * parameters[name]}, "other", "doubled")
     changed = dict(other.network.named_parameters())
     torch.testing.assert_close(changed[name], 2 * parameters[name])
