@@ -6,6 +6,8 @@ import subprocess
 import sys
 from importlib.util import find_spec
 
+import pytest
+
 from tests.serving import ROOT
 
 FIRST_USE = """
@@ -25,6 +27,7 @@ print(text() is None)
 """
 
 
+@pytest.mark.thorough
 def test_the_import_of_shap_keeps_nothing_of_who_waits_for_it():
     run = subprocess.run([sys.executable, "-c", FIRST_USE], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["True"]
@@ -41,6 +44,7 @@ print(isinstance(_masked_model._init_masks, Dispatcher), isinstance(njit(lambda 
 """
 
 
+@pytest.mark.thorough
 def test_shap_is_not_compiled_and_what_others_compile_is():
     run = subprocess.run([sys.executable, "-c", COMPILED], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.split() == [str(find_spec("umap") is not None), "True"]

@@ -390,6 +390,7 @@ def test_space_says_why_there_is_nothing_to_compare(folders, traces):
         assert_mounted(app, partial(compose_space, seen, SpaceSettings(), Missing(word)))
 
 
+@pytest.mark.thorough
 def test_what_composes_imports_no_streamlit():
     modules = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in sorted(composing())]
     assert "pages.type.compose" in modules

@@ -9,6 +9,7 @@ import pytest
 
 from models import edits as E
 from models.generation.strategy import Strategy
+from tests.grids import grid
 from tests.models.edited import TEXT, model, target
 
 NAMES = (
@@ -64,7 +65,7 @@ def each_kind(name: str) -> dict[str, list]:
     return edits_by_kind | {"all": [edit for edits in edits_by_kind.values() for edit in edits]}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", grid(NAMES, ["GPT-2", "T5", "BLOOM"]))
 def test_with_keys_and_values_kept_is_without(name):
     ids = [step.token.id for step in steps(name, [], False)]
     for what, edits in each_kind(name).items():
@@ -86,7 +87,7 @@ def test_with_keys_and_values_kept_is_without(name):
         ), what
 
 
-@pytest.mark.parametrize("name", ["writer", "translator", "GPT-2", "T5"])
+@pytest.mark.parametrize("name", grid(["writer", "translator", "GPT-2", "T5"], ["GPT-2", "T5"]))
 def test_a_beam_search_with_edits_is_the_same_too(name):
     stack = "decoder" if target(name) else "self"
     edits = [E.Head(1, 2, kind=stack), E.Stream(1, None, add=np.linspace(-1, 1, model(name).info.d_model), kind=stack)]

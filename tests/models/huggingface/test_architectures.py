@@ -20,6 +20,7 @@ from models.editing.batches import answers
 from models.errors import ModelError
 from models.huggingface.classes import candidates
 from models.huggingface.trial import part_of
+from tests.grids import grid
 from tests.models.networks import tokenizer
 
 HYBRIDS = {
@@ -47,7 +48,7 @@ def reference(model, folder: Path):
     return built
 
 
-@pytest.fixture(scope="module", params=HYBRIDS)
+@pytest.fixture(scope="module", params=grid(HYBRIDS, ["lfm2", "minimax", "nemotron_h"]))
 def hybrid(request, tmp_path_factory):
     folder = save(tmp_path_factory.mktemp("hybrid"), request.param, **HYBRIDS[request.param])
     model = models.load(str(folder), device="cpu")

@@ -368,6 +368,7 @@ def test_text_of_any_letters_is_learned_from_by_its_bytes():
     assert codes.shape == (4, 48) and codes.max() > 127 and known[:, 1:].all()
 
 
+@pytest.mark.thorough
 def test_what_learns_on_a_server_does_not_load_torch_s_compiler():
     """Its 800 modules take seconds, in which nobody else is answered, and 100 MB."""
     done = subprocess.run([sys.executable, "-c", WITHOUT_COMPILER], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -76,8 +76,12 @@ def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
         ("model=filler&text=The+cat+sat", "no prediction to compare"),
         ("text=The+cat+sat&circuit-fill=another+text", "as many tokens"),
         ("text=The+cat+sat&circuit-fill=another+text&circuit-other=The", "must have as many"),
-        ("text=The+cat+sat+on+the&circuit-fill=another+text&circuit-other=The+dog+ran+on+the", "parts are"),
-        ("model=translator&text=The+cat+sat&target=Le", "The encoder stays whole"),
+        pytest.param(
+            "text=The+cat+sat+on+the&circuit-fill=another+text&circuit-other=The+dog+ran+on+the",
+            "parts are",
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param("model=translator&text=The+cat+sat&target=Le", "The encoder stays whole", marks=pytest.mark.thorough),
         ("text=The+cat+sat+on+the&changes=h2.3", "are left out here"),
     ],
 )

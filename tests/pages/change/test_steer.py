@@ -13,6 +13,7 @@ from models.numbers.softmax import softmax
 from pages.change.compose import STEER as FOLDER
 from pages.change.steer.ready import READY
 from pages.change.steer.recipes import with_random
+from tests.grids import grid
 from tests.pages.generate.test_generate import board
 from tests.pages.opening import finish, open_link, unmarked, words_on
 from tests.pages.taking import offered
@@ -116,7 +117,10 @@ def test_pairs_that_are_none_are_told_of_in_a_sentence(link, sentence):
     assert sentence in words_on(app)
 
 
-@pytest.mark.parametrize("link", ["text=", "text=a", "model=filler&text=The+cat", "text=" + 300 * "the+cat+"])
+NO_TOKEN, NO_MASK = "text=", "model=filler&text=The+cat"
+
+
+@pytest.mark.parametrize("link", grid([NO_TOKEN, "text=a", NO_MASK, "text=" + 300 * "the+cat+"], [NO_TOKEN, NO_MASK]))
 def test_no_token_one_token_no_mask_and_a_full_context(link):
     assert not open_link("change", f"experiment=Steer&level=expert&{link}").warned
 

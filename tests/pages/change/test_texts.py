@@ -189,7 +189,7 @@ def test_the_sentence_says_what_the_patch_does():
     assert percent(float(after)).replace("\u00a0", " ") in board.replace("\\302\\240", " ")
 
 
-@pytest.mark.parametrize("box", ["text", "other-text"])
+@pytest.mark.parametrize("box", grid(["text", "other-text"], ["text"]))
 def test_what_was_asked_of_a_text_that_is_typed_over_never_stands_beside_the_new_one(monkeypatch, box):
     texts = {"text": f"The {box[:2]} girl ran, so", "other-text": f"The {box[:2]} boy ran, so"}
     first, second = Held(Patches.effects), Held(Patches.effects)

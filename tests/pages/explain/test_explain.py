@@ -32,7 +32,7 @@ def numbers(app) -> list[str]:
     return app.dataframe[0].value.iloc[:, 1].tolist()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", grid(METHODS, ["leave-one-out", "attention × gradient"]))
 def test_the_table_is_the_analysis(method):
     text = "The farmer gave the hungry dog a bone and"  # of so many words SHAP still draws orders
     app = open_link("explain", f"text={text.replace(' ', '+')}&level=expert&explain-by={TITLES[method]}")
@@ -41,11 +41,11 @@ def test_the_table_is_the_analysis(method):
     assert numbers(app) == [decimal(factor * score) for score in scores]
 
 
-@pytest.mark.parametrize("level", grid(["intermediate", "expert"], ["expert"]))
-def test_shap_says_whether_it_was_enumerated_and_shows_its_standard_error_where_it_was_not(level):
-    few = open_link("explain", f"text=The+cat+sat+on&level={level}&explain-by=Sampled+SHAP")
+@pytest.mark.thorough
+def test_shap_says_whether_it_was_enumerated_and_shows_its_standard_error_where_it_was_not():
+    few = open_link("explain", "text=The+cat+sat+on&level=expert&explain-by=Sampled+SHAP")
     assert "16" in words_on(few) and "tandard error" not in words_on(few) and few.dataframe[0].value.shape[1] == 2
-    many = open_link("explain", f"{LINK}&level={level}&explain-by=Sampled+SHAP")
+    many = open_link("explain", f"{LINK}&level=expert&explain-by=Sampled+SHAP")
     model = models.load("writer")
     trace = model.trace(TEXT)
     place = len(trace.tokens) - 1
