@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from itertools import zip_longest
+from urllib.parse import quote_plus
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -9,59 +13,52 @@ from playwright.sync_api import expect
 GRAVE = ("serious", "critical")
 FITS = """() => document.querySelector(".stMain").scrollWidth <= innerWidth
   && [...document.querySelectorAll(".stMain [role=radiogroup]")].every((one) => one.scrollWidth <= one.clientWidth + 1)"""
-PAGES = [
-    "?",
-    "attention?view=Head",
-    "attention?view=Reading",
-    "attention?view=Model",
-    "attention?view=Query-key",
-    "attention?view=Heatmap",
-    "layers?part=Evolution",
-    "layers?part=Statistics",
-    "layers?part=Lens",
-    "flow?show=Sources",
-    "flow?show=Layer%20by%20layer",
-    "flow?show=Streams",
-    "flow?show=Which%20to%20believe",
-    "explain?explain=The%20words",
-    "explain?explain=Methods",
-    "explain?explain=Which%20to%20believe",
-    "heads?layer=L4&head=H5",
-    "space?space=Tokens",
-    "space?space=Vocabulary",
-    "inside?stage=weights",
-    "generate?generate-seed=1",
-    "build?build=Architecture",
-    "build?build=Cost",
-    "build?build=Positions",
-]
-EXPERIMENTS = ["Switch+off", "Two+texts", "What+wrote+it", "Circuit", "Steer"]
-PARTS = ["Importance", "Stand-ins", "Weights"]
-EXPERTS = [*(f"change?experiment={experiment}" for experiment in EXPERIMENTS), *(f"heads?heads-part={part}" for part in PARTS)]
 LEVELS = ["beginner", "intermediate", "expert"]
-VISITS = [*enumerate([*PAGES, *EXPERTS, "overview?"])]
-AXE = "() => axe.run({ resultTypes: ['violations'], selectors: false }).then((found) => found.violations)"
+PAGES = {  # the address of a page at its first part, and the parts that are chosen on the open page
+    "?": (),
+    "attention?view=Head": ("Reading", "Model", "Query-key", "Heatmap"),
+    "layers?part=Evolution": ("Statistics", "Lens"),
+    "flow?show=Sources": ("Layer by layer", "Streams", "Which to believe"),
+    "explain?explain=The%20words": ("Which to believe", "Methods"),
+    "heads?layer=L4&head=H5": (),
+    "heads?heads-part=Importance&heads-text=your+text": ("Stand-ins", "Weights"),
+    "space?space=Tokens": ("Vocabulary",),
+    "inside?stage=weights": (),
+    "generate?generate-seed=1": (),
+    "build?build=Architecture": ("Cost", "Positions"),
+    "change?experiment=Switch+off": ("Two texts", "What wrote it", "Circuit", "Steer"),
+    "overview?": (),
+}
+NOT_FOR_BEGINNERS = ("heads?heads-part=Importance&heads-text=your+text", "change?experiment=Switch+off")
+AXE = "(where) => axe.run(where, { resultTypes: ['violations'], selectors: false }).then((found) => found.violations)"
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
-@pytest.mark.parametrize(("number", "page"), VISITS, ids=[page for _, page in VISITS])
+@pytest.mark.parametrize(("number", "page"), [*enumerate(PAGES)], ids=[*PAGES])
 def test_axe_finds_nothing_grave_and_nothing_is_cut_on_a_phone(open_page, number, page):
-    """Every second page is dark: all share one palette. A page is seen at one level, in turn with its neighbours, which are made
-    of the same parts; every fourth page has all of its levels, chosen on the open page."""
-    levels = LEVELS[1:] if page in EXPERTS else LEVELS
-    first, *others = levels if number % 4 == 0 else [levels[number % len(levels)]]
-    opened = open_page(f"/{page}&level={first}", dark=number % 2 == 1)
-    look_over(opened, first)
-    for level in others:
+    """Every second page is dark: all share one palette. A page goes through its levels and its parts in turn, until it has shown
+    each of both; axe looks at all of the first picture, and then at what has changed. That is up to five looks at a page, of
+    some two seconds each."""
+    parts = ("", *PAGES[page])
+    levels = ["expert", "intermediate"] * 3 if page in NOT_FOR_BEGINNERS else [*LEVELS, *LEVELS[1:]]
+    looks = max(len(set(levels)), len(parts))
+    opened = open_page(f"/{page}&level={levels[0]}", dark=number % 2 == 1)
+    look_over(opened, levels[0])
+    for level, part in zip_longest(levels[1:looks], parts[1:], fillvalue=""):
         opened.set_viewport_size(DESKTOP)
         opened.get_by_role("radio", name=level).click()
+        settle(opened, level)
+        if part:
+            opened.get_by_test_id("stMain").get_by_role("radio", name=part, exact=True).click()
         opened.mouse.move(0, 0)
-        look_over(opened, level)
+        look_over(opened, level, part)
 
 
-def look_over(opened, level: str) -> None:
+def look_over(opened, level: str, part: str = "") -> None:
+    if part:
+        expect(opened).to_have_url(re.compile(re.escape(quote_plus(part))))  # a run has drawn it
     settle(opened, level)
-    assert not (grave := violations(opened)), f"{level}:\n" + "\n".join(grave)
+    assert not (grave := violations(opened, ".stMain" if part else "html")), f"{level} {part}:\n" + "\n".join(grave)
     opened.set_viewport_size(PHONE)
     opened.wait_for_function(FITS)
 
@@ -92,7 +89,7 @@ def test_axe_finds_nothing_grave_on_lessons_beside_them_and_in_the_list_of_words
     assert not (grave := violations(opened)), "\n".join(grave)
 
 
-def violations(opened) -> list[str]:
+def violations(opened, where: str = "html") -> list[str]:
     """What axe finds that is grave, once nothing is faded: the page pales what it is about to draw again."""
     opened.wait_for_function(
         "() => [...document.querySelectorAll('.stElementContainer')].every((one) => getComputedStyle(one).opacity === '1')"
@@ -101,7 +98,7 @@ def violations(opened) -> list[str]:
         opened.evaluate(Axe().axe_script)
     return [
         f"{violation['id']} ({violation['impact']}): {violation['help']}: {node['html'][:200]}"
-        for violation in opened.evaluate(AXE)
+        for violation in opened.evaluate(AXE, where)
         if violation["impact"] in GRAVE
         for node in violation["nodes"]
     ]
