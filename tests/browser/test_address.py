@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, urlsplit
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.places import in_menu
@@ -24,6 +23,7 @@ def choose(page: Page, name: str, has: str) -> None:
 def test_back_and_forward_move_between_pages_and_keep_what_was_typed(open_page):
     page = open_page("/?text=The+cat")
     expect(page.locator("[data-part=bars]")).to_be_visible(timeout=START)
+    assert page.evaluate("document.head.contains(document.getElementById('headlight-style'))"), "no part of what can leave"
     before = page.evaluate("history.length")
     box = page.get_by_label(BOX)
     choose(page, "Attention", ".hl-head-view")
@@ -122,12 +122,6 @@ def test_a_key_press_on_a_page_that_is_being_left_spoils_nothing(open_page):
         expect(page).to_have_url(re.compile(rf"{path}\?text=A\+dog$"))
 
 
-def test_each_page_has_an_address_of_its_name(open_page):
-    page = open_page("/type?text=Hello+there")
-    expect(page.get_by_label(BOX)).to_have_value("Hello there", timeout=START)
-    expect(page.get_by_text("Page not found")).to_have_count(0)
-
-
 def test_a_line_break_is_part_of_a_text_and_the_page_keeps_its_style(open_page):
     page = open_page("/?text=%22Where+have+you+been%3F%22+asked+the+old+woman.")
     guess = page.locator("[data-part=bars]").get_by_text("↵").first
@@ -139,15 +133,11 @@ def test_a_line_break_is_part_of_a_text_and_the_page_keeps_its_style(open_page):
     expect(frame).to_have_css("border-top-width", "2px")  # it grows there when the page opens
 
 
-def test_a_line_break_in_a_link_is_read(open_page):
-    page = open_page("/?text=One%0ATwo")
-    expect(page.get_by_label(BOX)).to_have_value("One↵Two", timeout=START)
-
-
 def test_a_line_break_that_is_pasted_stays_one(open_page):
-    page = open_page("/?text=So")
+    page = open_page("/type?text=So")  # a page has an address of its name, the first one too
     box = page.get_by_label(BOX)
     expect(box).to_have_value("So", timeout=START)
+    expect(page.get_by_text("Page not found")).to_have_count(0)
     box.press("End")
     paste(box, " it\r\nwas.\nYes")
     expect(box).to_have_value("So it↵was.↵Yes")
@@ -178,30 +168,13 @@ def test_a_text_too_long_for_a_link_says_so_and_the_next_one_is_in_the_address_a
     notice = page.get_by_text("A link carries at most 6,000 characters, so this text is not in the address")
     expect(notice).to_be_visible(timeout=START)
     expect(page).to_have_url(re.compile("/$"))
+    choose(page, "Attention", "text=In words")
+    expect(box).to_have_value("The cat sat. " * 500)  # it stays on the next page
     box.fill("Two birds")
     expect(page).to_have_url(re.compile(r"\?text=Two\+birds$"))
     expect(notice).to_have_count(0)
     box.fill("Two birds sing")
     expect(page).to_have_url(re.compile(r"\?text=Two\+birds\+sing$"))
-
-
-def test_styles_are_no_part_of_what_can_leave(open_page):
-    page = open_page("/")
-    expect(page.locator("[data-part=bars]")).to_be_visible(timeout=START)
-    assert page.evaluate("document.head.contains(document.getElementById('headlight-style'))")
-
-
-@pytest.mark.parametrize("path", ["/", "/layers"])
-def test_on_a_phone_the_menu_closes_when_a_page_is_chosen(open_page, path):
-    page = open_page(path, width=390, height=844)
-    expect(page.get_by_label(BOX)).to_be_visible(timeout=START)
-    menu = page.get_by_test_id("stSidebar")
-    expect(menu).to_have_attribute("data-collapsed", "true")
-    page.get_by_test_id("stExpandSidebarButton").click()
-    expect(menu).to_have_attribute("data-collapsed", "false")
-    in_menu(page, "Attention").click()
-    expect(page.locator(".hl-head-view")).to_be_visible(timeout=START)
-    expect(menu).to_have_attribute("data-collapsed", "true")
 
 
 def test_a_phone_shows_level_and_model_and_what_is_chosen_stands_above_what_it_makes(open_page):
@@ -214,9 +187,13 @@ def test_a_phone_shows_level_and_model_and_what_is_chosen_stands_above_what_it_m
     picture = page.locator(".hl-architecture")
     expect(picture).to_be_visible()
     assert part.bounding_box()["y"] < picture.bounding_box()["y"]
+    menu = page.get_by_test_id("stSidebar")
+    expect(menu).to_have_attribute("data-collapsed", "true")
     page.get_by_test_id("stExpandSidebarButton").click()
+    expect(menu).to_have_attribute("data-collapsed", "false")
     expect(chosen).to_be_hidden()
     in_menu(page, "Train").click()
+    expect(menu).to_have_attribute("data-collapsed", "true")  # a page that is chosen closes it
     expect(page.get_by_role("button", name="Start")).to_be_in_viewport(ratio=1, timeout=START)
 
 
