@@ -60,6 +60,7 @@ def installed(wheel, tmp_path_factory) -> Path:
     return programs
 
 
+@pytest.mark.thorough
 def test_what_lies_in_the_wheel(wheel):
     """All that the folders hold, in files whose imports have the installed names, and a description that an index would take."""
     assert wheel.stat().st_size < 60e6

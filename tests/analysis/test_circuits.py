@@ -109,6 +109,7 @@ def test_a_set_that_does_as_well_is_no_worse_than_the_circuit():
     assert not without_rivals.faithful and not without_rivals.complete
 
 
+@pytest.mark.thorough
 def test_a_circuit_wins_only_where_its_own_reading_says_the_word(writer):
     trace = writer.trace("Once upon a time there was a little")
     girl = int(trace.logits_at(-1).argmax())

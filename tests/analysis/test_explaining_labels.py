@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
@@ -17,8 +15,9 @@ from tests.grids import grid
 from tests.models.classifiers import CLASSIFIERS, TEXT, classifier, model
 
 ASKED = tuple(CLASSIFIERS)
-FEW = {("BERT", False), ("BERT", True), ("GPT-2", False), ("T5", True)}  # of these with and without another label, in `make test`
-FEW |= {("BERT, any of them", False), ("BERT, a number", False), ("BERT, tokens", True), ("XLNet, the mean", False)}
+FEW = [("BERT", False), ("BERT", True), ("GPT-2", False), ("T5", True)]  # of these with and without another label, in `make test`
+FEW += [("BERT, any of them", False), ("BERT, a number", False), ("BERT, tokens", True), ("XLNet, the mean", False)]
+TURNS = [(name, number % 2 == 1) for number, name in enumerate(ASKED) if (name, number % 2 == 1) not in FEW]
 EMBEDDED = ("BERT", "BERT, any of them", "BERT, a number", "BERT, tokens", "RoBERTa")  # how these add up what comes in
 
 
@@ -48,7 +47,7 @@ def its(question: Question, ids: torch.Tensor) -> torch.Tensor:
     return evidence(question, logits)
 
 
-@pytest.mark.parametrize(("name", "against"), grid(product(ASKED, (False, True)), FEW))
+@pytest.mark.parametrize(("name", "against"), grid([*FEW, *TURNS], FEW))
 def test_leave_one_out_is_a_loop_over_transformers(name, against):
     if against and len(model(name).info.labels.names) == 1:
         pytest.skip("one label has no other")

@@ -31,6 +31,7 @@ def test_planted_heads_get_their_labels_and_the_one_that_does_nothing_none():
     assert table.loc[1, "positional"] < 0.6
 
 
+@pytest.mark.thorough
 def test_a_planted_head_is_labelled_by_itself_but_induction_not_without_what_it_composes_with():
     for kinds, labels in {
         ("previous",): ["previous", "", "", ""],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from analysis.word_order import (
 from models.scratch.model_folder import MODELS
 from models.scratch.positions import POSITIONS
 from models.scratch.transformer import build
+from tests.grids import grid
 
 TEXT = "The farmer gave the [MASK] dog a bone, and it ran."
 COUNT = len(word_spans(TEXT))
@@ -180,8 +182,11 @@ def test_a_text_that_is_longer_than_the_model_reads_is_refused():
         read_orders(models.load("translator"), "word " * 80, range(80))
 
 
-@pytest.mark.parametrize("positions", POSITIONS)
-@pytest.mark.parametrize("name", ["writer", "filler", "translator"])
+SHIPPED = ["writer", "filler", "translator"]
+TURNS = [(SHIPPED[number % 3], positions) for number, positions in enumerate(POSITIONS)]
+
+
+@pytest.mark.parametrize(("name", "positions"), grid(product(SHIPPED, POSITIONS), TURNS))
 def test_whatever_the_positions_are_they_can_be_left_out_with_the_same_weights(name, positions):
     """What is left is the network of the same config with no positions and these weights."""
     ours = models.load(name)

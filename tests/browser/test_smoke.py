@@ -62,6 +62,8 @@ def follow_another_token(page: Page) -> None:
 
 def play_the_layers(page: Page) -> None:
     page.get_by_role("button", name="Play").click()
+    expect(page.locator(".stage")).to_have_text("after L0", timeout=WAIT)
+    page.get_by_role("slider", name="Layer").press("End")
     expect(page.locator(".stage")).to_have_text("after L5", timeout=WAIT)
 
 

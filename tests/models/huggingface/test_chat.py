@@ -16,6 +16,7 @@ from models.generation.strategy import Strategy
 from models.huggingface.chat import as_chat, has_chat_template
 from models.huggingface.model import HuggingFaceModel
 from models.huggingface.text import TextTokens
+from tests.grids import grid
 from tests.models.chatting import CHATML, LLAMA, SIGNS, chat_model
 from tests.models.huggingface.families import FAMILIES, folder
 from tests.models.networks import network, tokenizer
@@ -84,7 +85,7 @@ def test_each_typed_token_stands_where_it_was_typed(kind, text):
             assert token.text.strip() in text[token.start : token.end] or token.text.strip() in turn.written
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", grid(FAMILIES, [*FAMILIES][::3]))
 def test_every_kind_of_tokenizer_with_a_template_keeps_it(family, tmp_path_factory):
     family_tokenizer = FAMILIES[family](folder(tmp_path_factory.getbasetemp()))
     family_tokenizer.add_tokens([T.AddedToken(sign, special=True, normalized=False) for sign in SIGNS], special_tokens=True)

@@ -15,6 +15,7 @@ from models.huggingface.guard import FAILURES, PLAIN, guard_of
 from models.huggingface.open import open_model, open_vocabulary
 from models.huggingface.text import TextTokens
 from models.pieces.apart import pieces_of
+from tests.grids import grid
 from tests.models.huggingface.families import FAMILIES
 from tests.models.huggingface.families import folder as family_folder
 from tests.models.networks import network, tokenizer
@@ -93,7 +94,7 @@ def test_a_text_that_becomes_a_flood_is_refused(times, count):
         vocabulary.tokens("e" * count)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", grid(FAMILIES, [*FAMILIES][::3]))
 def test_no_honest_tokenizer_is_refused(family, tmp_path_factory):
     vocabulary = TextTokens(FAMILIES[family](family_folder(tmp_path_factory.getbasetemp())))
     vocabulary.guard.try_repetitions()
@@ -101,7 +102,7 @@ def test_no_honest_tokenizer_is_refused(family, tmp_path_factory):
         assert vocabulary.tokens(text)
 
 
-@pytest.mark.parametrize("pattern", sorted(PLAIN))
+@pytest.mark.parametrize("pattern", grid(sorted(PLAIN), sorted(PLAIN)[::4]))
 def test_patterns_that_are_not_watched_take_a_time_in_proportion_to_the_text(pattern):
     backend = made(pre_tokenizer=split(pattern)).backend_tokenizer
 

@@ -20,6 +20,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from models.huggingface.offsets import align
 from models.huggingface.text import TextTokens
 from models.reading.languages import language_of
+from tests.grids import grid
 from tests.models.huggingface.families import FAMILIES, TRICKY, folder, llama
 
 SHARED = Path(__file__).parents[4] / "shared"
@@ -41,7 +42,7 @@ def make(workshop) -> Callable[[str], TextTokens]:
     return cache(lambda name: TextTokens(FAMILIES[name](workshop)))
 
 
-@pytest.fixture(scope="session", params=FAMILIES)
+@pytest.fixture(scope="session", params=grid(FAMILIES, [*FAMILIES][::3]))
 def family(request, make) -> TextTokens:
     return make(request.param)
 

@@ -21,6 +21,7 @@ from models.pieces.apart import DIFFERS, HIDDEN, WHOLE, pieces_of
 from models.pieces.unigram import PENALTY
 from models.pieces.values import Lattice, Merges, Pieces, Tries
 from models.tokens import SURROGATE
+from tests.grids import grid
 from tests.models.huggingface.families import FAMILIES, LETTERS, TRICKY, folder
 
 SIGNS = ["<s>", "</s>", "<unk>"]
@@ -121,7 +122,7 @@ def make(tmp_path_factory) -> Callable[[str], TextTokens]:
     return cache(lambda name: TextTokens(KINDS[name](home)))
 
 
-@pytest.fixture(scope="session", params=SEEN)
+@pytest.fixture(scope="session", params=grid(SEEN, SEEN[::3]))
 def seen(request, make) -> TextTokens:
     return make(request.param)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from models.scratch.transformer import build
 from models.training.baselines import BASELINES, KERNEL, Baseline, BaselineConfig, count_parameters, matching
 from models.training.live import OPTIMIZERS, SIZES, Budget, Training, inputs
 from models.training.tasks import TASKS
+from tests.grids import grid
 
 
 def make(network: str, layers: int = 2, width: int = 12) -> BaselineConfig:
@@ -64,8 +66,9 @@ def test_it_has_as_many_parameters_as_the_transformer_as_near_as_a_width_brings_
     assert off(chosen.d_model) <= min(off(chosen.d_model - 1), off(chosen.d_model + 1))
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("network", BASELINES)
+@pytest.mark.parametrize(
+    ("network", "optimizer"), grid(product(BASELINES, OPTIMIZERS), [*zip(BASELINES, OPTIMIZERS, strict=False)])
+)
 def test_it_learns_is_measured_in_each_layer_and_has_no_heads(network, optimizer):
     budget = Budget(steps=30, rows=8, every=10, rate=3e-3 if optimizer != "sgd" else 0.1, optimizer=optimizer)
     training = Training(TASKS["brackets"](), make(network, width=32), budget)

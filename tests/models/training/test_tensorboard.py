@@ -106,6 +106,7 @@ def test_a_score_that_is_no_number_is_left_out(tmp_path):
     assert len([tag for tag in tags if tag.startswith("previous token")]) == 4
 
 
+@pytest.mark.thorough
 def test_charts_show_each_head_once(tmp_path):
     log = TensorBoardLog(tmp_path)
     train(log, steps=1, budget=Budget(steps=1, rows=1), layers=11)
@@ -406,6 +407,7 @@ def test_a_log_is_of_one_training(tmp_path):
         train(log)
 
 
+@pytest.mark.thorough
 def test_pictures_are_left_out_where_they_would_be_too_many(tmp_path, monkeypatch):
     monkeypatch.setattr(tensorboard, "PICTURES", 500_000)
     log = TensorBoardLog(tmp_path)

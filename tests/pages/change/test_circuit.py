@@ -56,7 +56,8 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
     assert signed(expected.share) in before
 
 
-@pytest.mark.parametrize(("keep", "enough"), grid([(50, False), (90, True)], [(50, False)]))
+@pytest.mark.thorough
+@pytest.mark.parametrize(("keep", "enough"), [(50, False), (90, True)])
 def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
     text = "Once upon a time there was a little"
     words = words_on(open_link("change", f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}"))

@@ -55,6 +55,7 @@ def test_in_a_ready_pair_another_answer_comes_and_the_words_that_differ_bring_it
         assert np.nanmax(np.delete(effects[:2], differing, 1)) < 0.25
 
 
+@pytest.mark.thorough
 def test_there_is_a_ready_pair_for_what_each_model_begins_with():
     for name in (name for name in models.names() if models.load(name).info.predicts):
         app = open_link("change", f"experiment=Two+texts&level=intermediate&model={name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -105,9 +106,11 @@ def test_a_beginner_is_told_of_no_chance_where_there_is_none(folders):
     assert "Can you believe it?" in words_on(open_link("explain", link(folders["text"])))
 
 
-@pytest.mark.parametrize("level", ["beginner", "expert"])
-@pytest.mark.parametrize("page", ["type", "attention", "layers", "flow", "space", "inside", "generate", "change", "heads"])
-@pytest.mark.parametrize("kind", ["text", "token"])
+PAGES = ["type", "attention", "layers", "flow", "space", "inside", "generate", "change", "heads"]
+OPENED = [*product(PAGES, ["text", "token"], ["beginner", "expert"])]  # `make test` has every third
+
+
+@pytest.mark.parametrize(("page", "kind", "level"), grid(OPENED, OPENED[::3]))
 def test_every_page_opens_with_a_classifier(folders, page, kind, level):
     more = f"level={level}" + ("&part=Lens" if page == "layers" else "")
     page_text = words_on(open_link(page, link(folders[kind], more)))

@@ -77,7 +77,7 @@ def test_the_sum_of_a_turned_number_names_its_cosine_and_its_sine(dimension):
         ("writer", "self", "beginner"),
         pytest.param("filler", "self", "intermediate", marks=pytest.mark.thorough),
         pytest.param("translator", "encoder", "expert", marks=pytest.mark.thorough),
-        ("translator", "decoder", "intermediate"),
+        pytest.param("translator", "decoder", "intermediate", marks=pytest.mark.thorough),
     ],
 )
 def test_every_stage_opens(name, stack, level):

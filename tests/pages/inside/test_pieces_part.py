@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import transformers
 
 import models
 from models.pieces.apart import HIDDEN
+from tests.grids import grid
 from tests.models.huggingface.families import folder
 from tests.models.networks import network
 from tests.models.pieces.test_pieces import KINDS
@@ -48,8 +51,10 @@ def mine(drawings: dict) -> dict:
     return {name: drawing for name, drawing in drawings.items() if name in MINE}
 
 
-@pytest.mark.parametrize("level", state.LEVELS)
-@pytest.mark.parametrize("model", models.names())
+TURNS = [(name, state.LEVELS[number % 3]) for number, name in enumerate(models.names())]  # each model at one level
+
+
+@pytest.mark.parametrize(("model", "level"), grid(product(models.names(), state.LEVELS), TURNS))
 def test_the_part_is_there_at_every_level_and_its_pictures_are_made_again(monkeypatch, level, model):
     drawings = mine(offered(monkeypatch, "inside", f"{HERE}&word=0&level={level}&model={model}&{TEXT}"))
     assert list(drawings) == MINE
@@ -58,8 +63,9 @@ def test_the_part_is_there_at_every_level_and_its_pictures_are_made_again(monkey
         assert len(table(drawing)) > 0 and set(drawing.numbers()) <= set(arrays(drawing).files)
 
 
-@pytest.mark.parametrize("level", state.LEVELS)
-@pytest.mark.parametrize("kind", FAMILIES.values())
+@pytest.mark.parametrize(
+    ("kind", "level"), grid(product(FAMILIES.values(), state.LEVELS), [*zip(FAMILIES.values(), state.LEVELS, strict=False)])
+)
 def test_models_of_the_hub_have_it_too(monkeypatch, anybody, hub_kinds, kind, level):
     loaded.model(hub_kinds[kind])  # so that the page need not be seen waiting for it
     drawings = mine(offered(monkeypatch, "inside", f"{HERE}&word=0&level={level}&model={hub_kinds[kind]}&text=the+cat+sat"))

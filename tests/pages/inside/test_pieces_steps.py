@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from itertools import product
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,6 +17,7 @@ from models.pieces.values import Lattice, Merges, Tries
 from pages.inside.boards import pieces
 from pages.inside.compose import PIECES
 from pages.inside.pieces import recipes, sentences
+from tests.grids import grid
 from tests.models.huggingface.families import folder
 from tests.models.pieces.test_pieces import KINDS
 from ui import state
@@ -57,8 +59,9 @@ def words_of(level: str) -> sentences.Say:
 @settings(max_examples=40, deadline=None)
 @given(text=texts)
 @example(text="the cat fine unbelievable 語 <mask>")
-@pytest.mark.parametrize("level", state.LEVELS)
-@pytest.mark.parametrize("name", SEEN)
+@pytest.mark.parametrize(
+    ("name", "level"), grid(product(SEEN, state.LEVELS), [(name, state.LEVELS[i % 3]) for i, name in enumerate(SEEN)])
+)
 def test_each_step_has_something_to_see_and_a_sentence(make, name, level, text):
     for word in pieces_of(make(name), text).words:
         names, texts = sentences.steps(words_of(level), word)

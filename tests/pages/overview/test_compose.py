@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from models.huggingface.model import HuggingFaceModel
 from pages.overview.compose import KEY, ROWS, compose, position_of
 from pages.overview.picking import picked
 from pages.overview.stations import choices
+from tests.grids import grid
 from tests.models.classifiers import saved
 from tests.models.huggingface.folders import save
 from tests.models.huggingface.test_head_counts import laguna
@@ -78,8 +80,7 @@ def test_a_classifier_ends_in_its_labels():
     assert header["guesses"][-1]["number"] == percent(best[0].probability)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize(("name", "level"), grid(product(TEXTS, LEVELS), [*zip(TEXTS, (*LEVELS, LEVELS[0]), strict=True)]))
 def test_every_sentence_is_filled_with_what_the_picture_has(name, level):
     header, _ = drawn(look(name, level=level))
     facts = {"token", "key", "share", "head", "head_words", "chosen", "layer", "guess", "chance"}

@@ -96,6 +96,7 @@ FOLDERS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", FOLDERS.values(), ids=FOLDERS)
 def test_the_largest_folders_open_on_a_public_host(monkeypatch, tmp_path, make):
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")

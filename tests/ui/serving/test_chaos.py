@@ -24,7 +24,7 @@ from benchmarks.protocol import Visitor
 from benchmarks.reading import drawn
 from benchmarks.rounds import nothing, tracebacks
 from models.catalog import WEIGHTS
-from tests.serving import ROOT, Server, free_port, serve, serve_by
+from tests.serving import ROOT, Server, serve_by
 
 OTHERS, EACH, EVERY = 3, 10, 0.25  # visitors who type meanwhile, their texts, and seconds between two
 HERE = Path(__file__).parent
@@ -232,35 +232,6 @@ def test_what_no_page_of_ours_asks_for_is_not_done(server):
 
 
 # ---------------------------------------------------------------- lines and servers that go
-
-
-LEVELS = ("beginner", "intermediate", "expert")
-
-
-def test_a_server_is_killed_while_people_type_and_each_has_their_text_and_an_answer_of_the_next_one():
-    """The next one is on the same port, and knows nobody."""
-
-    async def story() -> None:
-        port = free_port()
-        async with AsyncExitStack() as stack:
-            with serve(port=port) as first:
-                links = ({"level": level, "text": "As linked"} for level in LEVELS)
-                people = [await stack.enter_async_context(Visitor(first.url, drawn, link)) for link in links]
-                await asyncio.gather(*(visitor.open() for visitor in people))
-                words = [f"Typed by the {level}" for level in LEVELS]
-                for visitor, text in zip(people, words, strict=True):
-                    await visitor.type(text)
-                first.process.kill()
-                first.process.wait()
-            with serve(port=port):
-                for visitor, text in zip(people, words, strict=True):
-                    await visitor.come_back(text)
-                    await answered(visitor, text)
-                    await visitor.type(f"{text}, and more")
-                    await answered(visitor, f"{text}, and more")
-                    assert not visitor.tally.errors
-
-    run(story())
 
 
 def test_a_line_that_a_proxy_cuts_or_a_phone_drops_leads_back_to_the_same_visit(server):
