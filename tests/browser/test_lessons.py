@@ -73,7 +73,6 @@ DESKTOP, PHONE = (1280, 800, False), (390, 844, True)
 @pytest.mark.parametrize(
     ("name", "window"),
     [
-        ("looking", DESKTOP),
         ("training", DESKTOP),
         ("find", PHONE),
     ],

@@ -138,10 +138,8 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize(("name", "target"), [("BERT", ""), ("T5", "the dog")])
-def test_every_view_draws_other_kinds_of_models(open_flow, folders, name, target):
-    text = "The <mask> sat on the mat." if name == "BERT" else "The cat sat on the mat."
-    page = open_flow(model=str(folders[name]), text=text, target=target, level="expert")
+def test_every_view_draws_an_encoder_decoder(open_flow, folders):
+    page = open_flow(model=str(folders["T5"]), text="The cat sat on the mat.", target="the dog", level="expert")
     for view, picture in VIEWS.items():
         press(page, view)
         expect(page.locator(picture).first).to_be_visible(timeout=WAIT)

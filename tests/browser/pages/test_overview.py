@@ -21,9 +21,7 @@ def ready(page: Page) -> Page:
     ("level", "model"),
     [
         ("beginner", "writer"),
-        ("intermediate", "filler"),
         ("intermediate", "translator"),
-        ("beginner", "sorter"),
         ("expert", "writer"),
     ],
 )

@@ -248,13 +248,6 @@ def test_too_little_for_a_projection_is_said(open_page):
     expect(page.get_by_text("One token has no place among others")).to_have_count(0)
 
 
-def test_a_beginner_sees_a_word_as_one_point_and_plays_it_apart(open_page):
-    page = open_space(open_page, space="One word")
-    expect(stage(page)).to_have_text("input", timeout=WAIT)
-    page.get_by_role("button", name="Play").click()
-    expect(stage(page)).to_have_text("after L5", timeout=WAIT)
-
-
 def test_a_word_is_followed_through_texts(open_page):
     page = open_space(open_page, space="One word", level="intermediate")
     expect(page.get_by_text("1.00 in the input")).to_be_visible(timeout=WAIT)

@@ -17,16 +17,8 @@ from tests.browser.views.test_export import NAMESPACE, alone
 
 TEXT = "The+dog+saw+the+dog"
 PICTURES = [  # an address, which picture, words in it, and an array of its NPZ
-    (
-        "/layers?part=Lens&level=expert&lens=tuned+lens",
-        "What each layer would guess by the tuned lens",
-        ["after this layer", "0 %"],
-        "probability",
-    ),
     ("/flow?level=expert", "Rollout", ["dog", "saw"], "share"),
-    ("/?level=expert", "Predictions", ["logit"], "probability"),
     ("/build?level=beginner&build=Architecture", "Architecture", ["Embedding", "Attention"], "times"),
-    ("/space?level=beginner&space=Vocabulary", "himself − he + she", ["herself"], "cosine"),
     ("/inside?level=expert&stage=order&word-order=0.2.1.3.4", "The words in their order", ["dog", "saw"], "typed_as"),
 ]
 
