@@ -74,7 +74,6 @@ def settle(opened, level: str) -> None:
 LEARN = {
     "lessons": "Short lessons beside the live app",
     "lessons?learn=Words+to+know": "Words that the pages use",
-    "?lesson=attention": "One token looks back",
     "?lesson=cut&step=4": "Skip a whole layer",
     "?lesson=paper-bert&step=3": "measured here",
 }

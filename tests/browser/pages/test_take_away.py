@@ -21,7 +21,6 @@ from playwright.sync_api import Page, expect
 import models
 from models.catalog import WEIGHTS
 from models.version import VERSION
-from tests.browser.pages.test_attention import DRAWN
 from tests.browser.pages.test_type import box, no_error
 from tests.browser.views.test_export import NAMESPACE, alone, ground_of
 from viz.palette import DARK, GROUND, LIGHT
@@ -161,27 +160,6 @@ def test_a_hostile_text_goes_with_the_picture_as_text(open_page, tmp_path):
     assert page.title() != "caught" and page.locator("img").count() == 0
 
 
-def test_a_heatmap_by_itself(open_page, tmp_path):
-    page = open_at(open_page, "Heatmap")
-    expect(page.locator(".st-key-heatmap .js-plotly-plot .hm image")).to_be_attached(timeout=WAIT)
-    unfold(page)
-    words = seen(take(page, "SVG", tmp_path), TEXT)
-    assert "from (query)" in words and "·farmer" in words and "L2 H3" in words
-    drawn(take(page, "PNG", tmp_path))
-    html = take(page, "HTML", tmp_path)
-    page.context.set_offline(True)
-    page.goto(html.as_uri())
-    expect(page.locator(".caption")).to_contain_text(TEXT)
-    page.wait_for_function("document.querySelector('.js-plotly-plot')?.calcdata?.length > 0")
-    weights = models.load("writer").trace(TEXT).attention["self"][2][3]
-    z = page.evaluate(DRAWN)
-    np.testing.assert_allclose(np.nan_to_num(np.array(z, dtype=float)) / 100, weights, atol=1e-6)
-    plot, count = page.locator(".nsewdrag").bounding_box(), len(weights)
-    page.mouse.move(plot["x"] + 5, plot["y"] + 5)
-    page.mouse.move(plot["x"] + plot["width"] * 1.5 / count, plot["y"] + plot["height"] * 2.5 / count, steps=3)
-    expect(page.locator(".hoverlayer")).to_contain_text("from “ farmer” (2) to “The” (1)")
-
-
 def test_the_other_views_and_a_phone(open_page, tmp_path):
     page = open_at(open_page, "Query-key")
     expect(page.locator(".st-key-query-key-view")).to_be_visible(timeout=WAIT)
@@ -210,7 +188,9 @@ def test_from_a_dark_page_in_light_colours_on_white_and_on_nothing(open_page, tm
     expect(plot.locator(".js-plotly-plot .hm image")).to_be_attached(timeout=WAIT)
     unfold(page)
     before = plot.inner_html()
-    svg = take(page, "SVG", tmp_path).read_text("utf-8")
+    file = take(page, "SVG", tmp_path)
+    words, svg = seen(file, TEXT), file.read_text("utf-8")
+    assert "from (query)" in words and "·farmer" in words and "L2 H3" in words
     assert ground_of(svg) == DARK["paper"] and on_scale(svg, DARK["accent"])
     choose(page, "white")
     expect(page.get_by_role("button", name="light", exact=True)).to_have_attribute("aria-pressed", "true")

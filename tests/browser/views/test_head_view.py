@@ -409,8 +409,7 @@ def grave_violations(page: Page) -> list[tuple[str, str]]:
     return [(each["id"], each["nodes"][0]["html"]) for each in violations if each["impact"] in ("serious", "critical")]
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1280, False)])
 def test_axe_finds_nothing_grave(draw, width, dark):
     page = draw(two_heads(WORDS * 12), width=width, dark=dark)
     page.get_by_text("The numbers as a table").click()
