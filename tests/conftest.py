@@ -115,7 +115,9 @@ def chromium() -> str:
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # One process for a site keeps its compiled code (see Watched.hold), unless a script is compiled while it comes.
-        running = launch(playwright, chromium, "--process-per-site", f"--disable-features={','.join(['ScriptStreaming', *OFF])}")
+        # A page lives for seconds: to optimize its code costs more than it brings.
+        features = f"--disable-features={','.join(['ScriptStreaming', *OFF])}"
+        running = launch(playwright, chromium, "--process-per-site", "--js-flags=--no-opt", features)
         yield running
         running.close()
 
