@@ -19,14 +19,9 @@ def ready(page: Page) -> Page:
     return page
 
 
-def test_a_deep_link_on_a_fresh_session_has_the_side_bar(open_page):
-    page = ready(open_page("/attention?view=Heatmap&level=expert&layer=L1&head=H2&text=Hello+world"))
-    expect(page.get_by_text("Level", exact=True)).to_be_visible()
-    expect(box(page)).to_have_value("Hello world")
-
-
 def test_the_heatmap_holds_the_models_own_weights(open_page):
     page = ready(open_page("/attention?view=Heatmap&level=intermediate&layer=L2&head=H3&text=The+cat+sat+on+the+mat"))
+    expect(box(page)).to_have_value("The cat sat on the mat")
     drawn = np.array(page.evaluate(DRAWN), dtype=float)
     weights = models.load("writer").trace("The cat sat on the mat").attention["self"][2][3]
     assert np.isnan(drawn[np.triu_indices(len(drawn), 1)]).all(), "the future is masked, and drawn as nothing"
@@ -37,12 +32,15 @@ def test_the_heatmap_holds_the_models_own_weights(open_page):
     expect(page.get_by_text(f"{facts.entropy:.2f} nats").first).to_be_visible()
 
 
-def test_typing_changes_the_heatmap(open_page):
+def test_a_beginner_learns_to_read_a_row_with_its_own_numbers_and_typing_changes_them(open_page):
     page = ready(open_page("/attention?view=Heatmap&text=The+cat"))
+    words = page.get_by_text("How to read a row").locator("xpath=..")
+    expect(words).to_contain_text("find “cat” on the left")
     box(page).click()
     page.keyboard.press("End")
     page.keyboard.type(" sat", delay=60)
     page.wait_for_function("document.querySelector('.js-plotly-plot')?.calcdata?.[0]?.[0]?.z?.length === 4")
+    expect(words).to_contain_text("find “sat” on the left")
     no_error(page)
 
 
@@ -56,11 +54,6 @@ def test_a_beginner_sees_the_lines_of_the_last_token_first_and_may_see_all(open_
     page.mouse.click(stage["x"] + 20, stage["y"] + stage["height"] - 12)
     page.mouse.move(5, 5)
     expect(sentence).to_contain_text("lines, of 2")
-
-
-def test_a_beginner_learns_to_read_a_row_with_its_own_numbers(open_page):
-    page = ready(open_page("/attention?view=Heatmap&text=The+cat+sat"))
-    expect(page.get_by_text("How to read a row").locator("xpath=..")).to_contain_text("find “sat” on the left")
 
 
 def test_the_score_is_explained_above_its_numbers(open_page):

@@ -11,6 +11,8 @@ from playwright.sync_api import Page, expect
 
 import models
 from analysis import Attribution, Question, faithfulness, rollout
+from models.language_model import LanguageModel
+from models.trace import Trace
 from viz import percent
 
 TEXT = "Tom gave Anna a red ball. Anna thanked Tom and threw the red"
@@ -59,14 +61,13 @@ def test_methods_stand_side_by_side_and_follow_the_token_that_is_pressed(open_fl
     total, logit = sum(matrix.sum() for matrix in attribution.relevance), trace.logits_at(-1).max()
     slopes = f"Together they make {total:.3g}, and the logit is {logit:.3g}"
     expect(part(page, "attention × gradient")).to_contain_text(slopes)
+    another_prediction_is_followed(page, model, trace)
     part(page, "chips").get_by_role("option").nth(6).click()
     expect(shown.first).to_contain_text(f"{100 * row[6, 0]:.3g}")
     expect(page.get_by_text(re.compile("could not be drawn"))).to_have_count(0)
 
 
-def test_another_prediction_is_followed(open_flow):
-    page, model = open_flow(), models.load("writer")
-    trace = model.trace(TEXT)
+def another_prediction_is_followed(page: Page, model: LanguageModel, trace: Trace) -> None:
     place = len(trace.tokens) - 1
     first, second = model.top(trace.logits_at(place), place, 2)
     ball = next(i for i, token in enumerate(trace.tokens) if token.text == " ball")
@@ -81,7 +82,7 @@ def test_another_prediction_is_followed(open_flow):
     expect(cell).to_contain_text(share(second.id))
 
 
-def test_layers_play(open_flow):
+def test_layers_play_and_streams_arrive_at_the_token(open_flow):
     page = open_flow(show="Layer by layer")
     expect(page.locator(".player output")).to_have_text("after layer 0", timeout=WAIT)
     before = page.locator("tbody").inner_text()
@@ -89,10 +90,7 @@ def test_layers_play(open_flow):
     expect(page.locator(".player output")).to_have_text("after layer 1")
     assert page.locator("tbody").inner_text() != before
     expect(page.locator(".player output")).to_have_text("after layer 2")
-
-
-def test_streams_arrive_at_the_token(open_flow):
-    page = open_flow(show="Streams")
+    press(page, "Streams")
     expect(page.locator(".sankey-link").first).to_be_visible(timeout=WAIT)
     rows = page.get_by_text(re.compile(r"\d+ streams of at least 1"))
     expect(rows).to_be_visible()

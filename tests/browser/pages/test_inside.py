@@ -26,8 +26,18 @@ def follow(page: Page, number: int = 0) -> None:
     page.locator(".hl-sum-view .follow").nth(number).click()
 
 
+def the_strip_opens_a_stage_and_a_press_on_its_line_closes_it(page: Page) -> None:
+    page.locator(".hl-way-view.strip .stop", has_text="Weights").click(timeout=WAIT)
+    expect(stage(page)).to_have_text("3. Weights")
+    expect(page.locator(".hl-way-view.strip [aria-pressed=true]")).to_have_text("Weights")
+    page.locator(".hl-way-view .stop[aria-expanded=true]").click()
+    expect(stage(page)).to_have_count(0)
+    expect(page.locator(".hl-sum-view")).to_have_count(0)
+
+
 def test_a_number_is_followed_back_to_the_ids_and_the_trail_leads_to_it_again(open_page):
     page = open_page(LINK)
+    the_strip_opens_a_stage_and_a_press_on_its_line_closes_it(page)
     page.locator(".hl-way-view:not(.strip) .stop", has_text="Queries").first.click(timeout=WAIT)
     expect(stage(page)).to_have_text("2. Queries")
     page.locator("[data-part=matrix] .box").click(position={"x": 8, "y": 60})
@@ -53,16 +63,6 @@ def test_a_sum_that_is_gone_back_to_comes_into_sight_though_another_board_shows_
     page.locator(".hl-sum-view .trail button").click()
     expect(stage(page)).to_have_text("1. Embeddings")
     expect(total(page)).to_be_in_viewport(ratio=1)
-
-
-def test_the_strip_opens_a_stage_and_a_press_on_its_line_closes_it(open_page):
-    page = open_page(LINK)
-    page.locator(".hl-way-view.strip .stop", has_text="Weights").click(timeout=WAIT)
-    expect(stage(page)).to_have_text("3. Weights")
-    expect(page.locator(".hl-way-view.strip [aria-pressed=true]")).to_have_text("Weights")
-    page.locator(".hl-way-view .stop[aria-expanded=true]").click()
-    expect(stage(page)).to_have_count(0)
-    expect(page.locator(".hl-sum-view")).to_have_count(0)
 
 
 def test_a_neuron_that_is_pressed_says_what_it_does_and_stands_in_the_link(open_page):
