@@ -110,6 +110,7 @@ def linked(page: Page, choice: str) -> str | None:
 
 
 def test_a_folder_typed_in_the_picker_is_opened_and_linked(new_page, url, folders):
+    """It takes half a minute: the first folder that a server opens has it, and this test, import transformers."""
     page = visit(new_page(), url, text=TEXT, level="intermediate")
     ask_for(page, str(folders.good))
     expect(about(page)).to_contain_text("9 layers × 4 heads", timeout=WAIT)

@@ -16,6 +16,7 @@ WAIT = 60_000
 
 
 def test_a_contrast_is_typed_and_a_circuit_is_found_and_opened(open_page):
+    """To find a circuit, a text is read some hundred times, which takes a quarter of a minute beside other tests."""
     model = models.load("writer")
     trace = model.trace(TEXT)
     she, he = int(trace.logits_at(-1).argmax()), model.tokenize(" he")[-1].id
