@@ -53,6 +53,7 @@ def test_the_analysis_counts_the_keys_that_a_share_takes(extended):
     assert output.split() == ["9"] * 10 + ["10"] * 10
 
 
+@pytest.mark.thorough
 def test_the_page_opens_at_each_level_and_shows_its_view(extended):
     output = run(
         extended,

@@ -128,6 +128,7 @@ def test_a_circuit_wins_only_where_its_own_reading_says_the_word(writer):
     assert find_circuit(writer, trace, girl, against=he, keep=0.5).wins  # but it stays likelier than a word that is out of place
 
 
+@pytest.mark.thorough
 def test_no_part_of_a_circuit_can_go_by_itself(writer):
     circuit = find_circuit(writer, writer.trace(HER), keep=0.8)
     assert 0 < len(circuit.members) < len(circuit.nodes) == 54 and (np.abs(1 - circuit.without) > 0.2).all()

@@ -119,6 +119,7 @@ def test_a_kind_that_is_not_there_is_said():
         head_labels(load("writer"), "cross")
 
 
+@pytest.mark.thorough
 def test_random_weights_are_the_same_numbers_in_another_order_and_leave_the_model_as_it_was():
     model = load("writer")
     before = {name: weight.clone() for name, weight in model.network.named_parameters()}

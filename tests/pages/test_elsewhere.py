@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from models.remote import backend
+from tests.grids import grid
 from tests.models.remote.serving import die, replicas
 from tests.pages.opening import finish, open_given, open_link, press, words_on
 from ui.memory import loaded
@@ -33,8 +36,9 @@ def elsewhere(monkeypatch):
     backend._backend.cache_clear()
 
 
-@pytest.mark.parametrize("level", ["beginner", "expert"])
-@pytest.mark.parametrize("model", TEXTS)
+@pytest.mark.parametrize(
+    ("model", "level"), grid(product(TEXTS, ["beginner", "expert"]), [*zip(TEXTS, ["expert", "beginner"] * 2, strict=False)])
+)
 def test_a_key_press_is_one_question_and_little_crosses(elsewhere, model, level):
     link, longer = TEXTS[model]
     address = f"model={model}&{link}&level={level}"

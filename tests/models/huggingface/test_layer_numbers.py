@@ -18,6 +18,7 @@ from benchmarks import tiny
 from models.huggingface.model import HuggingFaceModel
 from pages.change import changed_text
 from pages.heads import standins
+from tests.grids import grid
 from tests.models.networks import tokenizer
 from tests.node import printed
 from tests.pages.opening import open_link, words_on
@@ -145,7 +146,7 @@ BOARDS = {  # what each page shows that names layers
 PLACES = [(page, link) for page, links in BOARDS.items() for link in links]
 
 
-@pytest.mark.parametrize(("page", "more"), PLACES, ids=lambda part: part or "as it opens")
+@pytest.mark.parametrize(("page", "more"), grid(PLACES, [*PLACES][::3]), ids=lambda part: part or "as it opens")
 def test_no_board_menu_or_file_names_a_layer_without_attention(folder, monkeypatch, page, more):
     app, pictures = opened(monkeypatch, page, f"level=expert&model={folder}&text={TEXT}&layer=L4&head=H1&{more}")
     menus = [option for box in (*app.selectbox, *app.sidebar.selectbox) for option in box.options]

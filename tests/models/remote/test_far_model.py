@@ -13,6 +13,7 @@ from models.reading.prefix import reading_for
 from models.remote.client import ReplicaClient
 from models.remote.far_model import FarModel
 from models.trace import Trace
+from tests.grids import grid
 from tests.models import classifiers
 from tests.models.edited import NAMES, OURS, TEXT, model, stack, target
 from tests.models.remote.serving import LABELLED, replicas
@@ -113,7 +114,7 @@ def test_ids_a_long_text_and_several_texts_cross_as_they_are(port):
         far.trace(None)
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", grid(OURS, [*OURS][:1]))
 def test_what_does_not_cross_is_done_by_the_model_beside(port, name):
     far, here, kind = far_model(port, name), model(name), stack(name)
     off = [E.Head(0, 1, kind=kind)]

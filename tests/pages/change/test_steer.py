@@ -39,6 +39,7 @@ def test_the_text_and_the_prediction_are_those_of_the_model_with_the_direction_a
     np.testing.assert_allclose(bars.numbers()["after"].values[0], softmax(logits)[ids[0]], rtol=1e-3)
 
 
+@pytest.mark.thorough
 def test_a_push_stands_beside_random_ones_each_with_its_own_word():
     model, ready, verdicts = models.load("writer"), READY["sea, not land"], set()
     for strength in (2, 4, -4):

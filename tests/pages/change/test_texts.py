@@ -99,6 +99,7 @@ def test_the_map_is_the_analysis_and_the_bars_are_the_patched_run(monkeypatch, l
     np.testing.assert_allclose(source, np.exp(patches.logs["clean"])[ids], rtol=1e-3, atol=1e-7)
 
 
+@pytest.mark.thorough
 def test_each_measure_and_direction_of_a_link_is_that_of_the_analysis(monkeypatch):
     for into, direction in zip(page_state.TEXTS_INTO.values, DIRECTIONS, strict=True):
         for measure in page_state.TEXTS_MEASURE.values:

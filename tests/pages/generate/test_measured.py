@@ -7,6 +7,7 @@ import pytest
 from analysis.step_cost import step_cost
 from models.numbers import sizes
 from pages.generate.recipes import numbers_per_token
+from tests.grids import grid
 from tests.pages.generate.test_generate import LINK, press
 from tests.pages.opening import open_link, words_on
 from ui.memory import loaded
@@ -19,7 +20,10 @@ def test_the_cache_is_measured_as_the_formula_says():
     assert continuation.next_step.read.bytes == expected and words_on(app).count(f"**{expected:,} bytes**") == 2
 
 
-@pytest.mark.parametrize("text", ["I am tired.", "The black cat is sleeping under the table in the garden."])
+SHORT, LONG = "I am tired.", "The black cat is sleeping under the table in the garden."
+
+
+@pytest.mark.parametrize("text", grid([SHORT, LONG], [SHORT]))
 def test_the_operations_of_a_translator_are_those_for_the_source_that_is_typed(text):
     app = press(open_link("generate", f"model=translator&level=expert&generate-cache=true&text={text.replace(' ', '+')}"), "next")
     model, continuation = loaded.model("translator"), app.session_state["generated"]

@@ -73,6 +73,7 @@ def test_a_visitors_own_texts_are_measured_in_every_part(few, part):
     assert part != "Labels" or "guessing all tokens alike would cost 3.78" in page
 
 
+@pytest.mark.thorough
 def test_the_share_of_unknown_tokens_and_the_loss_on_the_sample_stand_on_the_page():
     page = words_on(open_link("heads", "level=intermediate&text=The+cat+sat"))
     assert "knows 100\u00a0% of the tokens in the 12 sample texts" in page and "The model’s loss there is 3.42 nats" in page

@@ -17,6 +17,7 @@ from pages.inside.opened import open_stage
 from pages.inside.settings import Experts, Firings, Neurons, Reading, Settings
 from pages.inside.spots import Selection
 from tests.analysis import test_inside_models as seen
+from tests.grids import grid
 from tests.pages.opening import open_link, words_on
 from tests.pages.taking import assert_made_again, offered
 from ui import state
@@ -60,7 +61,7 @@ def drawn(name: str, way: inside.Way) -> tuple[list[Picture], str]:
     return [picture for board in boards for picture in board.pictures], "\n".join(words)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", grid(FAMILIES, ["GPT-2", "BERT without a head"]))
 def test_every_feed_forward_shows_its_neurons(name):
     parts, missing = FAMILIES[name]
     for way in seen.ways(name):

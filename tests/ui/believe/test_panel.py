@@ -25,6 +25,7 @@ def tables():
     return {page: app.table[0].value for page, app in pages.items()}
 
 
+@pytest.mark.thorough
 def test_a_method_that_both_pages_have_does_equally_well_on_both(tables):
     both = ["Rollout", "Attention × gradient", "First 20 random orders: median (range)"]
     by_page = ["Random orders it beats", "Verdict"]  # which hang on how many methods a page has
