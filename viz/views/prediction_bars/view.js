@@ -61,7 +61,8 @@ function listen(state) {
 
 /** @type {(state: State) => void} */
 function update({ root, list, first, second, last, rows, header }) {
-  const { tokens, names, fragments, probabilities, numbers, before, befores, stages, struck, marked, label, heads, below } = header;
+  const { tokens, names, fragments, probabilities, numbers, before, befores, stages, struck, marked, label, heads, below } =
+    header;
   const logits = befores ?? header.logits;
   second.textContent = before ? (stages?.[0] ?? "before") : "logit";
   first.textContent = heads?.[0] ?? header.of ?? "token";
