@@ -114,7 +114,7 @@ def test_each_key_is_declared_once_and_no_two_have_one_name():
     names = Counter(key.name for key in state.declared(state.Key))
     assert [name for name, count in names.items() if count > 1] == []
     prefixes = [family.prefix for family in state.declared(state.Family)]
-    assert sorted(prefixes) == sorted(set(prefixes)) and len(prefixes) == 3
+    assert sorted(prefixes) == sorted(set(prefixes)) and len(prefixes) == 4
 
 
 def test_keys_and_families_are_declared_in_state_files_alone():
