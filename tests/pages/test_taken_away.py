@@ -120,8 +120,8 @@ LINKS = {  # each with the parts or keys of its pictures
     ("build", "level=beginner&build=Architecture&build-kind=encoder-decoder"): "architecture",
     ("build", "level=expert&build=Cost"): "crossing",
     ("build", "level=expert&build=Masks&build-pattern=local"): "mask",
-    ("build", "level=expert&build=Positions&build-positions=rotary"): "encoding by-distance wavelengths",
-    ("build", "level=intermediate&build=Positions&build-positions=sinusoidal"): "encoding by-distance wavelengths",
+    ("build", "level=expert&build=Positions&build-positions=rotary"): "by-distance encoding wavelengths",
+    ("build", "level=intermediate&build=Positions&build-positions=sinusoidal"): "by-distance encoding wavelengths",
     ("build", "level=expert&build=Why+√d"): (
         "Largest weight of the softmax, Spread of q·k, Entropy of the softmax, Slope of the softmax"
     ),

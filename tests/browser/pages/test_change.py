@@ -45,7 +45,7 @@ def test_a_head_goes_off_and_comes_back_and_the_numbers_are_those_of_the_model(o
     expect(page.get_by_role("button", name="L2 H3: off")).to_be_visible()
     expect(part(page, "bars")).to_contain_text(f"{shares()} → {shares(Head(2, 3))}")
     expect(part(page, "before")).to_be_visible()
-    assert table(page, "parts")[2][3] == "off 0"
+    assert table(page, "parts")[2][3] == "off 0 times its strength"
     expect(page).to_have_url(re.compile(r"changes=h2\.3"))
     grid.press("Enter")
     expect(page.get_by_role("button", name="L2 H3: mean")).to_be_visible()
