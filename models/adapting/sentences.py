@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 MOST_SENTENCES, LONGEST = 40, 80  # sentences, and tokens of each
 OTHER_TEXTS, OTHER_LENGTH = 6, 48  # passages of text that is not taught, and tokens of each
 SAMPLE = Path(__file__).parent.parent / "lens" / "sample.txt"
-LAST_WORD = re.compile(r"\s*\w[\w'’-]*\W*$")
+END = r"[\s.,;:!?…\"'”’»)\]]"  # what may follow the last word
+LAST_WORD = re.compile(rf"(?<=\s)(\S*(?!{END})\S){END}*$")
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,11 @@ def read_sentence(model: LanguageModel, line: str) -> Sentence:
     tokens = model.tokenize(line)
     longest = min(LONGEST, model.info.context or LONGEST)
     if len(tokens) > longest:
-        raise ValueError(f"“{line[:40]}…” has {len(tokens)} tokens; a sentence may have {longest}. Make two of it.")
+        raise ValueError(f"“{line[:40]}…” has {len(tokens)} tokens; a sentence may have {longest}. Make it shorter.")
     word = LAST_WORD.search(line)
-    if word is None or not word.start():
+    if word is None:
         raise ValueError(f"“{line[:40]}” is one word. The model learns to continue a text: write a sentence that ends in it.")
-    answer = re.sub(r"\W+$", "", word[0]).strip()
-    start = word.start() + len(word[0]) - len(word[0].lstrip())
-    end = start + len(answer)
+    answer, (start, end) = word[1], word.span(1)
     places = [at for at, token in enumerate(tokens) if token.start < end and token.end > start and not token.special]
     if not places or places[0] == 0:
         raise ValueError(f"The model reads nothing before the last word of “{line[:40]}”. Write more in front of it.")

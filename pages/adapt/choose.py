@@ -66,7 +66,7 @@ def recipe(here: Path, disabled: bool) -> Recipe:
     values["steps"] = number(page_state.adapt_key("steps"), "Steps", 3, 300, usual.steps, 3, disabled=disabled)
     if level == "expert":
         rate = RATES[values["method"]]
-        help_text = "The usual one depends on the method. 0: the usual one."
+        help_text = f"0: the usual one of this method, {rate:g}."
         chosen = number(
             page_state.adapt_key("rate"), "Learning rate", 0.0, 1.0, 0.0, 0.0005, format="%.5g", disabled=disabled, help=help_text
         )

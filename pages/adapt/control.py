@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 def begin(model: LanguageModel, text: str, recipe: Recipe | None) -> None:
     """Draw the button that starts; show an error where these sentences or this model cannot be taught."""
+    from models.adapting.teaching import Teaching, check_model
+
+    if recipe is not None:
+        try:
+            check_model(model, recipe)
+        except ValueError as error:
+            st.info(plain(str(error)), icon=":material/info:")
+            recipe = None
     st.button(
         "Start",
         icon=":material/play_arrow:",
@@ -31,8 +39,6 @@ def begin(model: LanguageModel, text: str, recipe: Recipe | None) -> None:
     )
     if not page_state.STARTED.get() or recipe is None:
         return
-    from models.adapting.teaching import Teaching
-
     try:
         teaching = Teaching(model, text, recipe)
         trainings.keep(trainings.new_name(), teaching)
@@ -80,6 +86,7 @@ def resume(teaching: Teaching) -> None:
 
 def reset() -> None:
     trainings.forget_teaching()
+    page_state.MATRIX.pop()
     state.run_whole_page_next()
 
 

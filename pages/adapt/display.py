@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from models.adapting.changes import Change
     from models.adapting.teaching import Measured, Teaching
 
+LEARNED = 0.1  # mean chance of the right last words from which on it is said what was learned
 TAUGHT, EXCHANGED, OTHERS = "your sentences", "with their last words exchanged", "text that is not taught"
 
 
@@ -56,22 +57,22 @@ def say_finding(here: Path, teaching: Teaching, last: Measured) -> None:
     """Say in words what the model has learned, what chance gives, and what it has lost."""
     share = whole_percent if state.level() == "beginner" else percent
     first = teaching.measured[0]
-    best = max(range(len(last.chances)), key=lambda at: last.chances[at] - first.chances[at])
-    sentence = teaching.sentences[best]
+    sentence = teaching.sentences[0]
     facts = {
         "step": last.step,
         "question": plain(sentence.question),
         "answer": plain(sentence.answer),
-        "before": share(first.chances[best]),
-        "after": share(last.chances[best]),
+        "before": share(first.chances[0]),
+        "after": share(last.chances[0]),
         "mean": share(float(np.mean(last.chances))),
         "wrong": share(float(np.mean(last.wrong))) if last.wrong else "",
         "others": f"{math.exp(last.others):,.0f}",
         "others_before": f"{math.exp(first.others):,.0f}",
+        "rate": f"{teaching.recipe.highest_rate:g}",
     }
     say(here, "finding" if last.step else "at the start", **facts)
-    if last.step and last.wrong:
-        right, wrong = float(np.mean(last.chances)), float(np.mean(last.wrong))
+    right, wrong = float(np.mean(last.chances)), float(np.mean(last.wrong or (0.0,)))
+    if last.step and last.wrong and right > LEARNED:
         say(here, "bound" if right > 2 * wrong else "not bound", **facts)
     if last.step:
         say(here, "lost" if last.others > first.others else "not lost", **facts)
@@ -105,7 +106,7 @@ def learning(here: Path, teaching: Teaching) -> Picture:
         data={"steps": steps, "values": values},
     )
     show_chart(picture.drawn, picture.key, config={"displayModeBar": False})
-    say(here, "curves")
+    say(here, "curves" if teaching.exchanged else "curves alone")
     return picture
 
 
@@ -176,6 +177,8 @@ def changed_weights(here: Path, teaching: Teaching) -> list[Picture]:
     if not named:
         return [squares]
     first = f"L{largest.layer} {largest.part}"
+    if teaching.state == "running":  # which matrix has changed most may still change
+        return [squares]
     name = one_of(
         page_state.MATRIX, tuple(named), "the matrix", menu=True, default=first if first in named else next(iter(named))
     )

@@ -24,7 +24,7 @@ OPENED = "The taught model now reads on all pages. The slider in the side bar se
 def place(here: Path, name: str, teaching: Teaching) -> None:
     """Place the buttons."""
     st.markdown("##### Use it")
-    say(here, "use")
+    say(here, "use all" if teaching.recipe.method == "full" else "use")
 
     def write() -> trainings.Trained | None:
         try:

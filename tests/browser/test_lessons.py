@@ -225,7 +225,10 @@ def test_by_keys_alone_the_focus_is_seen_at_each_step_and_the_browser_keeps_what
 
 def test_a_step_shows_and_uses_its_own_numbers_and_not_those_that_were_chosen_in_the_step_before(open_page):
     page = open_page("/?lesson=generation&step=2")
-    panel, drawn = page.locator(".st-key-lesson"), page.locator("input[aria-label='Number of the draw']")  # which a beginner does not see
+    panel, drawn = (
+        page.locator(".st-key-lesson"),
+        page.locator("input[aria-label='Number of the draw']"),
+    )  # which a beginner does not see
     page.get_by_role("button", name="Draw again").click(timeout=WAIT)
     expect(drawn).to_have_value("1", timeout=WAIT)
     expect(page).to_have_url(re.compile("generate-seed=1"), timeout=WAIT)

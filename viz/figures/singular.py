@@ -26,8 +26,14 @@ def falling_values(values: np.ndarray, name: str = "", rank: int = 0, most: int 
         height=240,
         margin={"l": 8, "r": 8, "t": 24, "b": 0},
         title={"text": escape_plotly(name), "font": {"size": 13}},
-        xaxis={"title": {"text": "direction, the largest first"}, "automargin": True},
-        yaxis={"title": {"text": "singular value, of the largest"}, "type": "log", "range": [-9, 0.3], "automargin": True},
+        xaxis={"title": {"text": f"direction, the largest first (of {len(values)})"}, "automargin": True},
+        yaxis={
+            "title": {"text": "singular value ÷ the largest"},
+            "type": "log",
+            "exponentformat": "power",
+            "range": [-9, 0.3],
+            "automargin": True,
+        },
         showlegend=False,
     )
     return figure

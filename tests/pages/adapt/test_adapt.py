@@ -122,7 +122,6 @@ def test_its_folder_is_taken_away_and_opens_elsewhere(taught, tmp_path):
     [
         ("", "Rex", "is one word"),
         ("", " ", "nothing to learn"),
-        ("model=filler&", TEXT, "does not continue a text"),
     ],
 )
 def test_what_cannot_be_taught_is_a_sentence_and_the_page_stands(choices, sentences, words):
@@ -131,6 +130,11 @@ def test_what_cannot_be_taught_is_a_sentence_and_the_page_stands(choices, senten
     press(app, "Start")
     assert words in app.error[0].value and not app.exception
     assert app.button(key="adapt-start") and app.text_area(key="adapt-sentences").value == sentences
+
+
+def test_a_model_that_cannot_be_taught_is_named_at_once():
+    app = open_link("adapt", f"model=filler&{SHORT}")
+    assert "does not continue a text" in app.info[0].value and app.button(key="adapt-start").disabled
 
 
 def test_a_link_with_choices_that_do_not_exist_says_so():
