@@ -30,7 +30,7 @@ LARGEST = {"lora": 2_000_000_000, "ia3": 2_000_000_000, "full": 60_000_000}  # p
 
 @dataclass(frozen=True)
 class Measured:
-    """What a model answers after a number of steps.
+    """The measurements of a model after a number of steps.
 
     loss: nats a token over the sentences; others: over text that is not taught; exchanged: over the sentences with their last
     words exchanged, NaN where there are none. chances: of each sentence's last word after the words before it, as the product of
@@ -68,7 +68,7 @@ class Teaching(Paced):
 
     @property
     def subject(self) -> str:
-        """What it is called among the trainings of a server."""
+        """Its name in the messages of a server, and in the names of its models."""
         return f"taught {self.base}"
 
     @property

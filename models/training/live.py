@@ -162,7 +162,7 @@ class Training(Paced):
 
     @property
     def subject(self) -> str:
-        """What it is called among the trainings of a server."""
+        """Its name in the messages of a server, and in the names of its models."""
         return self.task.name
 
     @property
