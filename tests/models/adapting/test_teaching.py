@@ -95,11 +95,11 @@ def test_the_change_of_lora_has_its_rank(base, rank):
     teaching.advance(3)
     changes = teaching.changes()
     assert len(changes) == 4 * base.info.layers and all(change.rank == rank for change in changes)
-    one = next(change for change in changes if change.layer == 2 and change.part == "attention.value")
+    value_change = next(change for change in changes if change.layer == 2 and change.part == "attention.value")
     own = dict(base.network.named_parameters())["blocks.2.attention.value.weight"]
     difference = (teaching.weights()["blocks.2.attention.value.weight"] - own).numpy()
-    assert one.size == pytest.approx(np.linalg.norm(difference), rel=1e-4)
-    assert one.share == pytest.approx(one.size / float(own.norm()), rel=1e-5)
+    assert value_change.size == pytest.approx(np.linalg.norm(difference), rel=1e-4)
+    assert value_change.share == pytest.approx(value_change.size / float(own.norm()), rel=1e-5)
 
 
 def test_ia3_multiplies_the_outputs_of_attention_and_the_inputs_of_feed_forward(base):
@@ -151,13 +151,13 @@ def test_only_the_adapter_learns(base):
 
 
 def test_it_learns_the_same_again_and_after_a_pause(base):
-    one, other = (Teaching(base, TEXT, Recipe(rank=1, steps=4, every=2)) for _ in range(2))
-    one.advance(20)
-    other.advance(2)
-    other.pause()
-    other.advance(20)
-    assert one.measured == other.measured and one.losses == other.losses
-    assert Teaching(base, TEXT, Recipe(seed=1, rank=1)).network is not one.network
+    straight, paused = (Teaching(base, TEXT, Recipe(rank=1, steps=4, every=2)) for _ in range(2))
+    straight.advance(20)
+    paused.advance(2)
+    paused.pause()
+    paused.advance(20)
+    assert straight.measured == paused.measured and straight.losses == paused.losses
+    assert Teaching(base, TEXT, Recipe(seed=1, rank=1)).network is not straight.network
 
 
 def test_exchanged_sentences_have_the_same_words_but_none_its_own(base):

@@ -22,7 +22,7 @@ def reference(model, folder):
 
 
 def read(network, model, tokens, **asked):
-    """What transformers itself makes of the pixels of these tokens."""
+    """Return the answer of transformers itself for the pixels of these tokens."""
     with torch.inference_mode():
         return network(pixel_values=torch.tensor(model.grid.pixels(tokens))[None], **asked)
 

@@ -71,7 +71,7 @@ def test_cmyk_is_read_as_rgb_and_of_an_animation_the_first_frame(colours, tmp_pa
 
 
 def broken(folder: Path) -> dict[str, object]:
-    """What cannot be read, by the words of its refusal."""
+    """Return inputs that cannot be read, each with a part of the sentence that refuses it."""
     file = io.BytesIO()
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)).save(file, "PNG")
     (folder / "cut.png").write_bytes(file.getvalue()[:3000])

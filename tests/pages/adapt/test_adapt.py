@@ -13,7 +13,7 @@ import pytest
 import models
 from models.adapting.recipe import Recipe
 from models.adapting.teaching import Teaching
-from tests.pages.opening import finish, open_link, press, words_on
+from tests.pages.opening import PATIENCE, finish, open_link, press, words_on
 from ui.escaping import display_name, distinct_name
 from ui.memory import loaded, trainings
 from ui.zipped import zip_folder
@@ -52,7 +52,8 @@ def test_sentences_are_taught_and_what_was_learned_stands_beside_chance():
     for entry, owned in trainings._owned.items():
         teaching = owned.training if entry == name else teaching
     assert teaching is not None and teaching.recipe == Recipe(steps=3, rank=1)
-    while teaching.state == "running":
+    until = time.monotonic() + PATIENCE
+    while teaching.state == "running" and time.monotonic() < until:
         time.sleep(0.02)
     app = finish(app.run())
     words = words_on(app)

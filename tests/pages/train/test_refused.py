@@ -1,4 +1,4 @@
-"""What cannot be trained is a sentence, and nothing starts."""
+"""Page "Train" refuses an impossible training in a sentence, and starts nothing."""
 
 from __future__ import annotations
 
