@@ -31,6 +31,7 @@ export default ({ data, setTriggerValue }) => {
   showTheEndOfTexts();
   tellOfTheDark();
   sayWhenThePictureIsOld();
+  writeTexts();
 };
 
 // Streamlit adds an entry to the browser's history for each change of the address, so that Back would take several presses a page.
@@ -118,6 +119,17 @@ function keepLineBreaksOfPastes() {
     document.execCommand("insertText", false, text.replace(/\r\n|\r|\n/g, "↵")); // unlike a new value, it can be undone
   };
   addEventListener("paste", paste, true);
+}
+
+// What a view writes, such as the name of a drawing, goes into the box as if it was typed there.
+function writeTexts() {
+  const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value"); // React's own would hide the change from it
+  addEventListener("headlight:text", ({ detail }) => {
+    const box = /** @type {HTMLInputElement | null} */ (document.querySelector(".st-key-text input"));
+    if (!box || box.value === detail) return;
+    value?.set?.call(box, detail);
+    box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  });
 }
 
 // Colours that the server chooses, as those of a heatmap's scale, are asked for again when the page turns dark or light.

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
+import models
 from ui import document, state
-from ui.choices import examples, picker, text_boxes
+from ui.choices import examples, picker, picture_box, text_boxes
 from ui.choices.chosen import look_at
 from ui.choices.examples import Example
 from ui.choices.token import current_token
@@ -147,6 +148,7 @@ def live(
     beneath: Callable[[], None] = lambda: None,
     reads_model: bool = True,
     hides_boxes: Callable[[], bool] = lambda: False,
+    reads_images: bool = False,
 ) -> None:
     """Render a page with text boxes: a keystroke reruns the boxes and `draw`, but not the heading.
 
@@ -154,7 +156,7 @@ def live(
     results of the model for the text, so that it matters how much of it the model can read; answers: whether a button beside an
     answer continues it; purpose: as in `heading`; beneath: places content between heading and boxes, which a keystroke does not
     change; reads_model: whether the page depends on the model in use, and so shows nothing while a link's model is loading;
-    hides_boxes: asks whether the page, as it is set, uses no text."""
+    hides_boxes: asks whether the page, as it is set, uses no text; reads_images: whether the page shows images too."""
 
     drawn_before = told_with_the_page = False
     explained: set[str] = set()
@@ -177,7 +179,13 @@ def live(
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.model_has_left():
             st.rerun()
-        text, second, below = write_boxes(loaded.info(name), folder.name, answers, hides_boxes())
+        of_images = "image" in loaded.info(name).reads
+        text, second, below = write_boxes(loaded.info(name), folder.name, answers, hides_boxes() or of_images)
+        if of_images and not reads_images and reads_model:
+            say_no_images(folder, name)
+            return
+        if of_images:
+            picture_box.place(loaded.info(name))
         if reads_model and (awaited := picker.awaited_model()):
             st.info(f"“{plain(display_name(awaited))}” is loading. Its answer will appear here.", icon=":material/hourglass_top:")
             return
@@ -185,7 +193,7 @@ def live(
             try:
                 trace, model = loaded.read(name, text, second), loaded.model(name)
             except Exception as error:
-                st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
+                st.error(plain(complaint("This picture" if of_images else "This text", error, "read")), icon=":material/report:")
                 return
         if trace.cut and reads:
             say_what_is_cut(below, name, len(trace.tokens), trace.cut, len(text))
@@ -230,6 +238,30 @@ def alone(page: str, first: bool) -> Iterator[float]:
             yield waited
     finally:  # also of a run that another one cuts off: of what it has drawn the next would take out all but the parts' own
         wait_until_sent()
+
+
+def say_no_images(folder: Path, name: str) -> None:
+    """Say that the model reads pictures, which this page does not show, with the ways on."""
+    title, model = words(folder, "title"), plain(display_name(name))
+    with st.container(key="no-images"):
+        st.info(
+            f"“{model}” reads pictures, and page {title} shows texts only. Page Type shows what this model does with a picture.",
+            icon=":material/image:",
+        )
+        with st.container(horizontal=True, gap="small"):
+            st.button("Open page Type", icon=":material/arrow_forward:", on_click=open_type)
+            first = models.names()[0]
+            st.button(f"Use the model “{first}” here", on_click=use_model, args=(first,))
+
+
+def open_type() -> None:
+    state.LESSON_NEXT.set(("type", None))
+    state.run_whole_page_next()
+
+
+def use_model(name: str) -> None:
+    state.ask_for_model(name)
+    state.run_whole_page_next()
 
 
 def say_numbering(reads_model: bool) -> None:

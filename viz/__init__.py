@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from viz.views.model_view import model_view
     from viz.views.order_view import order_view
     from viz.views.overview import overview
+    from viz.views.patch_view import patch_view
+    from viz.views.picture_choice import picture_choice
     from viz.views.pieces_view import pieces_view
     from viz.views.prediction_bars import prediction_bars
     from viz.views.query_key_view import query_key_view
@@ -49,7 +51,9 @@ __all__ = [
     "order_view",
     "overview",
     "pack",
+    "patch_view",
     "percent",
+    "picture_choice",
     "pieces_view",
     "prediction_bars",
     "query_key_view",

@@ -59,6 +59,18 @@ class Grid:
         id = LEADING + zlib.crc32(pixels.tobytes())
         return Patch(id, name, 0, 0, row=row, column=column, box=box, covered=covered, pixels=pixels, grid=self)
 
+    def cover(self, tokens: Sequence[Token], places: Sequence[tuple[int, int]]) -> list[Token]:
+        """Return the tokens of an image with the patches at these rows and columns covered, counted from 0. Errors: ValueError
+        for a place outside the grid."""
+        if outside := [place for place in places if not (0 <= place[0] < self.rows and 0 <= place[1] < self.columns)]:
+            row, column = outside[0]
+            raise ValueError(
+                f"There is no patch in row {row + 1}, column {column + 1}: the image has {self.rows} rows of {self.columns} "
+                "patches."
+            )
+        hidden = set(places)
+        return [token.cover() if isinstance(token, Patch) and (token.row, token.column) in hidden else token for token in tokens]
+
     def part(self, row: int, column: int) -> tuple[slice, slice, slice]:
         """Return the slices of a patch in an image [channels, height, width]."""
         top, left = row * self.patch_height, column * self.patch_width

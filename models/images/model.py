@@ -12,6 +12,7 @@ import numpy as np
 
 from models.images.grid import LEADING, Grid
 from models.images.opening import open_image
+from models.images.written import WrittenImage, parse
 from models.language_model import LanguageModel
 from models.reading.inputs import ReadImage, are_ids
 from models.reading.readable import Ready
@@ -38,16 +39,26 @@ class ImageModel(LanguageModel):
         image: RGB, upright. Errors: ValueError where the model cannot resize it.
         """
 
-    def read_image(self, image: Any) -> ReadImage:
-        """Cut an image into tokens. image: as `models.images.opening.open_image` takes it. Errors: as there; TypeError for ids
-        of tokens."""
+    def read_image(self, image: Any, written: WrittenImage | None = None) -> ReadImage:
+        """Cut an image into tokens, hidden patches covered.
+
+        image: as `models.images.opening.open_image` takes it, or the written form of one (see `models.images.written`). written:
+        the form that stands for this image, by which the result is named; by default that of a text.
+        Errors: ValueError, a sentence, for what cannot be read and for a hidden patch that is not there; TypeError for ids of
+        tokens.
+        """
         if are_ids(image) or (isinstance(image, Sequence) and not isinstance(image, str)):
             raise TypeError(f"{self.info.name} reads one image, and this is a list. For several images use `model.traces`.")
         if isinstance(image, ReadImage):
             raise ValueError(f"This image was cut into tokens by {image.reader}. Give {self.info.name} the image itself.")
+        if written is None and isinstance(image, str):
+            written = parse(image)
+            image = written.name if written.is_file else written.pixels()
         pixels = self.pixels_of(open_image(image, self.info.name))
-        read = ReadImage(f"image of {self.grid.width} × {self.grid.height} pixels, {zlib.crc32(pixels.tobytes()):08x}")
-        read.tokens, read.reader = self.grid.tokens(pixels), self.info.name
+        digest = f"image of {self.grid.width} × {self.grid.height} pixels, {zlib.crc32(pixels.tobytes()):08x}"
+        written = written or WrittenImage(digest)
+        read = ReadImage(WrittenImage(digest, written.hidden) if isinstance(image, str) else written)
+        read.tokens, read.reader = self.grid.cover(self.grid.tokens(pixels), written.hidden), self.info.name
         return read
 
     @cached_property

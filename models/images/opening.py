@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -51,8 +51,6 @@ def _is_pil(given: object) -> bool:
 
 
 def _open_file(path: Path, name: str) -> Image:
-    from PIL import Image, UnidentifiedImageError
-
     typed = str(path) if len(str(path)) <= 60 else str(path)[:60] + "…"
     try:
         is_file = path.is_file()
@@ -60,17 +58,24 @@ def _open_file(path: Path, name: str) -> Image:
         is_file = False
     if not is_file:
         raise ValueError(f"{name} reads images, and there is no file “{typed}”. {GIVE}")
+    return open_file(path, path.name)
+
+
+def open_file(file: Path | BinaryIO, title: str) -> Image:
+    """Return the image in a file as RGB, upright. title: how messages name it. Errors: ValueError, a sentence."""
+    from PIL import Image, UnidentifiedImageError
+
     try:
-        with Image.open(path) as opened:
+        with Image.open(file) as opened:
             _check_size(*opened.size)
             opened.load()
             return _upright(opened)
     except UnidentifiedImageError as error:
-        raise ValueError(f"“{path.name}” is not an image that can be read. Save it as PNG or JPEG.") from error
+        raise ValueError(f"“{title}” is not an image that can be read. Save it as PNG or JPEG.") from error
     except Image.DecompressionBombError as error:
-        raise ValueError(_too_large(path.name)) from error
+        raise ValueError(_too_large(title)) from error
     except (OSError, SyntaxError, EOFError) as error:  # PIL has no error of its own for a broken file
-        raise ValueError(f"The image file “{path.name}” is broken or cut short. Save it again, as PNG or JPEG.") from error
+        raise ValueError(f"The image file “{title}” is broken or cut short. Save it again, as PNG or JPEG.") from error
 
 
 def _upright(image: Image) -> Image:

@@ -109,7 +109,7 @@ def opened(name: str, report: Report = silent) -> LanguageModel | None:
     """
     from models.huggingface.names import is_folder_name
 
-    if (far := backend().far) is None or is_folder_name(name):
+    if (far := backend().far) is None or is_folder_name(name) or name in models.names("image"):
         return None
     from models.remote.far_model import FarModel
 

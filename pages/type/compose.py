@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pages.type import head_parts
+from pages.type import head_parts, of_image
 from pages.type.predicted import earlier, predictions
 from pages.type.tokens import chips
 from ui.look import Look
@@ -26,6 +26,9 @@ class Settings:
 def compose(look: Look, settings: Settings) -> Board:
     """Return the board of a text. It does not read the session, so any thread may call it."""
     draft, trace, queries = Draft(HERE, look), look.trace, look.attention.queries
+    if "image" in look.model.info.reads:
+        draft.add_cards("board", of_image.cards(draft, settings.temperature, settings.bars), "Patches, labels and attention")
+        return draft.finished()
     marked = look.token + look.attention.chooses
     texts = [("chips", trace.tokens), ("target", trace.target)] if trace.target else [("chips", trace.tokens)]
     tokens = [draft.part("The tokens", chips, name, tokens, marked if tokens == queries else None) for name, tokens in texts]

@@ -41,7 +41,13 @@ def what_it_says(draft: Draft, temperature: float, bars: int) -> Part:
         each |= {"score": [prediction.score for prediction in best], "label": [prediction.text for prediction in best]}
         return {name: Numbers(np.array(values), ("place",), {"place": range(1, len(best) + 1)}) for name, values in each.items()}
 
-    about = f"of “{label(look.trace.tokens[position].text)}”" if labels.each else "of the text"
+    about = (
+        f"of “{label(look.trace.tokens[position].text)}”"
+        if labels.each
+        else "of the picture"
+        if "image" in model.info.reads
+        else "of the text"
+    )
     drawing = Picture(
         recipe,
         (look,),
@@ -59,7 +65,16 @@ def what_it_says(draft: Draft, temperature: float, bars: int) -> Part:
         "shown": str(len(best)),
         "token": named(look.spell_tokens(look.trace.tokens)[position].text),
     }
-    kind = "value" if not labels.chances else "any" if labels.rule == ANY else "one"
+    is_of_image = "image" in model.info.reads
+    kind = (
+        "image"
+        if is_of_image and labels.rule != ANY and labels.chances
+        else "value"
+        if not labels.chances
+        else "any"
+        if labels.rule == ANY
+        else "one"
+    )
     above = [draft.words(f"labels {'token' if labels.each else kind}", **{name: starred(fact) for name, fact in facts.items()})]
     above += [draft.words("labels unnamed")] * (not labels.named)
     return draft.picture(drawing, "\n\n".join(above), draft.words("labels each", list=each_token(look)) if labels.each else "")

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-import models
-from models.catalog import WEIGHTS
+from models.catalog import WEIGHTS, ships
 from models.info import ModelInfo
 from models.numbers.sizes import count
 from ui.choices import picker
@@ -46,8 +45,10 @@ def parameters_in(file: Path) -> int:
 
 def heading_of(info: ModelInfo) -> str:
     """Return the heading of the words for a model: its own of one that ships, else that of its kind."""
-    if info.name in models.names():
+    if ships(info.name):
         return f"model {info.name}"
     if trained := trainings.find(info.name):
         return "model taught" if trained.base else "model trained"
+    if "image" in info.reads:
+        return "model image"
     return "model labels" if info.labels else f"model {info.kind}"

@@ -59,5 +59,5 @@ heads.side_bar(picker.in_use())
 scope.side_bar()
 settings = controls()
 info = loaded.info(picker.in_use())
-case = "labels" if info.labels else "hidden" if info.kind == "encoder" and info.mask else ""
-shell.live(HERE, draw, beneath=beneath, purpose=heading_for(HERE, "purpose", case))
+case = "image" if "image" in info.reads else "labels" if info.labels else "hidden" if info.kind == "encoder" and info.mask else ""
+shell.live(HERE, draw, beneath=beneath, purpose=heading_for(HERE, "purpose", case), reads_images=True)

@@ -10,7 +10,7 @@ from ui.look import Look
 if TYPE_CHECKING:
     from models.tokens import Token
 
-PARTS = ("chips", "target", "reading", "heads")  # of the board, in which there is something to choose
+PARTS = ("chips", "target", "reading", "heads", "picture")  # of the board, in which there is something to choose
 
 Choice = dict[str, int | None]
 """Choices of the visitor that change, by their names in `ui.look.Choices`."""
@@ -23,6 +23,8 @@ def picked(look: Look, click: object) -> Choice | None:
             return None
         case {"part": "chips" | "target" as name, "value": int(position)}:
             return token_of_chip(look, look.trace.tokens if name == "chips" else look.trace.target, position)
+        case {"part": "picture", "value": int(position)}:
+            return token(look, position) if 0 <= position < len(look.trace.tokens) else {}
         case {"part": "reading", "value": int(position)}:
             groups = look.scope.queries.groups
             position -= len(look.scope.keys.tokens) if look.kind == "cross" else 0

@@ -10,9 +10,11 @@ import numpy as np
 from analysis import Scope, paragraph, surprise
 from analysis.merging import whole_characters
 from analysis.scopes import typed
+from models.images.model import ImageModel
 from models.language_model import LanguageModel, Prediction
+from models.tokens import Patch
 from models.trace import Trace
-from viz import View, model_view, prediction_bars, reading_view, token_chips
+from viz import View, model_view, patch_view, prediction_bars, reading_view, token_chips
 from viz.tokens import plain_sign, plain_signs
 from viz.views.prediction_bars import value_bars
 
@@ -96,6 +98,29 @@ def reading(
     return reading_view(
         tokens, weights, None if chosen is None else start + chosen, causal=causal, second=start or None, link=link
     )
+
+
+def patches(model: ImageModel, trace: Trace, *, layer: int, head: int, chosen: int, link: str, writes: str) -> View:
+    """Draw a picture in patches, shaded by where a head looks. writes: as in `viz.patch_view`."""
+    picture, weights = model.grid.image_of(trace.tokens), trace.attention["self"][layer][head]
+    return patch_view(picture, trace.tokens, weights, chosen, link=link, writes=writes)
+
+
+def maps_of(trace: Trace, chosen: int) -> np.ndarray:
+    """Return where each head looks from a token of a picture, as pictures: [layers, heads, rows, columns]."""
+    attention, last = trace.attention["self"], trace.tokens[-1]
+    assert isinstance(last, Patch), "the last token of a picture is its last patch"
+    places = [i for i, token in enumerate(trace.tokens) if not token.special]
+    rows = np.stack([attention[layer][:, chosen][:, places] for layer in range(attention.layers)])
+    return rows.reshape(attention.layers, -1, last.row + 1, last.column + 1)
+
+
+def head_maps(trace: Trace, *, layer: int, head: int, chosen: int) -> View:
+    """Draw the map of every head as a thumbnail; the largest weight of all has the full colour."""
+    maps = maps_of(trace, chosen)
+    maps = maps / max(float(maps.max()), 1e-9)
+    numbers = trace.attention["self"].numbers
+    return model_view(maps, chosen=(layer, head), side=32, largest=64, numbers=numbers, link="heads", legend=False)
 
 
 def all_heads(trace: Trace, seen: Scope, *, layer: int, head: int) -> View:

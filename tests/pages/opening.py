@@ -53,7 +53,7 @@ def open_given(page: str, given: Mapping[str, Any], listed: tuple[str, ...] = ()
     """A page after its first run, at an address with these names and values: texts, bytes as they are sent, or lists of them.
     listed: models that the menu has besides, for AppTest keeps to what a menu has in its first run."""
     asked = [name for name in (given.get("model", "writer"), given.get("other-model", "writer")) if isinstance(name, str)]
-    for name in {*asked} & {"writer", "filler", "translator", "sorter"}:
+    for name in {*asked} & {"writer", "filler", "translator", "sorter", "digits"}:
         loaded.model(name)  # so that the page need not be seen waiting for it
     app = AppTest.from_file(str(ROOT / "ui" / "door.py"), default_timeout=PATIENCE)
     app._page_hash = calc_hash(page)

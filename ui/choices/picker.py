@@ -15,6 +15,7 @@ import streamlit as st
 
 import models
 from models.adapting.strength import without_strength
+from models.catalog import ships
 from models.errors import ModelError
 from models.files.progress import Progress
 from models.huggingface import names
@@ -36,11 +37,13 @@ SHOWN = 40  # characters of a name in the side bar
 
 OWN = (
     "*writer* continues English text, *filler* guesses covered words, *translator* says English sentences in French, and "
-    "*sorter* tells questions from statements. Writer and filler have read stories and simple facts."
+    "*sorter* tells questions from statements. Writer and filler have read stories and simple facts. *digits* reads handwritten "
+    "digits."
 )
 READS = {
     "decoder": "reads from left to right and guesses the next token. It is a decoder",
     "encoder": "reads the whole text at once, in both directions. It is an encoder",
+    "image": "reads a picture, cut into patches, all at once. It is an encoder",
     "encoder-decoder": "reads one text and writes another. It is an encoder-decoder",
 }
 
@@ -99,7 +102,7 @@ def choices() -> list[str]:
     """Return the models that ship, those that this visitor asked for or trained, and those in the Hub's cache."""
     mine = [name for name in (state.MODEL.get(), *state.RECENT.get()) if name]
     mine = [*map(full_name, mine), *trainings.names(keys_in_link())]
-    return list(dict.fromkeys([*models.names(), *mine, *state.LISTED.get()]))
+    return list(dict.fromkeys([*models.names(), *models.names("image"), *mine, *state.LISTED.get()]))
 
 
 def pick_other(
@@ -204,7 +207,7 @@ def take(name: str) -> None:
     before = loaded.info(in_use())
     state.IN_USE.set(name)
     state.TOKEN.set(None)
-    if name not in models.names():
+    if not ships(name):
         recent = without_strength(name)  # each strength would fill the list
         state.RECENT.set([recent, *(other for other in state.RECENT.get() if other != recent)][:REMEMBERED])
     info = loaded.model(name).info
@@ -291,20 +294,23 @@ def about() -> None:
         return
     info = loaded.model(in_use()).info
     name = plain(shorten(info.name))
+    is_of_images = "image" in info.reads
     stacks = f"{info.layers} + {info.decoder_layers}" if info.decoder_layers else str(info.layers)
     if state.level() == "beginner":
         facts = (
-            f"“{name}” {READS[info.kind]} with {stacks} layers of {info.heads} heads each. It learned "
-            f"{count(info.parameters)} numbers, called parameters."
+            f"“{name}” {READS['image' if is_of_images else info.kind]} with {stacks} layers of {info.heads} heads each. "
+            f"It learned {count(info.parameters)} numbers, called parameters."
         )
     else:
         shared = f" ({info.kv_heads} for keys and values)" if info.kv_heads != info.heads else ""
         context = f", at most {info.context:,} tokens at a time" if info.context else ""
+        vocabulary = f"{info.vocabulary:,} tokens in its vocabulary{context}"
+        vocabulary = f"{info.context:,} tokens of each picture" if is_of_images else vocabulary
         expert = state.level() == "expert"
         width = f"d\u00a0=\u00a0{info.d_model:,}" if expert else f"{info.d_model:,} numbers for each token"
         facts = (
             f"{info.kind.capitalize()}: {stacks} layers × {info.heads} heads{shared}, {width}, "
-            f"{count(info.parameters)} parameters in {info.dtype}, {info.vocabulary:,} tokens in its vocabulary{context}."
+            f"{count(info.parameters)} parameters in {info.dtype}, {vocabulary}."
         )
     with slot:
         st.caption(" ".join([facts, origin(info), *(plain(note) for note in info.notes), info.numbering]).rstrip())
@@ -312,7 +318,7 @@ def about() -> None:
 
 def origin(info: ModelInfo) -> str:
     """Return a sentence on where a model comes from. It does not name a folder, because its path is what the visitor typed."""
-    if info.name in models.names():
+    if ships(info.name):
         return "It ships with Headlight."
     if trained := trainings.find(info.name):
         base = trained.base

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import models
+from models.catalog import ships
 from models.huggingface.names import quoted
+from models.images.written import parse
 from models.reading.languages import in_language, language_of
 from ui import state
 from ui.choices import examples as guides
 from ui.choices.widgets import switch
 from ui.escaping import BREAK, plain
 from ui.live import visits
-from ui.memory import limits, loaded, trainings
+from ui.memory import limits, loaded, pictures, trainings
 from ui.state import Key
 
 if TYPE_CHECKING:
@@ -76,6 +78,8 @@ EXAMPLES = {  # by the name of a model that ships, or else by kind
         "I don't want to go to school.",
         "We have never seen the sea.",
     ),
+    "image": tuple(f"digit {digit}" for digit in (3, 0, 1, 2, 4, 5, 6, 7, 8, 9)),
+    "photo": ("photo flower", "photo temple", "digit 3"),
     "sorter": (  # without a sign at the end, which tells it nothing
         "Where is the black cat",
         "Here is the black cat",
@@ -106,6 +110,8 @@ def write(info: ModelInfo, answers: bool = True, pause: str = PAUSE) -> tuple[st
     boxes for messages. answers: add a button by which the model continues its answer; pause: the time before a change is sent."""
     if before := state.READ_BEFORE.pop():
         follow(before, info)
+    if "image" in info.reads:
+        return one_line(state.TEXT, "The name of the picture", "", pause), "", st.container()
     text = one_line(state.TEXT, "Your text", "Type something …", pause)
     second = ""
     if info.kind == "encoder-decoder" and not info.labels:
@@ -145,10 +151,14 @@ def examples(info: ModelInfo) -> list[str]:
     """Return texts that suit a model; for a model that was trained here, examples of its task."""
     if own := trainings.examples(info.name):
         return own
-    return [
-        example.replace("MASK", info.mask or "…")
-        for example in EXAMPLES.get(info.name, EXAMPLES["classifier" if info.labels else info.kind])
-    ]
+    return [example.replace("MASK", info.mask or "…") for example in EXAMPLES.get(info.name, EXAMPLES[group_of(info)])]
+
+
+def group_of(info: ModelInfo) -> str:
+    """Return the group of examples for a model that has none of its own."""
+    if "image" in info.reads:
+        return "image" if ships(info.name) else "photo"
+    return "classifier" if info.labels else info.kind
 
 
 def side_bar(info: ModelInfo) -> None:
@@ -271,6 +281,9 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
         return
     if before.kind != after.kind:
         state.TARGET.of("next").set("")
+    if before.reads != after.reads and not names_input_of(after):
+        state.TEXT.of("next").set(examples(after)[0])
+        return
     text, covered = (state.TEXT.get() if state.TEXT.is_set else None), state.COVERED.get()
     if text is None:  # the box is not placed yet: its text is that of the link
         text = state.DEFAULT_TEXT if state.TEXT.in_address is None else state.TEXT.in_address
@@ -292,6 +305,12 @@ def follow(before: ModelInfo, after: ModelInfo) -> None:
         words = covered if len(covered) == len(parts) - 1 and all(covered) else [before.mask] * (len(parts) - 1)
         state.COVERED.set([])
     state.TEXT.of("next").set("".join(a + b for a, b in zip(parts, [*words, ""], strict=True)))
+
+
+def names_input_of(info: ModelInfo) -> bool:
+    """Return whether the text in the box, perhaps of a link, is what a model reads: the name of a picture, or a text."""
+    text = state.TEXT.get() if state.TEXT.is_set else state.TEXT.in_address or ""
+    return ("image" in info.reads) != (parse(text).is_file and not pictures.is_own(text))
 
 
 def take_example(info: ModelInfo) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
-import models
 from models.adapting.strength import without_strength
-from models.catalog import adapter_folder
+from models.catalog import adapter_folder, ships
 from models.errors import ModelError
 from models.huggingface.gallery import gallery
 from models.huggingface.hub import downloads
@@ -78,9 +77,9 @@ def refusal(name: str, here: bool) -> str:
         elif is_folder_name(name):
             check_folder(name)
             check_base(name)
-        elif name not in models.names():
+        elif not ships(name):
             check_hub(name)
-        if name not in models.names() and not here:
+        if not ships(name) and not here:
             check_share(name)
     except ModelError as error:
         return str(error)
@@ -104,7 +103,7 @@ def check_base(name: str) -> None:
     base = base_of(adapter)
     if is_folder_name(base):
         check_folder(base)
-    elif base not in models.names():
+    elif not ships(base):
         check_hub(base)
 
 

@@ -22,7 +22,8 @@ _favourites: WeakKeyDictionary[LanguageModel, dict[str, Favourite]] = WeakKeyDic
 class Favourite:
     """The head that newcomers see first, its kind and the strength of that: "previous", its mean weight on the previous token;
     "single", the largest weight of its row where a label is read; "induction", its mean weight on the tokens after earlier
-    copies; "lookup", in cross-attention, how sharply it looks up each word (`analysis.heads.lookup`)."""
+    copies; "lookup", in cross-attention, how sharply it looks up each word (`analysis.heads.lookup`); "patch", of a model of
+    images, the largest weight on a patch where the label is read (mean over examples)."""
 
     layer: int
     head: int
@@ -50,6 +51,8 @@ def favourite(model: LanguageModel, kind: str = "self") -> Favourite:
     head that looks up each word most sharply while the model repeats a few sentences. Of a classifier without a head that clearly
     looks at the previous token: the head that looks most at a single token where the label is read."""
     known = _favourites.setdefault(model, {})
+    if kind not in known and "image" in model.info.reads:
+        known[kind] = _of_patches(model)
     if kind not in known:
         known[kind] = _sharpest(model) if kind == "cross" else _nearest(previous_scores(model, kind))
         if known[kind].score <= CLEAR and kind == "self" and model.info.labels:
@@ -90,6 +93,27 @@ def _largest_weights(model: LanguageModel, text: str) -> np.ndarray:
     typed = [i for i, token in enumerate(attention.keys) if not token.special]
     rows = stacked([attention[layer][:, places] for layer in range(attention.layers)])[..., typed]
     return rows.max(-1, initial=0.0).mean(-1, dtype=np.float64)
+
+
+def _of_patches(model: LanguageModel) -> Favourite:
+    """Return the head of a model of images that looks most at a single patch from its first token, where a label is read."""
+    from models.images.digits import examples
+    from models.images.written import PHOTOS, WrittenImage
+    from models.numbers.ragged import stacked
+
+    names = [f"photo {name}" for name in PHOTOS]
+    images = (
+        [example.image for example in examples()] if model.sample.size < 1000 else [WrittenImage(name).pixels() for name in names]
+    )
+    scores = []
+    for image in images:
+        attention = model.trace(image).attention["self"]
+        patches = [i for i, token in enumerate(attention.keys) if not token.special]
+        rows = stacked([attention[layer][:, :1] for layer in range(attention.layers)])[..., patches]
+        scores.append(rows.max(-1, initial=0.0).mean(-1))
+    mean = np.mean(scores, axis=0)
+    layer, head = np.unravel_index(np.nanargmax(mean), mean.shape)
+    return Favourite(int(layer), int(head), float(np.nanmax(mean)), "patch")
 
 
 def _sharpest(model: LanguageModel) -> Favourite:

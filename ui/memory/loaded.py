@@ -18,9 +18,9 @@ from models.catalog import load_adapted
 from models.errors import Cancelled, ModelError, is_short_of_memory
 from models.files.progress import Progress, Report
 from models.remote import backend
-from ui.memory import trainings, visitors
+from ui.memory import pictures, trainings, visitors
 from ui.memory.eviction import Shelf
-from ui.memory.favourites import Favourite, prefer, previous_scores
+from ui.memory.favourites import Favourite, favourite, prefer, previous_scores
 from ui.memory.lanes import Lanes
 
 if TYPE_CHECKING:
@@ -63,10 +63,14 @@ def _load(name: str, report: Report) -> LanguageModel:
 
     Everything runs on the loading thread: the threads for forward passes stay free for visitors who type meanwhile.
     """
-    model = _trained(name, report) or backend.opened(name, report) or models.load(name, report=report, reads="text")
+    model = _trained(name, report) or backend.opened(name, report) or models.load(name, report=report)
     try:
         report(Progress("prepare"))
         _one_thread()
+        if "image" in model.info.reads:
+            model.trace(model.sample)
+            favourite(model)
+            return model
         (model.predict if model.info.predicts else model.trace)("Warm")  # the first pass sets up kernels
         model.at_most = read_at_most(model.info, model.trace("Warm"))
         model.trial  # noqa: B018  # reads a few texts side by side, so that nobody who types waits for that
@@ -149,6 +153,8 @@ def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> 
     for an edit that it does not allow."""
     with shelf.reading(name) as model:
         _share_cores(model)  # the page computes what it shows of the trace on this thread
+        if "image" in model.info.reads:
+            return _run(name, _trace, model, pictures.read(model, text), "", visitors.me(), edits)
         if edits or not model.trial.longest:
             return _run(name, _trace, model, text, target, visitors.me(), edits)
         return _read_together(name, model, text, target)

@@ -111,5 +111,6 @@ declare global {
   }
   interface WindowEventMap {
     "headlight:point": CustomEvent<Pointed>;
+    "headlight:text": CustomEvent<string>;
   }
 }

@@ -1,0 +1,100 @@
+"""A model of pictures on every page: page Type shows what it does, and the others say in a sentence that they show texts."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import models
+from models.images.written import parse
+from tests.grids import grid, pairwise
+from tests.pages.levels import read
+from tests.pages.opening import PAGES, open_link
+from ui.choices import text_boxes
+from ui.memory import loaded, pictures
+from ui.state import LEVELS
+
+OF_NO_MODEL = ("train", "lessons", "room")  # pages that show no result of the model in use
+
+
+@pytest.mark.parametrize(("page", "level"), grid(pairwise(PAGES, LEVELS), [(page, LEVELS[i % 3]) for i, page in enumerate(PAGES)]))
+def test_every_page_opens_with_a_model_of_pictures(page, level):
+    app = open_link(page, f"model=digits&text=digit+3&level={level}")
+    assert not app.warned and not app.error and not app.exception
+    says_so = any("reads pictures, and page" in info.value for info in app.info)
+    assert says_so == (page not in (*OF_NO_MODEL, "type"))
+
+
+def test_page_type_shows_the_labels_of_the_picture_that_the_address_names():
+    app = open_link("type", "model=digits&text=digit+7+without+2.2&level=intermediate")
+    assert app.session_state["text"] == "digit 7 without 2.2"
+    assert "Hidden: 1 of the 4 × 4 patches" in read(app)
+
+
+def test_a_text_that_names_no_picture_is_refused_in_a_sentence_and_the_page_stands():
+    app = open_link("type", "model=digits&text=etc/passwd", finished=False)
+    assert ["“etc/passwd” is a text, and this model reads pictures" in error.value for error in app.error] == [True]
+    with pytest.raises(ValueError, match="is a text, and this model reads pictures"):
+        loaded.read("digits", "/etc/passwd")
+
+
+def test_a_file_of_the_server_is_no_picture_of_a_page(tmp_path):
+    path = tmp_path / "secret.png"
+    Image.new("L", (8, 8), 255).save(path)
+    assert models.load("digits").trace(path).tokens, "in Python a path is read"
+    with pytest.raises(ValueError, match="is a text"):
+        loaded.read("digits", str(path))
+
+
+def test_a_hidden_patch_is_read_like_pixels_of_the_mean_colour():
+    model = models.load("digits")
+    pixels = parse("digit 5").pixels().copy()
+    pixels[2:4, 4:6] = model.grid.mean[0]
+    by_name = loaded.read("digits", "digit 5 without 2.3").scores_at(0)
+    by_hand = model.trace(np.clip(pixels, 0, 1)).scores_at(0)
+    np.testing.assert_allclose(by_name, by_hand, atol=0.02)  # 0.3 is no whole level of 255
+
+
+def test_a_picture_of_a_visitor_is_found_by_its_name_alone_and_goes_with_its_visitor(monkeypatch):
+    monkeypatch.setattr(pictures, "_kept", {})
+    file = io.BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)).save(file, "PNG")
+    name = pictures.keep(base64.b64encode(file.getvalue()).decode())
+    assert pictures.is_own(f"{name} without 1.1") and not pictures.is_own("digit 3")
+    whole, hidden = loaded.read("digits", name), loaded.read("digits", f"{name} without 1.1")
+    assert whole.text == name and not np.allclose(whole.scores_at(0), hidden.scores_at(0))
+    for leave in pictures.visitors.leaving:
+        leave(lambda visitor: False)
+    with pytest.raises(ValueError, match="goes when they leave"):
+        loaded.read("digits", name)
+
+
+@pytest.mark.parametrize("given", ["", "no base64 at all!", base64.b64encode(b"GIF89a").decode(), "A" * (pictures.LONGEST + 4)])
+def test_what_is_no_picture_is_refused_in_a_sentence(given):
+    with pytest.raises(ValueError, match=r"\.$"):
+        pictures.keep(given)
+
+
+def test_a_visitor_keeps_a_few_pictures_and_the_oldest_goes_first(monkeypatch):
+    monkeypatch.setattr(pictures, "_kept", {})
+    names = []
+    for level in range(pictures.AT_MOST + 2):
+        file = io.BytesIO()
+        Image.new("L", (8, 8), level).save(file, "PNG")
+        names.append(pictures.keep(base64.b64encode(file.getvalue()).decode()))
+    for name in names[:2]:
+        with pytest.raises(ValueError, match="not here any more"):
+            pictures.image_of(name)
+    assert all(pictures.image_of(name).size == (8, 8) for name in names[2:])
+
+
+def test_another_kind_of_model_brings_an_example_of_its_own_into_the_box():
+    app = open_link("type", "model=digits")
+    assert app.session_state["text"] == text_boxes.EXAMPLES["image"][0]
+    app.selectbox(key="model").select("writer").run()
+    app.run()
+    assert parse(app.session_state["text"]).is_file, "a text again"
