@@ -104,7 +104,8 @@ def read_or_complain(name: str, text: str, second: str) -> tuple[LanguageModel, 
         trace = loaded.read(name, text, second)
         return loaded.model(name), trace
     except Exception as error:
-        st.error(plain(complaint("This text", error, "read")), icon=":material/report:")
+        what = "This picture" if "image" in loaded.info(name).reads else "This text"
+        st.error(plain(complaint(what, error, "read")), icon=":material/report:")
         return None
 
 
@@ -179,22 +180,14 @@ def live(
         name = picker.in_use()
         if state.WHOLE_PAGE.pop() or picker.model_has_left():
             st.rerun()
-        of_images = "image" in loaded.info(name).reads
-        text, second, below = write_boxes(loaded.info(name), folder.name, answers, hides_boxes() or of_images)
-        if of_images and not reads_images and reads_model:
-            say_no_images(folder, name)
-            return
-        if of_images:
-            picture_box.place(loaded.info(name))
-        if reads_model and (awaited := picker.awaited_model()):
-            st.info(f"“{plain(display_name(awaited))}” is loading. Its answer will appear here.", icon=":material/hourglass_top:")
+        text, second, below = write_boxes(loaded.info(name), folder.name, answers, hides_boxes())
+        if reads_model and not has_input(folder, name, reads_images):
             return
         with nullcontext() if name in loaded.shelf else st.spinner("Preparing the model …"):
-            try:
-                trace, model = loaded.read(name, text, second), loaded.model(name)
-            except Exception as error:
-                st.error(plain(complaint("This picture" if of_images else "This text", error, "read")), icon=":material/report:")
-                return
+            reading = read_or_complain(name, text, second)
+        if reading is None:
+            return
+        model, trace = reading
         if trace.cut and reads:
             say_what_is_cut(below, name, len(trace.tokens), trace.cut, len(text))
         with picture("This page"):
@@ -221,7 +214,8 @@ def live(
 
 def write_boxes(info: ModelInfo, page: str, answers: bool, hidden: bool) -> tuple[str, str, DeltaGenerator]:
     """Place the text boxes (see `boxes.write`). Where the line answers each key, they send what is typed when it rests. hidden:
-    out of sight, where they keep the text for other pages."""
+    out of sight, where they keep the text for other pages, or the name of a picture."""
+    hidden = hidden or "image" in info.reads
     current_token()  # one that the line has let go is gone from here on
     with st.container(key="unused-boxes") if hidden else nullcontext():
         return text_boxes.write(info, answers, text_boxes.REST if visits.is_open(page) else text_boxes.PAUSE)
@@ -240,6 +234,19 @@ def alone(page: str, first: bool) -> Iterator[float]:
         wait_until_sent()
 
 
+def has_input(folder: Path, name: str, reads_images: bool) -> bool:
+    """Return whether the page can show what the model reads, with the choice of a picture for a model of images; otherwise say
+    why not. reads_images: as in `live`."""
+    if "image" in loaded.info(name).reads:
+        if not reads_images:
+            say_no_images(folder, name)
+            return False
+        picture_box.place(name)
+    if awaited := picker.awaited_model():
+        st.info(f"“{plain(display_name(awaited))}” is loading. Its answer will appear here.", icon=":material/hourglass_top:")
+    return not awaited
+
+
 def say_no_images(folder: Path, name: str) -> None:
     """Say that the model reads pictures, which this page does not show, with the ways on."""
     title, model = words(folder, "title"), plain(display_name(name))
@@ -252,6 +259,7 @@ def say_no_images(folder: Path, name: str) -> None:
             st.button("Open page Type", icon=":material/arrow_forward:", on_click=open_type)
             first = models.names()[0]
             st.button(f"Use the model “{first}” here", on_click=use_model, args=(first,))
+    keep_address()
 
 
 def open_type() -> None:

@@ -21,7 +21,9 @@ from ui.state import LEVELS
 OF_NO_MODEL = ("train", "lessons", "room")  # pages that show no result of the model in use
 
 
-@pytest.mark.parametrize(("page", "level"), grid(pairwise(PAGES, LEVELS), [(page, LEVELS[i % 3]) for i, page in enumerate(PAGES)]))
+@pytest.mark.parametrize(
+    ("page", "level"), grid(pairwise(PAGES, LEVELS), [(page, LEVELS[i % 3]) for i, page in enumerate(PAGES)])
+)
 def test_every_page_opens_with_a_model_of_pictures(page, level):
     app = open_link(page, f"model=digits&text=digit+3&level={level}")
     assert not app.warned and not app.error and not app.exception
@@ -60,7 +62,7 @@ def test_a_hidden_patch_is_read_like_pixels_of_the_mean_colour():
 
 
 def test_a_picture_of_a_visitor_is_found_by_its_name_alone_and_goes_with_its_visitor(monkeypatch):
-    monkeypatch.setattr(pictures, "_kept", {})
+    monkeypatch.setattr(pictures, "_images", {})
     file = io.BytesIO()
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)).save(file, "PNG")
     name = pictures.keep(base64.b64encode(file.getvalue()).decode())
@@ -80,7 +82,7 @@ def test_what_is_no_picture_is_refused_in_a_sentence(given):
 
 
 def test_a_visitor_keeps_a_few_pictures_and_the_oldest_goes_first(monkeypatch):
-    monkeypatch.setattr(pictures, "_kept", {})
+    monkeypatch.setattr(pictures, "_images", {})
     names = []
     for level in range(pictures.AT_MOST + 2):
         file = io.BytesIO()

@@ -26,6 +26,8 @@ from viz.views.head_view import head_view
 from viz.views.model_view import model_view
 from viz.views.order_view import order_view
 from viz.views.overview import overview
+from viz.views.patch_view import patch_view
+from viz.views.picture_choice import picture_choice
 from viz.views.pieces_view import Box as Letters
 from viz.views.pieces_view import Row, pieces_view
 from viz.views.prediction_bars import prediction_bars, value_bars
@@ -52,6 +54,11 @@ CAUSAL = np.tril(EVEN)
 BROKEN = np.where(np.eye(3) > 0, np.nan, EVEN)
 ONE = np.linspace(0, 1, 3)
 GAZE = Gaze({0: EVEN}, {0: np.ones((2, 3, 4))}, 0, 1)
+PATCHES = [
+    SimpleNamespace(text="[CLS]", special=True),
+    *(SimpleNamespace(text="", special=False, row=0, column=i, box=(i, 0, i + 1, 1), covered=bool(i)) for i in range(2)),
+]
+PIXELS = np.zeros((1, 2, 3), np.uint8)
 LANE = Lane([TOKENS[0], None, " cat"], [0, 1, 9], np.ones((2, 3, 4)), GAZE, [0], "Encoder", 7)
 
 # Of each kind of view: the plainest, and those with all that it can have.
@@ -93,6 +100,14 @@ EXAMPLES: dict[str, list[View]] = {
         model_view([CAUSAL]),
         model_view([EVEN], chosen=(0, 1), notes=[["a", "b"]], values=np.array([["x", "y"]]), order=[1, 0], faint=np.ones((1, 2))),
         model_view([EVEN], values=np.array([[0.5, np.nan]]), unit="nats"),
+    ],
+    "patch_view": [
+        patch_view(PIXELS, PATCHES),
+        patch_view(PIXELS, PATCHES, EVEN[0], 1, link="patches", writes="digit 3"),
+    ],
+    "picture_choice": [
+        picture_choice({"digit 3": PIXELS}, draws=False),
+        picture_choice({"digit 3": PIXELS}, "digit 3", np.zeros((8, 8), np.uint8)),
     ],
     "order_view": [order_view(["The", "cat"], [1, 0], [1])],
     "overview": [

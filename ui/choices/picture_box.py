@@ -1,9 +1,8 @@
-"""The choice of a picture for a model of images: examples, a drawing, or the visitor's own. The text box holds its name."""
+"""The choice of a picture for a model of images: examples, a drawing, or the visitor’s own. The text box holds its name."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -17,9 +16,6 @@ from ui.memory import loaded, pictures
 from ui.show import choice, show
 from viz.views.picture_choice import picture_choice
 
-if TYPE_CHECKING:
-    from models.info import ModelInfo
-
 KEY = "picture-choice"
 DIGITS = tuple(f"digit {digit}" for digit in range(10))
 THUMB = 66  # pixels along the longer side of an example
@@ -29,11 +25,11 @@ OWN = (
 )
 
 
-def place(info: ModelInfo) -> None:
-    """Place the choice."""
+def place(name: str) -> None:
+    """Place the choice. name: of the model."""
     text = state.box_text(state.TEXT)
     written = parse(text)
-    draws = reads_digits(info.name)
+    draws = reads_digits(name)
     names = DIGITS if draws else (*(f"photo {name}" for name in PHOTOS), *DIGITS)
     levels = levels_of(text) if draws else None
     view = picture_choice({name: thumbnail(name) for name in names}, written.name, levels, draws=draws)

@@ -26,7 +26,7 @@ AT_MOST, LONGEST = 4, 3_000_000  # images of a visitor, and characters of one in
 NAME = re.compile(r"picture-[0-9a-f]{16}\.png")
 
 _lock = Lock()
-_kept: dict[str, OrderedDict[str, Image]] = {}  # by visitor, the newest last
+_images: dict[str, OrderedDict[str, Image]] = {}  # by visitor, the newest last
 
 
 def keep(text: str) -> str:
@@ -44,7 +44,7 @@ def keep(text: str) -> str:
     image = open_file(io.BytesIO(raw), "Your picture")
     name = f"picture-{sha256(raw).hexdigest()[:16]}.png"
     with _lock:
-        mine = _kept.setdefault(visitors.me(), OrderedDict())
+        mine = _images.setdefault(visitors.me(), OrderedDict())
         mine[name] = image
         mine.move_to_end(name)
         while len(mine) > AT_MOST:
@@ -55,11 +55,11 @@ def keep(text: str) -> str:
 def image_of(name: str) -> Image:
     """Return the image of a name. Errors: ValueError, a sentence, for a name without one."""
     with _lock:
-        for mine in _kept.values():
+        for mine in _images.values():
             if name in mine:
                 return mine[name]
     if NAME.fullmatch(name):
-        raise ValueError("This picture is not here any more: a visitor's own picture goes when they leave. Open it again.")
+        raise ValueError("This picture is not here any more: a visitor’s own picture goes when they leave. Open it again.")
     typed = name if len(name) <= 40 else f"{name[:40]}…"
     raise ValueError(f"“{typed}” is a text, and this model reads pictures. Choose an example, draw, or open a picture.")
 
@@ -80,8 +80,8 @@ def is_own(text: str) -> bool:
 
 def _keep_for(here: visitors.Here) -> None:
     with _lock:
-        for visitor in [visitor for visitor in _kept if not here(visitor)]:
-            del _kept[visitor]
+        for visitor in [visitor for visitor in _images if not here(visitor)]:
+            del _images[visitor]
 
 
 visitors.leaving.append(_keep_for)

@@ -7,12 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from models.edits import Head
-from models.errors import ModelError
 from ui.memory import loaded
 from ui.memory.loaded import BYTES, READ_AT_MOST, read_at_most
 
@@ -27,10 +25,9 @@ def test_a_text_fits_into_the_memory_it_may_take(bytes, heads, layers, vocabular
     assert taken <= BYTES or most == READ_AT_MOST[0]
 
 
-def test_a_model_of_images_is_refused_in_one_sentence():
-    with pytest.raises(ModelError) as refusal:
-        loaded.model("digits")
-    assert str(refusal.value) == "“digits” reads images, and here a model is needed that reads text. Choose another model."
+def test_a_model_of_images_opens_and_reads_what_a_text_names():
+    assert loaded.model("digits").info.reads == ("image",)
+    assert loaded.read("digits", "digit 3").text == "digit 3"
 
 
 SAME = "The cat sat"
