@@ -280,5 +280,6 @@ def matters_most(model: LanguageModel, trace: Trace) -> Answer:
     return choice_among(list(dict.fromkeys(label_at(tokens, int(at)) for at in np.argsort(-scores))))
 
 
-# Importing this registers the answers about published findings, listed after those above.
+# Importing these registers the answers about pictures and about published findings, listed after those above.
+from analysis import picture_answers  # noqa: E402, F401, I001
 from analysis import paper_answers  # noqa: E402, F401

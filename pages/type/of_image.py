@@ -26,7 +26,7 @@ def cards(draft: Draft, temperature: float, bars: int) -> list[Card]:
                 *predictions(draft, None, temperature, bars),
                 draft.part("The heads", heads),
             ],
-            draft.words("title image" if look.model.info.labels else f"title {look.without_words}"),
+            draft.words("title image" if look.model.info.labels else "title headless image"),
             6,
         ),
     ]

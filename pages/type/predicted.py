@@ -102,7 +102,8 @@ def predictions(draft: Draft, earlier: int | None, temperature: float, bars: int
     if model.info.labels:
         return [draft.part("What the model predicts", labelled.what_it_says, temperature, bars)]
     if trace.unembed is None:
-        return [Part("bars", None, draft.words("headless", name=model.info.name.replace("*", r"\*")))]
+        heading = "headless image" if "image" in model.info.reads else "headless"
+        return [Part("bars", None, draft.words(heading, name=model.info.name.replace("*", r"\*")))]
     places = [earlier] if earlier is not None else model.places(trace)
     if not places:
         return [Part("bars", None, draft.words("unmasked" if model.info.mask else "maskless", mask=model.info.mask))]

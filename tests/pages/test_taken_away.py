@@ -42,6 +42,8 @@ LINKS = {  # each with the parts or keys of its pictures
     ("type", f"level=expert&{TEXT}"): "chips bars reading heads",
     ("type", f"level=intermediate&special=false&whole-words=true&renormalised=true&{TEXT}"): "chips bars reading heads",
     ("type", f"level=beginner&{TEXT}"): "chips bars reading",
+    ("type", "level=expert&model=digits&token=6&text=digit+3+without+2.2"): "picture bars heads",
+    ("type", "level=beginner&model=digits&text=digit+7"): "picture bars",
     ("type", "level=beginner&text=My+name+is+M%C3%BCller"): "chips bars reading",
     ("type", "level=expert&model=filler&text=The+[MASK]+saw+[MASK]"): "chips, bars 0, bars 1, reading, heads",
     ("type", "level=expert&model=translator&text=The+cat+sat&target=Die+Katze"): "chips target bars reading heads",

@@ -154,7 +154,9 @@ def read(name: str, text: str, target: str = "", edits: Sequence[Edit] = ()) -> 
     with shelf.reading(name) as model:
         _share_cores(model)  # the page computes what it shows of the trace on this thread
         if "image" in model.info.reads:
-            return _run(name, _trace, model, pictures.read(model, text), "", visitors.me(), edits)
+            if edits:
+                return _run(name, _trace, model, pictures.read(model, text), "", visitors.me(), edits)
+            return pictures.trace_once(model, text, lambda image: _run(name, _trace, model, image, "", visitors.me(), ()))
         if edits or not model.trial.longest:
             return _run(name, _trace, model, text, target, visitors.me(), edits)
         return _read_together(name, model, text, target)

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from models.images.model import ImageModel
 from models.images.opening import open_file
@@ -17,16 +18,21 @@ from models.images.written import parse
 from ui.memory import visitors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PIL.Image import Image
 
     from models.language_model import LanguageModel
     from models.reading.inputs import ReadImage
+    from models.trace import Trace
 
+TRACES = 4  # readings of a model that stay, so that a click on a picture reads nothing again
 AT_MOST, LONGEST = 4, 3_000_000  # images of a visitor, and characters of one in base64: four of 640 × 640 pixels are 5 MB
 NAME = re.compile(r"picture-[0-9a-f]{16}\.png")
 
 _lock = Lock()
 _images: dict[str, OrderedDict[str, Image]] = {}  # by visitor, the newest last
+_traces: WeakKeyDictionary[LanguageModel, OrderedDict[str, Trace]] = WeakKeyDictionary()
 
 
 def keep(text: str) -> str:
@@ -73,6 +79,21 @@ def read(model: LanguageModel, text: str) -> ReadImage:
     return model.read_image(image, written)
 
 
+def trace_once(model: LanguageModel, text: str, trace: Callable[[ReadImage], Trace]) -> Trace:
+    """Return the reading of the image that a text names: one of the last few, or a new one. Errors: as `read`."""
+    with _lock:
+        known = _traces.setdefault(model, OrderedDict())
+        if text in known:
+            known.move_to_end(text)
+            return known[text]
+    new = trace(read(model, text))
+    with _lock:
+        known[text] = new
+        while len(known) > TRACES:
+            known.popitem(last=False)
+    return new
+
+
 def is_own(text: str) -> bool:
     """Return whether a text names an image that a visitor opened."""
     return bool(NAME.fullmatch(parse(text).name))
@@ -82,6 +103,10 @@ def _keep_for(here: visitors.Here) -> None:
     with _lock:
         for visitor in [visitor for visitor in _images if not here(visitor)]:
             del _images[visitor]
+        here_still = {name for mine in _images.values() for name in mine}
+        for known in _traces.values():
+            for text in [text for text in known if is_own(text) and parse(text).name not in here_still]:
+                del known[text]
 
 
 visitors.leaving.append(_keep_for)

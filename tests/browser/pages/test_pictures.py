@@ -1,0 +1,105 @@
+"""Page "Type" with a model of pictures, as a person uses it: an example, hidden patches, a drawing, a file."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+import models
+from viz.numbers import percent
+
+WAIT = 30_000
+
+
+def first_bar(page: Page):
+    return page.locator("[data-part=bars]").get_by_role("button").first
+
+
+def expect_answer(page: Page, text: str) -> None:
+    """Waits until the bars have what the model says of the picture that a text names."""
+    best = models.load("digits").predict(text, top=1)[0]
+    expect(first_bar(page)).to_contain_text(percent(best.probability), timeout=WAIT)
+    expect(first_bar(page)).to_contain_text(best.text)
+
+
+def text_of(page: Page) -> str:
+    return page.locator(".st-key-text input").input_value()
+
+
+def test_an_example_hidden_patches_and_a_drawing_are_answered_at_once(open_page):
+    page = open_page("/?model=digits&level=intermediate")
+    expect_answer(page, "digit 3")
+    page.get_by_role("radio", name="digit 8", exact=True).click()
+    expect_answer(page, "digit 8")
+    page.get_by_role("button", name="hide patches").click()
+    patches = page.locator(".hl-patch-view .patch")
+    above, below = (patches.nth(place).bounding_box() for place in (5, 9))  # row 2 and row 3, column 2
+    page.mouse.move(above["x"] + 20, above["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(below["x"] + 20, below["y"] + 20, steps=6)
+    page.mouse.up()
+    expect_answer(page, "digit 8 without 2.2 3.2")
+    assert text_of(page) == "digit 8 without 2.2 3.2"
+    page.get_by_role("button", name="Show all patches").click()
+    expect_answer(page, "digit 8")
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect_answer(page, "drawn " + "0" * 64)
+    box = page.locator("canvas.pad").bounding_box()
+    middle = box["x"] + box["width"] / 2
+    page.mouse.move(middle, box["y"] + 6)
+    page.mouse.down()
+    page.mouse.move(middle, box["y"] + box["height"] - 6, steps=12)
+    page.mouse.up()
+    expect_answer(page, text_of(page))
+    drawn = text_of(page)
+    assert drawn.startswith("drawn 000") and set(drawn[6:]) != {"0"}
+    expect(page).to_have_url(re.compile(f"text=drawn[+]{drawn[6:]}"), timeout=WAIT)
+    page.reload()
+    expect_answer(page, drawn)
+
+
+def test_a_picture_of_ones_own_is_read_and_one_that_is_none_is_refused(open_page, tmp_path):
+    page = open_page("/?model=digits")
+    expect_answer_of_beginner(page)
+    file, broken = tmp_path / "mine.png", tmp_path / "broken.png"
+    Image.fromarray(np.full((300, 200, 3), 255, np.uint8)).save(file)
+    broken.write_bytes(b"no picture")
+    for path in (broken, file):
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Your own picture …").click()
+        chooser.value.set_files(path)
+        if path == broken:
+            expect(page.get_by_text("is not an image that your browser can open")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Your picture is in this server’s memory")).to_be_visible(timeout=WAIT)
+    expect(page.locator(".st-key-text input")).to_have_value(re.compile("^picture-"), timeout=WAIT)
+
+
+def expect_answer_of_beginner(page: Page) -> None:
+    expect(first_bar(page)).to_contain_text("97", timeout=WAIT)
+
+
+@pytest.mark.parametrize(("level", "width"), [("beginner", 390), ("expert", 1280)])
+def test_it_works_by_keys_and_has_no_grave_faults_for_screen_readers(open_page, level, width):
+    page = open_page(f"/?model=digits&level={level}", width, 844)
+    expect(first_bar(page)).to_be_visible(timeout=WAIT)
+    patches = page.locator(".hl-patch-view").get_by_role("option")
+    expect(patches).to_have_count(17)
+    patches.first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(patches.nth(2)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(patches.nth(2)).to_have_attribute("aria-selected", "true", timeout=WAIT)
+    page.get_by_role("radio", name="digit 3", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="digit 4", exact=True)).to_have_attribute("aria-checked", "true", timeout=WAIT)
+    grave = [
+        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
