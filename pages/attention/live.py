@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from pages.attention import of_image
 from pages.attention.compose import compose
 from pages.attention.settings import Settings
 from pages.attention.views import BEGINNER
@@ -31,6 +32,8 @@ def values_of(settings: Settings) -> dict[str, Any]:
 
 def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
     """Return the board of a text. values: as of `settings_of`."""
+    if "image" in look.model.info.reads:
+        return of_image.compose(look)
     settings = settings_of(look.level, values)
     if look.apart:
         raise ValueError("Here tokens are not joined to words, which a run of the page says.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.attention import compare, controls
+from pages.attention import compare, controls, of_image
 from pages.attention.clicks import REACTIONS, on_map
 from pages.attention.compose import HERE, compose, compose_map
 from pages.attention.live import VIEWS, compose_from, values_of
@@ -18,21 +18,25 @@ from pages.attention.window import MAP, needs_window, seen_through
 from pages.attention.wording import WORDS
 from ui import shell, state
 from ui.choices import heads, picker, scope
+from ui.choices.token import keep
 from ui.choices.widgets import tabs
 from ui.live.connect import Live
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.board import Board
 from ui.picture.mount import composed, mount
 from ui.picture.mount import place as place_picture
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
-from ui.show import picture
+from ui.show import choice, picture
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
 def draw(look: Look) -> Live | None:
+    if "image" in look.model.info.reads:
+        return draw_picture(look)
     scope.say_apart(look)
     above = shell.above()
     with above:
@@ -61,6 +65,20 @@ def draw(look: Look) -> Live | None:
             compare.place_words(HERE, drawing)
     is_live = view in VIEWS and bool(board.contents) and not look.apart
     return Live(compose_from, board, values_of(settings)) if is_live else None
+
+
+def draw_picture(look: Look) -> Live:
+    """Place all heads of a layer on a picture."""
+    board = composed(of_image.compose, look)
+    mount(board, "maps", lambda: react_on_map(look))
+    take_away("maps", lambda: board.pictures)
+    return Live(compose_from, board, {}, of_image.picked, parts=of_image.PARTS)
+
+
+def react_on_map(look: Look) -> None:
+    match of_image.picked(look, choice("maps")):
+        case {"token": token}:
+            keep(token)
 
 
 def place_board(board: Board, look: Look, map_place: DeltaGenerator | None) -> None:
@@ -97,5 +115,7 @@ def draw_comparison(look: Look, settings: Settings, map_place: DeltaGenerator | 
 
 
 heads.side_bar(picker.in_use())
-scope.side_bar()
-shell.live(HERE, draw)
+of_images = "image" in loaded.info(picker.in_use()).reads
+if not of_images:
+    scope.side_bar()
+shell.live(HERE, draw, purpose="purpose image" if of_images else "purpose", reads_images=True)

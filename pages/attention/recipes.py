@@ -11,8 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis import Scope, compare, entropy, order, paragraph, patterns, query_key, rollout, surprise
+from models.images.model import ImageModel
 from models.trace import Trace
-from viz import View, head_view, model_view, query_key_view, reading_view
+from viz import View, head_view, model_view, patch_view, query_key_view, reading_view
 from viz.figures.comparison import comparison
 from viz.figures.heatmap import heatmap, heatmap_grid
 from viz.figures.style import CHOOSING, FROM, TO
@@ -60,6 +61,13 @@ def reading(
     tokens, weights, start = paragraph(trace, kind, seen, shades(seen, shade, layer, head), target)
     position = None if chosen is None else start + chosen
     return reading_view(tokens, weights, position, causal=causal, toggle=True, second=start or None, link="attention")
+
+
+def on_picture(model: ImageModel, trace: Trace, *, layer: int, head: int | None, chosen: int, link: str) -> View:
+    """Draw a picture shaded by where a head of a layer looks; head None: the mean of the layer's heads."""
+    weights = trace.attention["self"][layer]
+    weights = weights.mean(0) if head is None else weights[head]
+    return patch_view(model.grid.image_of(trace.tokens), trace.tokens, weights, chosen, link=link, small=True)
 
 
 def shades(seen: Scope, shade: str, layer: int, head: int) -> np.ndarray:

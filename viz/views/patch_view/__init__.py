@@ -21,6 +21,7 @@ def patch_view(
     *,
     link: str = "",
     writes: str = "",
+    small: bool = False,
 ) -> View:
     """Draw an image with a grid over its patches, and the tokens before them as chips above it.
 
@@ -31,8 +32,8 @@ def patch_view(
     `chosen`: the position.
 
     writes: the name of the image in the text box of its page: a switch then lets a drag hide patches, and each change writes the
-    name with the hidden patches, as in "digit 3 without 1.2 4.4" (row and column, counted from 1). Raises ValueError for
-    tokens without patches, and for weights of another size.
+    name with the hidden patches, as in "digit 3 without 1.2 4.4" (row and column, counted from 1). small: for several side by
+    side, without the sentence below. Raises ValueError for tokens without patches, and for weights of another size.
     """
     leading = [token for token in tokens if token.special]
     patches = [token for token in tokens if not token.special]
@@ -51,6 +52,7 @@ def patch_view(
         "chosen": chosen,
         "link": link,
         "writes": writes,
+        "small": small,
     }
     arrays = {"picture": np.ascontiguousarray(picture[: last.box[3], : last.box[2]])}
     if weights is not None:

@@ -63,9 +63,9 @@ export function draw(state) {
 // The sentence below: the strongest, and what each would get if the token looked everywhere alike.
 /** @type {(state: State, at: number, row: Float32Array | null, strongest: number[]) => void} */
 function say(state, at, row, strongest) {
-  const { sentence, legend } = state;
-  sentence.hidden = legend.hidden = !row;
-  if (!row) return;
+  const { sentence, legend, header } = state;
+  sentence.hidden = legend.hidden = !row || header.small;
+  if (!row || header.small) return;
   const parts = strongest.map((i) => `${i === at ? "itself" : nameOf(state, i)} (${percent(row[i])})`);
   sentence.replaceChildren("From ", element("b", "", nameOf(state, at)), ` it looks most at ${parts.join(", then ")}.`);
   write(legend, `The strongest colour is the largest share. Even over all ${row.length} tokens, each would get ${percent(1 / row.length)}.`);

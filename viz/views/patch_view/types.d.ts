@@ -9,6 +9,7 @@ export interface Header {
   hidden: number[]; // patches, counted without the tokens before them
   chosen: number;
   link: string;
+  small: boolean; // without the sentence
   writes: string; // "": no patch can be hidden
   arrays: { picture: PackedBytes; weights?: PackedFloats };
 }

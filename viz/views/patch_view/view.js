@@ -84,6 +84,7 @@ function build(state) {
   grid.replaceChildren(...state.nodes.slice(header.leading.length));
   grid.style.gridTemplate = `repeat(${rows}, 1fr) / repeat(${columns}, 1fr)`;
   grid.classList.toggle("fine", columns > 10);
+  state.root.classList.toggle("small", header.small);
   list.setAttribute("aria-label", header.label);
   state.focus = Math.min(state.focus, count - 1);
   state.nodes[state.focus].tabIndex = 0;
