@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from analysis.merging import unspaced
 from ui.escaping import loadable_name, plain
 from ui.lexicon.marks import Marked, Words
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from viz.numbers import decimal
 from viz.tokens import named
+from viz.views.stations_view import CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,15 +51,51 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
     def sentence(heading: str, case: str) -> str:
         return reader(draft.folder, draft.heading_for(heading, case), **facts)
 
-    ends = {"rest": sentence("rest", case_of(look)), "pointed": sentence("rest", "headless"), "no guess": ""}
+    case = case_of(look)
+    ends = {"rest": sentence("rest", case), "pointed": sentence("rest", "headless"), "no guess": ""}
+    ends |= {name: sentence(name, case if predicts else "headless") for name in ("sum", "next")}
+    ends["stripes"] = sentence("stripes", "")
+    if look.beginner:
+        why = why_open(look)
+        ends["open"] = reader(draft.folder, "open", why=f", {reader(draft.folder, why)}" if why else "")
     if look.model.info.kind == "decoder" and predicts:
         ends |= {"again": sentence("again", ""), "start": sentence("start", "")}
-    first = look.spell_tokens(look.trace.tokens)[0]
-    if first.special:
-        ends["sink"] = reader(draft.folder, "sink", sign=named(first.text))
+    if word := cut_word(look):
+        ends["cut"] = reader(draft.folder, "cut", word="".join(word), pieces=" + ".join(f"“{piece}”" for piece in word))
+    if sign := own_sign(look):
+        ends["sink"] = reader(draft.folder, "sink", sign=sign)
     if not predicts:
-        ends["no guess"] = sentence("no guess", case_of(look))
-    return {"titles": texts("name"), "notes": texts("note", token=token), "steps": texts("step"), "rest": ends}
+        ends["no guess"] = sentence("no guess", case)
+    titles = texts("name") | {"whole": reader(draft.folder, "name whole")}
+    own = reader(draft.folder, "own", sign=sign) if sign else ""
+    notes = texts("note", token=token, own=f" {own}" if own else "")
+    return {"titles": titles, "notes": notes, "steps": texts("step"), "rest": ends}
+
+
+def own_sign(look: Look) -> str:
+    """Return the text of the model's own first token, which nobody typed; "" if the first token is typed."""
+    first = look.spell_tokens(look.trace.tokens)[0]
+    return named(first.text) if first.special else ""
+
+
+def cut_word(look: Look) -> list[str]:
+    """Return the pieces of the last word that is cut into several tokens; [] if each word is one token."""
+    pieces: list[str] = []
+    word: list[str] = []
+    end = -1
+    for token in () if unspaced(look.trace.text) else look.trace.read:
+        text = token.text.strip()
+        goes_on = bool(word) and token.start == end and token.text[:1].isalpha()
+        word = [] if token.special or token.fragment or not text.isalpha() else [*word, text] if goes_on else [text]
+        pieces = word if len(word) > 1 else pieces
+        end = token.end
+    return pieces
+
+
+def why_open(look: Look) -> str:
+    """Return the heading of the reason why a head is the one that newcomers see first; "" for a head that was chosen."""
+    first = look.favourite
+    return f"why {first.does}" if (first.layer, first.head) == (look.layer, look.head) else ""
 
 
 def case_of(look: Look) -> str:
@@ -82,6 +120,8 @@ def facts_of(look: Look) -> dict[str, object]:
         "layers": len(trace.numbers),
         "heads": attention.heads,
         "other_heads": attention.heads - 1,
+        "all_heads": sum(attention.counts),
+        "cells": min(CELLS, info.d_model),
         "kind": look.kind,
         "formula": attention.formula(look.layer).replace("√d", f"√{size}").replace("/√", "/\u2060√"),
         "way_out": look.model.way_out_formula("h") if trace.unembed else "",
@@ -128,8 +168,8 @@ def choices(look: Look, station: str) -> dict[str, str]:
 
 def sign_of(draft: Draft) -> Marked:
     """Return what beginners are told of the model's own first token; nothing where it has none."""
-    first = draft.look.spell_tokens(draft.look.trace.tokens)[0]
-    text = draft.words("sign", sign=plain(named(first.text))) if first.special else ""
+    sign = own_sign(draft.look)
+    text = draft.words("sign", sign=plain(sign)) if sign else ""
     return Marked(f" {text}" if text else "")
 
 

@@ -70,8 +70,10 @@ class Outcome:
 @dataclass(frozen=True)
 class Words:
     """The words beside the picture. titles, notes, steps: by station, its name, a few words below that, and the sentence of its
-    step, in which `{token}`, `{key}`, `{share}`, `{head}`, `{layer}`, `{guess}`, `{chance}`, `{best}` and `{best_share}` are
-    placeholders."""
+    step, in which `{token}`, `{key}`, `{share}`, `{head}`, `{head_words}`, `{layer}`, `{layer_number}`, `{guess}`, `{chance}`,
+    `{best}` and `{best_share}` are placeholders. titles["whole"]: the player's name for the step after the last station. rest:
+    sentences for it ("rest", "sum", "again", "next", "no guess"), for a token that is pointed at ("pointed"), for the opening
+    ("start", "open"), about the first token ("sink") and a word in several tokens ("cut"), and about the stripes ("stripes")."""
 
     titles: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -140,6 +142,7 @@ def stations_view(
             }
             for name in stations
         ],
+        "whole": words.titles.get("whole") or "All together",
         "rest": dict(words.rest),
         "others": others,
         "guesses": [_outcome(guess, simple) for guess in guesses],

@@ -23,6 +23,20 @@ export function headOf({ at, main, hovered }, name) {
   return name === main && hovered !== null ? hovered : at[name].head;
 }
 
+// The number that the network gives to the layer that is open.
+/** @type {(state: State, name: string) => number} */
+const numberOf = ({ header, at, last }, name) => header.lanes[name === "lane0" ? 0 : last].numbers[at[name].layer];
+
+// The head that is looked through: "L5 H1", and in words, "layer 5, head 1".
+/** @type {(state: State, name: string) => { short: string, words: string }} */
+export function namesOf(state, name) {
+  const [number, head] = [numberOf(state, name), headOf(state, name)];
+  return { short: `L${number} H${head}`, words: `layer ${number}, head ${head}` };
+}
+
+/** @type {(text: string) => string} */
+export const capitalized = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /** @type {(state: State, name: string) => [slot: number, head: number]} */
 function slotOf(state, name) {
   return [state.header.gazes[name].layers.indexOf(state.at[name].layer), headOf(state, name)];

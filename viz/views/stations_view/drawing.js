@@ -3,7 +3,7 @@
 import { penOn } from "../../shared/canvas.js";
 import { colours, css, divergingOf, mix, shade, tintsOf } from "../../shared/colours.js";
 import { focusOf, headOf, isAlone, mixedOf, vectorOf, weightsOf } from "./data.js";
-import { place, stripAt } from "./places.js";
+import { NAMES, place, stripAt, UPRIGHT } from "./places.js";
 import { gazeOf } from "./words.js";
 
 /** @typedef {import("./types").Band} Band */
@@ -39,6 +39,7 @@ export function draw(state) {
   frame(view);
   light(view);
   lines(view);
+  if (!g.wide) names(view);
   strips(view);
   if (focus[0] === last && !state.pointed) joins(view);
   thumbs(view);
@@ -160,6 +161,38 @@ function arrow(pen, g, [end, across], size) {
   pen.lineTo(...place(g, end + 2 - 1.6 * size, across - size));
   pen.lineTo(...place(g, end + 2 - 1.6 * size, across + size));
   pen.fill();
+}
+
+// On a narrow page the tokens are out of sight where the lines begin: there are their names again.
+/** @type {(view: Drawing) => void} */
+function names({ state, pen, theme, near }) {
+  const { g, header, root } = state;
+  pen.fillStyle = css(theme.ink);
+  pen.font = `12px ${getComputedStyle(root).fontFamily}`;
+  pen.textBaseline = "middle";
+  const turned = g.pitch < UPRIGHT;
+  const room = turned ? NAMES - 6 : g.pitch - 6;
+  pen.textAlign = turned ? "right" : "center";
+  for (const end of [g.bands.look[0], ...(g.two ? [g.bands.bridge[0]] : [])])
+    header.lanes.forEach((lane, i) =>
+      lane.names.forEach((name, row) => {
+        if (!name) return;
+        pen.save();
+        pen.globalAlpha = near[i][row];
+        pen.translate(g.across[i][row], turned ? end - 2 : end - NAMES / 2);
+        if (turned) pen.rotate(Math.PI / 2);
+        pen.fillText(cut(pen, name, room), 0, 0);
+        pen.restore();
+      }),
+    );
+}
+
+/** @type {(pen: Brush, text: string, room: number) => string} */
+function cut(pen, text, room) {
+  if (pen.measureText(text).width <= room) return text;
+  const letters = [...text];
+  while (letters.length > 1 && pen.measureText(letters.join("") + "…").width > room) letters.pop();
+  return letters.join("") + "…";
 }
 
 // ---------------------------------------------------------------- strips

@@ -4,7 +4,7 @@ import { element, makeButton, write } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
 import { fillTable } from "../../shared/table.js";
 import { fill } from "../../shared/token.js";
-import { focusOf, headOf, isAlone, weightsOf } from "./data.js";
+import { capitalized, focusOf, isAlone, namesOf, weightsOf } from "./data.js";
 import { ABOUT_ALL } from "./drawing.js";
 import { gazeOf, strongest } from "./words.js";
 
@@ -15,11 +15,12 @@ import { gazeOf, strongest } from "./words.js";
 /** @typedef {import("./types").State} State */
 /** @typedef {import("./types").Token} Token */
 
-const ENDS = ["is looked at", "→", "looks"]; // of a line
+const ENDS = "right end looks at left"; // of a line
 const ROOM = 124; // CSS pixels that these words need
-const PLACED_ENDS = ["above: is looked at", "↓", "below: looks"];
+const PLACED_ENDS = "the lower end of a line looks at the upper end";
+const STRIPS = ["work", "new list"]; // the sign and the strips of the feed-forward part
 
-/** @type {(stage: HTMLElement) => Pick<State, "groups" | "panelNode" | "besideNode" | "noneNode" | "keyNode" | "endsNode" | "nodes">} */
+/** @type {(stage: HTMLElement) => Pick<State, "groups" | "panelNode" | "besideNode" | "noneNode" | "keyNode" | "stripesNode" | "endsNode" | "workNode" | "listNode" | "nodes">} */
 export function build(stage) {
   /** @type {(name: string) => HTMLElement} */
   const group = (name) => {
@@ -35,12 +36,24 @@ export function build(stage) {
   groups.cards.setAttribute("aria-label", "Layers");
   groups.outcomes.setAttribute("aria-label", "Chances");
   const [panel, beside, none, key, ends] = ["panel", "beside", "none", "key", "ends"].map((name) => element("p", name));
-  key.append(element("i"), "below 0", element("i", "plus"), "above 0");
-  ends.append(...ENDS.map(() => element("span")));
-  stage.append(panel, beside, none, key, ends);
+  const stripes = element("span");
+  key.append(stripes, element("i"), "below 0", element("i", "plus"), "above 0");
+  const [work, list] = STRIPS.map((words) => element("p", "label", words));
+  stage.append(panel, beside, none, key, ends, work, list);
   for (const node of [tokens, thumbs, cards, outcomes]) node.addEventListener("keydown", (event) => walk(node, event));
   const nodes = { heads: [], tokens: [], thumbs: [], cards: [], outcomes: [] };
-  return { groups, panelNode: panel, besideNode: beside, noneNode: none, keyNode: key, endsNode: ends, nodes };
+  return {
+    groups,
+    panelNode: panel,
+    besideNode: beside,
+    noneNode: none,
+    keyNode: key,
+    stripesNode: stripes,
+    endsNode: ends,
+    workNode: work,
+    listNode: list,
+    nodes,
+  };
 }
 
 /** @type {(group: HTMLElement, event: KeyboardEvent) => void} */
@@ -102,13 +115,12 @@ function headings(state) {
     });
     return { node, title, note };
   });
-  /** @type {(gaze: string) => string} */
-  const name = (gaze) => `L${header.lanes[gaze === "lane0" ? 0 : last].numbers[at[gaze].layer]} H${headOf(state, gaze)}`;
   header.stations.forEach(({ key, title, note, link }, i) => {
     const { node, title: titleNode, note: noteNode } = nodes[i];
     node.dataset.key = key;
     write(titleNode, title);
-    write(noteNode, note.replace("{head}", name(key === "bridge" ? "bridge" : main === "bridge" ? `lane${last}` : main)));
+    const head = namesOf(state, key === "bridge" ? "bridge" : main === "bridge" ? `lane${last}` : main);
+    write(noteNode, capitalized(note.replace("{head}", head.short).replace("{head_words}", head.words)));
     if (link && inApp) node.setAttribute("href", addressOf(link));
     else node.removeAttribute("href");
     node.classList.toggle("now", !state.pointed && state.player.at === i && state.progress < Infinity);
@@ -116,11 +128,13 @@ function headings(state) {
     put(node, g.heads[key]);
   });
   const { numbers } = header.lanes[last];
-  write(state.panelNode, panelOf(numbers, at[`lane${last}`].layer));
+  write(state.panelNode, (header.simple ? panelInWords : panelOf)(numbers, at[`lane${last}`].layer));
   put(state.panelNode, { x: g.panel.x + 14, y: g.panel.y + 2 });
   const { thumbs } = g;
-  write(state.besideNode, thumbs.count === 1 ? "its head" : `its ${thumbs.count} heads`);
-  put(state.besideNode, { x: g.panel.x + 14, y: thumbs.y + Math.min(30, thumbs.side) / 2 - 9 });
+  const all = thumbs.count === 1 ? "its head" : `its ${thumbs.count} heads`;
+  const names = header.simple && thumbs.count > 1 ? `,\nH0 to H${thumbs.count - 1}` : "";
+  write(state.besideNode, all + names);
+  put(state.besideNode, { x: g.panel.x + 14, y: thumbs.y + Math.min(30, thumbs.side) / 2 - (names ? 17 : 9) });
 }
 
 // The layer that is open, and those whose work its numbers have had already.
@@ -130,6 +144,21 @@ function panelOf(numbers, layer) {
   if (count === 1) return `Layer L${numbers[0]}, the only one`;
   const before = layer ? ` (after L${numbers[0]}${layer > 1 ? `${layer > 2 ? " to" : " and"} L${numbers[layer - 1]}` : ""})` : "";
   return `Layer L${numbers[layer]}, one of ${count}${before}`;
+}
+
+// The same in words, for who does not know yet how layers are numbered.
+/** @type {(numbers: number[], layer: number) => string} */
+function panelInWords(numbers, layer) {
+  const number = numbers[layer];
+  if (numbers.length === 1) return `Layer ${number} (L${number}), the only one`;
+  const counts = number === layer ? ": counting begins at 0" : "";
+  return `Layer ${number} (L${number}), the ${ordinal(layer + 1)} of ${numbers.length}${counts}`;
+}
+
+/** @type {(n: number) => string} */
+function ordinal(n) {
+  const teens = n % 100 > 10 && n % 100 < 14;
+  return n + ((!teens && ["", "st", "nd", "rd"][n % 10]) || "th");
 }
 
 // A page of the app, with all that the address of this one says.
@@ -301,8 +330,12 @@ function outcomes(state) {
   put(state.keyNode, g.key);
   put(state.endsNode, g.ends);
   state.endsNode.hidden = (g.ends.w ?? 0) < ROOM;
-  const words = g.wide ? ENDS : PLACED_ENDS;
-  [...state.endsNode.getElementsByTagName("span")].forEach((node, i) => write(node, words[i]));
+  write(state.endsNode, g.wide ? ENDS : PLACED_ENDS);
+  write(state.stripesNode, header.rest.stripes ?? "");
+  for (const [node, box] of /** @type {const} */ ([[state.workNode, g.work], [state.listNode, g.list]])) {
+    node.hidden = !g.wide || !header.simple;
+    put(node, box);
+  } // prettier-ignore
 }
 
 // The numbers of the picture as tables, for who cannot see it.

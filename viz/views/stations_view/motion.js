@@ -7,10 +7,14 @@ import { say } from "./words.js";
 
 /** @typedef {import("./types").State} State */
 
-const STEP = 900; // milliseconds in which a station lights up
-const LAYER = 700; // milliseconds in which a layer is open while all are gone through
-const LAYERS = 6000; // the most for all of them
-const LINGER = 3500; // milliseconds at the end of Play, until a narrow page shows the lines of the head that it names
+const PACE = 1700; // milliseconds a station, at least
+const READ = 40; // milliseconds a character of its sentence
+const SOON = 1200; // milliseconds from Play to the second station, where the first was there to read already
+const STEP = 900; // milliseconds in which a station lights up, at least
+const LIGHTS = 0.4; // of the time of a station, while it lights up
+const LAYER = 2000; // milliseconds in which a layer is open while all are gone through
+const LAYERS = 16_000; // the most for all of them
+const HOLD = 2500; // milliseconds for which the last one stays open after that
 const RUN = 130; // milliseconds a station in which a new token runs through
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -22,37 +26,58 @@ export function begin(state, at, tours = true) {
   state.led = true;
   state.fresh = false;
   state.root.classList.remove("fresh");
-  const ends = at >= state.header.stations.length - 1;
-  const { key } = state.header.stations[at];
+  const { stations } = state.header;
+  const whole = at >= stations.length;
+  const key = stations[at]?.key ?? "";
   const goes = key === "layers" && tours;
-  if (key !== "layers" && key !== "chances") goHome(state);
-  if (key === "chances") openLooker(state);
+  if (whole) openLooker(state);
+  else if (key === "chances") openLayer(state, 1);
+  else if (key !== "layers") goHome(state);
   const finish = () => {
-    state.progress = ends ? Infinity : at;
-    if (goes) openLayer(state, 1);
+    state.progress = whole ? Infinity : at;
+    if (goes) tour(state, 1);
     show(state);
   };
   if (state.player.playing) {
-    reveal(state, at);
-    const look = state.header.stations.findIndex((station) => station.key === "look");
-    if (key === "chances" && lookerOf(state)) state.later = setTimeout(() => reveal(state, look), LINGER);
+    const look = stations.findIndex((station) => station.key === "look");
+    reveal(state, state.nodes.heads[whole && lookerOf(state) ? look : Math.min(at, stations.length - 1)]);
   }
   if (still() || !state.player.playing) return finish();
   const light = (/** @type {number} */ part) => {
     state.progress = at - 1 + part;
-    if (goes) openLayer(state, part);
+    if (goes) tour(state, part);
   };
-  run(state, goes ? timeOf(state) : STEP, light, finish);
+  run(state, goes ? timeOf(state) : Math.max(STEP, LIGHTS * readingTime(state, at)), light, finish);
 }
+
+// How long a station stays while all are played: as long as its sentence takes to read.
+/** @type {(state: State, at: number) => number} */
+export function paceAt(state, at) {
+  if (state.fresh) return SOON;
+  const goes = state.header.stations[at]?.key === "layers" && !still();
+  return Math.max(readingTime(state, at), goes ? timeOf(state) + HOLD : 0);
+}
+
+/** @type {(state: State, at: number) => number} */
+const readingTime = ({ header }, at) => Math.max(PACE, READ * (header.stations[at]?.step.length ?? 0));
 
 // How long it takes to go through the layers.
 /** @type {(state: State) => number} */
-export const timeOf = (state) => Math.max(STEP, Math.min(LAYERS, LAYER * layersOf(state)));
+const timeOf = (state) => Math.max(STEP, Math.min(LAYERS, LAYER * layersOf(state)));
 
-// On a narrow page, where stations stand below each other, the one that lights up comes into sight.
-/** @type {(state: State, at: number) => void} */
-function reveal({ g, nodes }, at) {
-  if (!g.wide) nodes.heads[at]?.node.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
+// Opens the layer that is reached, and brings its guess into sight.
+/** @type {(state: State, part: number) => void} */
+function tour(state, part) {
+  const name = `lane${state.last}`;
+  const { layer } = state.at[name];
+  openLayer(state, part);
+  if (state.at[name].layer !== layer) reveal(state, state.nodes.cards[state.g.cards.indexOf(state.at[name].layer + 1)]);
+}
+
+// On a narrow page, where stations stand below each other, what lights up comes into sight.
+/** @type {(state: State, thing: { node: HTMLElement } | undefined) => void} */
+function reveal({ g }, thing) {
+  if (!g.wide) thing?.node.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
 }
 
 // The whole picture, without anything that moves.
@@ -98,7 +123,6 @@ function show(state) {
 /** @type {(state: State) => void} */
 function stop(state) {
   cancelAnimationFrame(state.frame);
-  clearTimeout(state.later);
 }
 
 /** @type {(state: State, time: number, set: (part: number) => void, finish: () => void, each?: (state: State) => void) => void} */

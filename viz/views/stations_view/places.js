@@ -13,6 +13,8 @@ const MOST_CARDS = 13; // layers that have a card
 const HEAD = 42; // CSS pixels of a heading on a narrow page
 const NAME = 14; // CSS pixels of a head's name below its small map
 const GAP = 0.9; // between two texts, in rows
+export const UPRIGHT = 44; // CSS pixels of a token's column on a narrow page, below which its text is turned
+export const NAMES = 46; // CSS pixels for the tokens' names above the lines of a narrow page
 
 /** @type {() => Geometry} */
 export function blankGeometry() {
@@ -37,6 +39,8 @@ export function blankGeometry() {
     none: box,
     key: box,
     ends: box,
+    work: box,
+    list: box,
   };
 }
 
@@ -63,7 +67,8 @@ export function arrange(state) {
   const { stage, canvas } = state;
   stage.style.height = g.height + "px";
   stage.classList.toggle("wide", wide);
-  stage.classList.toggle("upright", !wide && g.pitch < 44);
+  stage.classList.toggle("simple", header.simple);
+  stage.classList.toggle("upright", !wide && g.pitch < UPRIGHT);
   const ratio = (g.ratio = devicePixelRatio || 1);
   const size = [width, g.height].map((side) => Math.round(side * ratio));
   if (canvas.width !== size[0]) canvas.width = size[0];
@@ -103,7 +108,7 @@ function besideEachOther(state, g, rows) {
   const { header } = state;
   const [token, strip, glyph, card] = [Math.min(112, 0.112 * width), two ? 60 : 78, two ? 24 : 28, two ? 146 : 158];
   const answers = header.outcomes.length || header.rest["no guess"] ? (two ? 170 : 196) : 0;
-  g.top = 96;
+  g.top = header.simple ? 112 : 96; // with a third line of notes, and names above the feed-forward part
   const area = Math.max(g.pitch * rows, Math.min(AREA, 36 * Math.max(g.cards.length, header.outcomes.length + 1)));
   const ends = width - answers - (answers ? 20 : 0) - card; // where the stack begins
   bands.tokens = [0, token];
@@ -148,8 +153,11 @@ function besideEachOther(state, g, rows) {
   const each = Math.min(36, area / Math.max(header.outcomes.length, 5));
   g.outcomePlaces = header.outcomes.map((_, i) => ({ x: bands.chances[0], y: g.top + i * each, w: answers, h: each }));
   g.none = { x: bands.chances[0], y: g.top + each * header.outcomes.length + 4, w: answers };
-  g.key = { x: bands.vectors[1] - 132, y: g.top + g.pitch * rows + 4, w: 134 };
+  const below = g.top + g.pitch * rows + 4;
+  g.key = header.rest.stripes ? { x: 0, y: below, w: bands.vectors[1] } : { x: bands.vectors[1] - 132, y: below, w: 134 };
   g.ends = { x: bands.look[0] + 14, y: g.top - 19, w: bands.mix[0] - bands.look[0] - 20 };
+  g.work = { x: bands.glyph[0] - 6, y: g.top - 19, w: glyph + 12 };
+  g.list = { x: bands.forward[0], y: g.top - 19, w: strip };
 }
 
 /** @type {(state: State, g: Geometry) => void} */
@@ -172,13 +180,14 @@ function belowEachOther(state, g) {
   };
   /** @type {(key: string, long: number) => void} */
   const look = (key, long) => {
-    const maps = (main === "bridge") === (key === "bridge") ? small() : 0;
+    const maps = ((main === "bridge") === (key === "bridge") ? small() : 0) + NAMES;
     open(key, maps + long, 2, 10);
     bands[key][0] += maps;
   };
   open("tokens", g.pitch < 44 ? 74 : 28, 8);
-  open("vectors", 14, 26);
-  g.key = { x: 0, y: y - 23 };
+  const key = header.rest.stripes ? 58 : 22;
+  open("vectors", 14, key + 4);
+  g.key = { x: 0, y: y - key - 1, w: width };
   g.panel = { x: 0, y, w: width, h: 0 };
   y += 22;
   look("look", 92);

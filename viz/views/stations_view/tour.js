@@ -48,6 +48,7 @@ export function goHome(state) {
 export function openLooker(state) {
   const looker = lookerOf(state);
   if (looker) open(state, looker.layer, looker.head);
+  else goHome(state);
 }
 
 // The head that looks hardest from the followed token at the tokens that the model says next, where they stand in the text and get

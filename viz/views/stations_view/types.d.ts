@@ -11,6 +11,7 @@ export interface Header {
   lanes: Lane[]; // one, or those of an encoder and a decoder
   gazes: Record<string, Gaze>; // "lane0", "lane1", and "bridge" between the two
   stations: Station[];
+  whole: string; // the player's name for the step after the last station, where all is shown
   rest: Record<string, string>; // sentences while nothing is played
   others: string; // a few words on all other outcomes
   guesses: Outcome[]; // after the embedding and after each layer
@@ -109,7 +110,9 @@ export interface Geometry {
   panel: FullBox;
   none: Box;
   key: Box;
-  ends: Box; // the words at the ends of the lines
+  ends: Box; // which end of a line looks
+  work: Box; // the names of the feed-forward part's sign and strips
+  list: Box;
 }
 
 /** The elements of a kind, each with its parts and what was last put into them. */
@@ -194,10 +197,12 @@ export interface State {
   besideNode: HTMLElement;
   noneNode: HTMLElement;
   keyNode: HTMLElement;
+  stripesNode: HTMLElement; // in the key: what the stripes stand for
+  workNode: HTMLElement;
+  listNode: HTMLElement;
   endsNode: HTMLElement;
   nodes: Pools;
   frame: number;
-  later: number; // the timer of what follows the end of Play
   quiet: number; // a timer
   tell: (value: Record<string, unknown>) => void;
   turn: (layer: number, head: number) => void;

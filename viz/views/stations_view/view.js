@@ -8,7 +8,7 @@ import { makePlayer, withSteps } from "../../shared/player.js";
 import { stateOf } from "../../shared/state.js";
 import { draw } from "./drawing.js";
 import { build, dress, tabulate } from "./elements.js";
-import { begin, settle, timeOf, wait, wave } from "./motion.js";
+import { begin, paceAt, settle, wait, wave } from "./motion.js";
 import { arrange, blankGeometry } from "./places.js";
 import { say } from "./words.js";
 
@@ -18,9 +18,6 @@ import { say } from "./words.js";
 /** @typedef {import("../../shared/types").Mount} Mount */
 /** @typedef {import("../../shared/types").Tell} Tell */
 
-const PACE = 1700; // milliseconds a station, at least
-const READ = 45; // milliseconds a character of its sentence
-const SOON = 1200; // milliseconds from Play to the second station, where the first was there to read already
 const QUIET = 400; // milliseconds without a change, until the tables for screen readers are written again
 
 let met = false; // whether somebody has played or typed: the picture is then there as a whole when one comes back
@@ -60,7 +57,7 @@ function adopt(state, before) {
   const { pointed } = state;
   if (pointed && !header.lanes[pointed[0]]?.tokens[pointed[1]]) state.pointed = null;
   const { player } = state;
-  const names = header.stations.map(({ title }) => title);
+  const names = [...header.stations.map(({ title }) => title), header.whole];
   if (!before && header.begins && !met) {
     player.set({ names, at: 0 });
     wait(state);
@@ -112,7 +109,6 @@ function make(root, header, tellApp) {
     tables,
     ...build(stage),
     frame: 0,
-    later: 0,
     quiet: 0,
     tell: (value) => {
       state.n = Math.max(state.n + 1, Date.now());
@@ -140,14 +136,6 @@ function playerOf(state) {
     begin(state(), at);
   };
   return withSteps(makePlayer("Station", (at) => paceAt(state(), at), go));
-}
-
-// How long a station stays: as long as its sentence takes to read.
-/** @type {(state: State, at: number) => number} */
-function paceAt(state, at) {
-  const { key, step } = state.header.stations[at] ?? { key: "", step: "" };
-  const reading = Math.max(PACE, READ * step.length);
-  return state.fresh ? SOON : key === "layers" ? Math.max(reading, timeOf(state) + PACE) : reading;
 }
 
 /** @type {(state: State) => void} */
@@ -186,7 +174,7 @@ function turn(state, layer, head) {
     const station = header.stations.findIndex(({ key }) => key === lights);
     state.player.set({ names: state.player.names, at: station });
     begin(state, station, false);
-  } else state.led = state.player.at < header.stations.length - 1 && state.led;
+  } else state.led = state.player.at < header.stations.length && state.led;
   render(state);
   if (header.leads) state.tell({ layer, head });
 }

@@ -3,7 +3,7 @@
 import { write } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
 import { roughly } from "../../shared/number.js";
-import { focusOf, headOf, weightsOf } from "./data.js";
+import { capitalized, focusOf, namesOf, weightsOf } from "./data.js";
 import { lookerOf } from "./tour.js";
 
 /** @typedef {import("./types").Row} Row */
@@ -12,18 +12,26 @@ import { lookerOf } from "./tour.js";
 /** @type {(state: State) => void} */
 export function say(state) {
   const { header, player, pointed, hovered, said } = state;
-  const at = player.at ?? header.stations.length - 1;
-  const resting = at >= header.stations.length - 1 && !state.led;
-  const step = header.stations[at];
-  const whole = header.outcomes.length ? (header.rest.rest ?? "") : (header.rest.pointed ?? "");
+  const at = player.at ?? header.stations.length;
+  const station = header.stations[at];
+  const { rest } = header;
+  const whole = (state.led && rest.sum) || (header.outcomes.length ? rest.rest : rest.pointed);
   // The chances are those after the row that is followed: of another one, only where it looks is known here.
   const isOther = hovered !== null || (pointed && !(pointed[0] === state.last && pointed[1] === header.row));
-  const start = state.fresh && header.outcomes.length && header.guesses.length > 1 ? header.rest.start : "";
-  const template = (isOther ? header.rest.pointed : resting ? whole : start || step.step) ?? "";
-  const own = step.key === "look" && !resting && header.gazes.bridge ? "lane" : "";
-  const looks = isOther || pointed || step.key === "look";
-  const more = looks ? sink(state) : step.key === "chances" && state.led ? again(state) : "";
-  write(said, `${filled(state, template, own)} ${more}`.trimEnd());
+  const start = state.fresh && header.outcomes.length && header.guesses.length > 1 ? rest.start : "";
+  const template = (isOther ? rest.pointed : station ? start || station.step : whole) ?? "";
+  const own = station?.key === "look" && header.gazes.bridge ? "lane" : "";
+  const more = isOther || pointed || station?.key === "look" ? [sink(state)] : extras(state, station?.key);
+  write(said, [filled(state, template, own), ...more].filter(Boolean).join(" "));
+}
+
+// What follows the sentence of a station, or of the whole.
+/** @type {(state: State, key: string | undefined) => (string | undefined)[]} */
+function extras(state, key) {
+  const { rest } = state.header;
+  if (state.fresh) return [rest.open && filled(state, rest.open, "")];
+  if (key) return [key === "tokens" ? rest.cut : ""];
+  return state.led ? [again(state), rest.next] : [rest.cut];
 }
 
 // Why a head rests at the first token, where it does and that is a sign of the model.
@@ -42,11 +50,19 @@ function again(state) {
   const { header, last } = state;
   const looker = lookerOf(state);
   if (!looker || !header.rest.again) return "";
-  const head = `L${header.lanes[last].numbers[looker.layer]} H${looker.head}`;
+  const number = header.lanes[last].numbers[looker.layer];
   const { layer, head: own } = header.gazes[`lane${last}`];
   const chosen = `L${header.lanes[last].numbers[layer]} H${own}`;
-  const facts = { head, chosen, all: looker.heads, share: roughly(looker.share), even: roughly(looker.even) };
-  return header.rest.again.replace(/\{([a-z]+)\}/g, (mark, fact) => String(lookUp(facts, fact) ?? mark));
+  const facts = {
+    head: `L${number} H${looker.head}`,
+    head_words: `layer ${number}, head ${looker.head}`,
+    chosen,
+    best: header.outcomes[0].name,
+    all: looker.heads,
+    share: roughly(looker.share),
+    even: roughly(looker.even),
+  };
+  return header.rest.again.replace(/\{([a-z_]+)\}/g, (mark, fact) => String(lookUp(facts, fact) ?? mark));
 }
 
 /** @type {(state: State, template: string, own: string) => string} */
@@ -54,9 +70,7 @@ function filled(state, template, own) {
   const { header, at, last, main } = state;
   const focus = focusOf(state);
   const name = own && focus[0] === last ? `lane${last}` : gazeOf(state, focus);
-  const gaze = at[name] ?? at[main];
-  const number = header.lanes[name === "lane0" ? 0 : last].numbers[gaze.layer];
-  const head = headOf(state, name);
+  const head = namesOf(state, at[name] ? name : main);
   const [key, share] = strongest(state, name, focus);
   const block = at[`lane${last}`].layer;
   const guess = header.guesses[block + 1];
@@ -67,9 +81,10 @@ function filled(state, template, own) {
     token: header.lanes[focus[0]].names[focus[1]],
     key,
     share,
-    head: `${kind}L${number} H${head}`,
-    head_words: `L${number} H${head} (layer ${number}, head ${head}; counting begins at 0)`,
+    head: kind + head.short,
+    head_words: kind + head.words,
     layer: `L${header.lanes[last].numbers[block]}`,
+    layer_number: String(header.lanes[last].numbers[block]),
     guess: guess?.name ?? "",
     chance: guess?.number ?? "",
     before: before?.name ?? "",
@@ -77,8 +92,7 @@ function filled(state, template, own) {
     best: best?.name ?? "",
     best_share: best?.number ?? "",
   };
-  const text = template.replace(/\{([a-z_]+)\}/g, (mark, fact) => lookUp(facts, fact) ?? mark);
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
+  return capitalized(template.replace(/\{([a-z_]+)\}/g, (mark, fact) => lookUp(facts, fact) ?? mark));
 }
 
 // The gaze by which a token of a lane looks: across to the other lane, where that is what is looked at.
