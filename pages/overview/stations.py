@@ -15,7 +15,9 @@ from viz.tokens import named
 from viz.views.stations_view import CELLS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from models.tokens import Token
 
 STATIONS = ("tokens", "vectors", "look", "bridge", "mix", "forward", "layers", "chances")
 PARTS = {
@@ -62,19 +64,19 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
         ends |= {"again": sentence("again", ""), "start": sentence("start", "")}
     if word := cut_word(look):
         ends["cut"] = reader(draft.folder, "cut", word="".join(word), pieces=" + ".join(f"“{piece}”" for piece in word))
-    if sign := own_sign(look):
+    if sign := own_sign(look, look.trace.tokens):
         ends["sink"] = reader(draft.folder, "sink", sign=sign)
     if not predicts:
         ends["no guess"] = sentence("no guess", case)
     titles = texts("name") | {"whole": reader(draft.folder, "name whole")}
-    own = reader(draft.folder, "own", sign=sign) if sign else ""
+    own = reader(draft.folder, "own", sign=sign) if (sign := own_sign(look, look.trace.read)) else ""
     notes = texts("note", token=token, own=f" {own}" if own else "")
     return {"titles": titles, "notes": notes, "steps": texts("step"), "rest": ends}
 
 
-def own_sign(look: Look) -> str:
-    """Return the text of the model's own first token, which nobody typed; "" if the first token is typed."""
-    first = look.spell_tokens(look.trace.tokens)[0]
+def own_sign(look: Look, tokens: Sequence[Token]) -> str:
+    """Return the text of the first token if it is the model's own, which nobody typed; "" if it is typed."""
+    first = look.spell_tokens(tokens)[0]
     return named(first.text) if first.special else ""
 
 
@@ -121,6 +123,7 @@ def facts_of(look: Look) -> dict[str, object]:
         "heads": attention.heads,
         "other_heads": attention.heads - 1,
         "all_heads": sum(attention.counts),
+        "size": info.d_model,
         "cells": min(CELLS, info.d_model),
         "kind": look.kind,
         "formula": attention.formula(look.layer).replace("√d", f"√{size}").replace("/√", "/\u2060√"),
@@ -168,7 +171,7 @@ def choices(look: Look, station: str) -> dict[str, str]:
 
 def sign_of(draft: Draft) -> Marked:
     """Return what beginners are told of the model's own first token; nothing where it has none."""
-    sign = own_sign(draft.look)
+    sign = own_sign(draft.look, draft.look.trace.tokens)
     text = draft.words("sign", sign=plain(sign)) if sign else ""
     return Marked(f" {text}" if text else "")
 

@@ -74,6 +74,21 @@ def test_a_newcomer_begins_at_the_first_station(open_page):
     expect(sentence).not_to_have_text(first)
 
 
+@pytest.mark.parametrize("model", ["writer", "translator"])
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
+def test_no_sentence_moves_the_picture(open_page, level, model):
+    page = ready(open_page(f"/overview?level={level}&model={model}"))
+    above, step = page.locator(".hl-stations-view .top"), page.get_by_role("button", name="One step on")
+    page.get_by_role("slider", name="Station").press("Home")
+    heights = []
+    while True:
+        heights.append(above.bounding_box()["height"])
+        if step.is_disabled():
+            break
+        step.click()
+    assert len(heights) > 7 and len({round(height) for height in heights}) == 1, heights
+
+
 def test_typing_shows_the_whole_again(open_page):
     page = ready(open_page("/overview"))
     expect(page.locator(".hl-stations-view .head.wait")).to_have_count(6)

@@ -128,9 +128,11 @@ def test_who_wants_less_motion_sees_stations_step_by_step(draw):
     slider.press("End")
     expect(page.locator(".wait")).to_have_count(0)
     expect(page.locator(".head.now")).to_have_count(0)
-    expect(sentence_of(page)).to_have_text("Then word0")
-    page.locator(".thumb").first.click()
+    expect(page.locator("output")).to_have_text("All together")
     expect(sentence_of(page)).to_have_text("Dog: word0")
+    slider.press("ArrowLeft")
+    expect(page.locator(".head.now strong")).to_have_text("Chances")
+    expect(sentence_of(page)).to_have_text("Then word0")
 
 
 def test_play_goes_from_station_to_station_and_a_new_text_has_its_numbers_at_once(draw, redraw):
@@ -194,7 +196,7 @@ def test_play_opens_each_layer_and_then_the_head_that_looks_at_what_comes_next(d
         page.clock.run_for(100)
         panels.append(page.locator(".panel").inner_text().split(",")[0])
     assert [*dict.fromkeys(panels)] == (["Layer L1", "Layer L3"] if still else ["Layer L1", "Layer L0", "Layer L2", "Layer L3"])
-    expect(sentence_of(page)).to_have_text("Then farmer by L3 H6 of 32: 60 % for 14 %")
+    expect(sentence_of(page)).to_have_text("Dog: farmer by L3 H6 of 32: 60 % for 14 %")
     expect(page.locator(".thumb[aria-pressed=true]")).to_have_attribute("aria-label", "Head H6")
     if still:
         redraw(page, drawn([*TOKENS, " ran"], words=words, repeats=True))
@@ -212,6 +214,44 @@ def test_a_step_back_and_on_goes_to_the_stations_beside(draw):
     expect(page.locator(".head.now strong")).to_have_text("Tokens")
 
 
+def test_the_last_step_is_where_a_new_text_comes_to(draw, redraw):
+    """With a summary after Play, and with the sentence about the text after typing: the slider and the open layer agree."""
+    rest = dict(WORDS.rest) | {"sum": "in short: {best}.", "next": "Go on."}
+    words = Words(steps=WORDS.steps, rest=rest, titles={"whole": "The end"})
+    page = draw(drawn(words=words))
+    page.emulate_media(reduced_motion="reduce")
+    slider = page.get_by_role("slider", name="Station")
+    slider.press("Home")
+    slider.press("End")
+    expect(page.locator("output")).to_have_text("The end")
+    expect(sentence_of(page)).to_have_text("In short: word0. Go on.")
+    expect(page.locator(".panel")).to_contain_text("Layer L1")
+    slider.press("ArrowLeft")
+    expect(page.locator(".panel")).to_contain_text("Layer L3")
+    redraw(page, drawn([*TOKENS, " ran"], words=words))
+    expect(page.locator("output")).to_have_text("The end")
+    expect(sentence_of(page)).to_have_text("Ran: word0")
+    expect(page.locator(".panel")).to_contain_text("Layer L1")
+
+
+def test_beginners_read_layers_and_heads_in_words(draw):
+    words = Words(
+        notes={"look": "{head_words} looks", "vectors": "h + {tokens}"},
+        steps={"tokens": "Pieces."},
+        rest={"open": "open: {head_words} ({head})", "stripes": "16 for 64", "cut": "Cut."},
+    )
+    page = draw(drawn(simple=True, begins=True, words=words))
+    expect(page.locator(".panel")).to_have_text("Layer 1 (L1), the 2nd of 4: counting begins at 0")
+    expect(page.locator(".head .note").nth(2)).to_have_text("Layer 1, head 2 looks")
+    expect(page.locator(".head .note").nth(1)).to_have_text("h + {tokens}")
+    expect(page.locator(".beside")).to_have_text("its 8 heads, H0 to H7")
+    expect(page.locator(".key")).to_contain_text("16 for 64")
+    expect(sentence_of(page)).to_have_text("Pieces. Open: layer 1, head 2 (L1 H2)")
+    page.get_by_role("button", name="One step on").click()
+    page.get_by_role("button", name="One step back").click()
+    expect(sentence_of(page)).to_have_text("Pieces. Cut.")
+
+
 def test_beginners_have_no_guess_from_before_the_first_layer(draw):
     page = draw(drawn(simple=True))
     assert page.locator(".card .number").all_inner_texts() == ["L0", "L1", "L2", "L3"]
@@ -224,7 +264,7 @@ def test_a_chance_is_written_alike_in_the_stack_and_among_the_outcomes(draw):
     assert page.locator(".card .chance").all_inner_texts()[-1] == "50.0\u00a0%"
 
 
-def test_play_leaves_time_to_read_and_ends_with_the_sentence_of_the_last_station(draw):
+def test_play_leaves_time_to_read_and_ends_with_the_whole(draw):
     page = draw(drawn())
     page.clock.install()
     page.get_by_role("button", name="Play").click()
@@ -232,7 +272,7 @@ def test_play_leaves_time_to_read_and_ends_with_the_sentence_of_the_last_station
     expect(page.locator(".head.now strong")).to_have_text("Vectors")
     page.clock.run_for(30_000)
     expect(page.get_by_role("button", name="Play")).to_be_visible()
-    expect(sentence_of(page)).to_have_text("Then word0")
+    expect(sentence_of(page)).to_have_text("Dog: word0")
     long = Words(steps={"tokens": "A sentence that takes a while to read. " * 4})
     page = draw(drawn(words=long))
     page.clock.install()
@@ -255,6 +295,21 @@ def test_on_a_phone_the_station_that_lights_up_comes_into_sight_and_its_sentence
         expect(sentence_of(page)).to_be_in_viewport(ratio=1)
         seen.append(page.evaluate("scrollY"))
     assert seen == sorted(seen) and seen[-1] > 0
+
+
+def test_on_a_phone_the_guess_of_each_layer_is_in_sight_while_play_opens_it(draw):
+    page = draw(drawn(layers=9), width=358, height=500)
+    page.clock.install()
+    page.get_by_role("slider", name="Station").press("Home")
+    page.get_by_role("button", name="Play").click()
+    layers = []
+    for _ in range(300):
+        page.clock.run_for(100)
+        if page.locator(".head.now strong").all_inner_texts() == ["Layers"]:
+            layers.append(page.locator(".panel").inner_text())
+            if layers[-6:] == layers[-1:] * 6:  # the page has had time to move there
+                expect(page.locator(".card[aria-pressed=true]")).to_be_in_viewport(ratio=1)
+    assert [*dict.fromkeys(layers)][-1].startswith("Layer L8") and len({*layers}) == 9
 
 
 JOINS = """() => {

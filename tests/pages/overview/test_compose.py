@@ -15,7 +15,7 @@ from analysis.lens import lens
 from models.huggingface.model import HuggingFaceModel
 from pages.overview.compose import KEY, ROWS, compose, position_of
 from pages.overview.picking import picked
-from pages.overview.stations import choices
+from pages.overview.stations import choices, cut_word, why_open
 from tests.grids import grid
 from tests.models.classifiers import saved
 from tests.models.huggingface.folders import save
@@ -83,7 +83,7 @@ def test_a_classifier_ends_in_its_labels():
 @pytest.mark.parametrize(("name", "level"), grid(product(TEXTS, LEVELS), [*zip(TEXTS, (*LEVELS, LEVELS[0]), strict=True)]))
 def test_every_sentence_is_filled_with_what_the_picture_has(name, level):
     header, _ = drawn(look(name, level=level))
-    facts = {"token", "key", "share", "head", "head_words", "chosen", "layer", "guess", "chance"}
+    facts = {"token", "key", "share", "head", "head_words", "chosen", "layer", "layer_number", "guess", "chance"}
     facts |= {"before", "before_share", "best", "best_share", "all", "even"}
     words = [
         *(text for station in header["stations"] for text in (station["title"], station["note"], station["step"])),
@@ -144,6 +144,32 @@ def test_each_station_leads_to_a_page(name):
     assert all(link.partition("?")[0] in PAGES for link in links.values())
     assert links["look"] == "attention" and links["layers"] == "layers?part=Lens"
     assert links["chances"] == ("generate" if seen.model.grows else "explain")
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("The cat sat", []),
+        ("The cat baked", ["b", "aked"]),
+        ("The cat baked a", ["b", "aked"]),
+        ("The cat, and 7", []),
+        ("", []),
+    ],
+)
+def test_a_word_of_several_tokens_is_named(text, pieces):
+    assert cut_word(look("writer", text)) == pieces
+    header, _ = drawn(look("writer", text, "beginner"))
+    assert ("cut" in header["rest"]) == bool(pieces)
+
+
+@pytest.mark.parametrize(("name", "reason"), [("writer", "previous"), ("sorter", "single"), ("translator", "lookup")])
+def test_beginners_read_why_a_head_is_open(name, reason):
+    seen = look(name, level="beginner")
+    assert why_open(seen) == f"why {reason}"
+    assert "because" in drawn(seen)[0]["rest"]["open"]
+    other = replace(seen, picked=(0, 1))
+    assert (other.layer, other.head) != (seen.layer, seen.head) and why_open(other) == ""
+    assert "because" not in drawn(other)[0]["rest"]["open"]
 
 
 def test_a_station_opens_with_the_same_choices():

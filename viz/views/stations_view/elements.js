@@ -120,7 +120,7 @@ function headings(state) {
     node.dataset.key = key;
     write(titleNode, title);
     const head = namesOf(state, key === "bridge" ? "bridge" : main === "bridge" ? `lane${last}` : main);
-    write(noteNode, capitalized(note.replace("{head}", head.short).replace("{head_words}", head.words)));
+    write(noteNode, note.replace("{head}", head.short).replace("{head_words}", capitalized(head.words)));
     if (link && inApp) node.setAttribute("href", addressOf(link));
     else node.removeAttribute("href");
     node.classList.toggle("now", !state.pointed && state.player.at === i && state.progress < Infinity);

@@ -9,6 +9,7 @@
 
 export const WIDE = 800; // CSS pixels from which on stations stand side by side
 const AREA = 344; // CSS pixels for the rows of a wide picture
+const AREA_OF_TWO = 312; // of two texts, above which there are two text boxes
 const MOST_CARDS = 13; // layers that have a card
 const HEAD = 42; // CSS pixels of a heading on a narrow page
 const NAME = 14; // CSS pixels of a head's name below its small map
@@ -53,7 +54,7 @@ export function arrange(state) {
   const wide = width >= WIDE;
   const g = (state.g = { ...blankGeometry(), wide, width, two: header.lanes.length > 1 });
   state.arranged = true;
-  g.pitch = wide ? Math.max(20, Math.min(40, AREA / (rows + gaps))) : width / (rows + gaps);
+  g.pitch = wide ? Math.max(20, Math.min(40, areaOf(g.two) / (rows + gaps))) : width / (rows + gaps);
   g.cards = cardsOf(state);
   if (wide) besideEachOther(state, g, rows + gaps);
   else belowEachOther(state, g);
@@ -76,6 +77,9 @@ export function arrange(state) {
   canvas.style.width = width + "px";
   canvas.style.height = g.height + "px";
 }
+
+/** @type {(two: boolean) => number} */
+const areaOf = (two) => (two ? AREA_OF_TWO : AREA);
 
 // The layers that have a card, 0 for before the first: of many, some of them, the one that is looked at among them.
 /** @type {(state: State) => number[]} */
@@ -109,7 +113,7 @@ function besideEachOther(state, g, rows) {
   const [token, strip, glyph, card] = [Math.min(112, 0.112 * width), two ? 60 : 78, two ? 24 : 28, two ? 146 : 158];
   const answers = header.outcomes.length || header.rest["no guess"] ? (two ? 170 : 196) : 0;
   g.top = header.simple ? 112 : 96; // with a third line of notes, and names above the feed-forward part
-  const area = Math.max(g.pitch * rows, Math.min(AREA, 36 * Math.max(g.cards.length, header.outcomes.length + 1)));
+  const area = Math.max(g.pitch * rows, Math.min(areaOf(two), 36 * Math.max(g.cards.length, header.outcomes.length + 1)));
   const ends = width - answers - (answers ? 20 : 0) - card; // where the stack begins
   bands.tokens = [0, token];
   bands.vectors = [token + 10, token + 10 + strip];

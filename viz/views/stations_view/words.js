@@ -82,7 +82,7 @@ function filled(state, template, own) {
     key,
     share,
     head: kind + head.short,
-    head_words: kind + head.words,
+    head_words: head.words,
     layer: `L${header.lanes[last].numbers[block]}`,
     layer_number: String(header.lanes[last].numbers[block]),
     guess: guess?.name ?? "",
