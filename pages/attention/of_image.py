@@ -13,7 +13,7 @@ from ui.picture.picture import Numbers, Picture
 from viz.views.board import Card, Part
 
 HERE = Path(__file__).parent
-MOST = 32  # heads of a layer that are head_weights
+MOST = 32  # heads of a layer, at most
 PARTS = ("mean", *(f"h{head}" for head in range(MOST)))
 
 
