@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pages.attention import recipes
+from ui.choices.patches import picker
 from ui.look import Look
 from ui.picture.board import Board, Draft
 from ui.picture.picture import Numbers, Picture
@@ -15,6 +16,7 @@ from viz.views.board import Card, Part
 HERE = Path(__file__).parent
 MOST = 32  # heads of a layer, at most
 PARTS = ("mean", *(f"h{head}" for head in range(MOST)))
+picked = picker(PARTS)
 
 
 def compose(look: Look) -> Board:
@@ -74,12 +76,3 @@ def map_of(draft: Draft, head: int | None) -> Part:
         takes=("model", "trace"),
     )
     return draft.picture(drawing)
-
-
-def picked(look: Look, click: object) -> dict[str, int | None] | None:
-    """Return the token that a click chooses; None for a click on something else."""
-    match click:
-        case {"part": str() as part, "value": int(position)} if part in PARTS:
-            is_there = 0 <= position < len(look.trace.tokens)
-            return {"token": None if position in (look.chosen_token, look.newest) else position} if is_there else {}
-    return None

@@ -17,8 +17,7 @@ from pages.attention.views import BEGINNER, WIDE
 from pages.attention.window import MAP, needs_window, seen_through
 from pages.attention.wording import WORDS
 from ui import shell, state
-from ui.choices import heads, picker, scope
-from ui.choices.token import keep
+from ui.choices import heads, patches, picker, scope
 from ui.choices.widgets import tabs
 from ui.live.connect import Live
 from ui.look import Look
@@ -28,7 +27,7 @@ from ui.picture.mount import composed, mount
 from ui.picture.mount import place as place_picture
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
-from ui.show import choice, picture
+from ui.show import picture
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -70,15 +69,9 @@ def draw(look: Look) -> Live | None:
 def draw_picture(look: Look) -> Live:
     """Place all heads of a layer on a picture."""
     board = composed(of_image.compose, look)
-    mount(board, "maps", lambda: react_on_map(look))
+    patches.place(board, "maps", look, of_image.picked)
     take_away("maps", lambda: board.pictures)
     return Live(compose_from, board, {}, of_image.picked, parts=of_image.PARTS)
-
-
-def react_on_map(look: Look) -> None:
-    match of_image.picked(look, choice("maps")):
-        case {"token": token}:
-            keep(token)
 
 
 def place_board(board: Board, look: Look, map_place: DeltaGenerator | None) -> None:

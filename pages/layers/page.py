@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
-from pages.layers import evolution, lens, statistics
+from pages.layers import evolution, lens, of_image, statistics
 from pages.layers import state as page_state
 from pages.layers.compose import HERE
 from ui import shell, state
-from ui.choices import heads, picker
+from ui.choices import heads, patches, picker
 from ui.choices.widgets import tabs
 from ui.live.connect import Live
 from ui.look import Look
 from ui.memory import loaded
+from ui.picture.mount import composed
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
@@ -29,6 +30,8 @@ def offered(look: Look) -> tuple[str, ...]:
 
 
 def draw(look: Look) -> Live | None:
+    if "image" in look.model.info.reads:
+        return draw_picture(look)
     above = shell.above()
     pictures: Sequence[Picture] = ()
     live: Live | None = None
@@ -41,6 +44,15 @@ def draw(look: Look) -> Live | None:
     return live
 
 
+def draw_picture(look: Look) -> Live:
+    """Place what each layer makes of a picture."""
+    board = composed(of_image.compose, look)
+    patches.place(board, "layers", look, of_image.picked)
+    take_away("layers", lambda: board.pictures)
+    return Live(of_image.compose_from, board, {}, of_image.picked, parts=of_image.PARTS)
+
+
 heads.side_bar(picker.in_use())
 info = loaded.info(picker.in_use())
-shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", "" if info.predicts and not info.labels else "no guesses"))
+case = "image" if "image" in info.reads else "" if info.predicts and not info.labels else "no guesses"
+shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", case), reads_images=True)

@@ -12,9 +12,10 @@ import plotly.graph_objects as go
 
 from analysis import HeadMap, Pair, Scope, as_written, head_divergence, head_map, head_statistics, maps, pair
 from analysis.lens import Lens, lens, translator
+from models.images.model import ImageModel
 from models.language_model import LanguageModel
 from models.trace import Attention, Trace
-from viz import View, grid_view, percent, reading_view
+from viz import View, grid_view, patch_view, percent, reading_view
 from viz.figures.heads import head_scatter
 from viz.tokens import label, plain_name
 from viz.views.grid_view.layers import answer_grid, attention_movie, head_grid, lens_grid, likeliest, rank_grid
@@ -31,6 +32,12 @@ def text(trace: Trace, seen: Scope, *, side: str, at: int, other: int, texts: li
     tokens = as_written((seen.queries if side == "from" else seen.keys).tokens, *texts)
     of = shares[:, other] if side == "from" else shares[other]
     return reading_view(tokens, None, at, side == "to", quantity=100 * np.asarray(of, dtype=float), unit="%")
+
+
+def layer_on_picture(model: ImageModel, trace: Trace, *, layer: int, chosen: int, link: str) -> View:
+    """Draw a picture shaded by where the heads of a layer look, on average."""
+    weights = trace.attention["self"][layer].mean(0)
+    return patch_view(model.grid.image_of(trace.tokens), trace.tokens, weights, chosen, link=link, small=True)
 
 
 def over(mean: np.ndarray) -> np.ndarray:

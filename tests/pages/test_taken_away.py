@@ -45,6 +45,7 @@ LINKS = {  # each with the parts or keys of its pictures
     ("type", "level=expert&model=digits&token=6&text=digit+3+without+2.2"): "picture bars heads",
     ("type", "level=beginner&model=digits&text=digit+7"): "picture bars",
     ("attention", "level=intermediate&model=digits&layer=L1&text=digit+7"): "h0 h1 h2 h3 mean",
+    ("layers", "level=expert&model=digits&text=digit+7"): "l0 l1 l2",
     ("type", "level=beginner&text=My+name+is+M%C3%BCller"): "chips bars reading",
     ("type", "level=expert&model=filler&text=The+[MASK]+saw+[MASK]"): "chips, bars 0, bars 1, reading, heads",
     ("type", "level=expert&model=translator&text=The+cat+sat&target=Die+Katze"): "chips target bars reading heads",
