@@ -104,6 +104,7 @@ EXAMPLES: dict[str, list[View]] = {
     "patch_view": [
         patch_view(PIXELS, PATCHES),
         patch_view(PIXELS, PATCHES, EVEN[0], 1, link="patches", writes="digit 3"),
+        patch_view(PIXELS, PATCHES, values=np.array([np.nan, 1, -1]), unit="nats", small=True),
     ],
     "picture_choice": [
         picture_choice({"digit 3": PIXELS}, draws=False),

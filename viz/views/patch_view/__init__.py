@@ -1,4 +1,4 @@
-"""An image cut into patches, shaded by how much one of them looks at each other; a drag hides patches."""
+"""An image in patches, shaded by how much one looks at each other or by a number for each; a drag hides patches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.numbers import halved
+from viz.numbers import decimal, halved
 from viz.view import View, pack
 
 EVERY_ROW = 800  # tokens, up to which the weights of all of them are sent; beyond, only those of the chosen one
@@ -22,6 +22,8 @@ def patch_view(
     link: str = "",
     writes: str = "",
     small: bool = False,
+    values: np.ndarray | None = None,
+    unit: str = "",
 ) -> View:
     """Draw an image with a grid over its patches, and the tokens before them as chips above it.
 
@@ -31,6 +33,8 @@ def patch_view(
     whose row is shown while none is pointed at. Views with the same `link` highlight the same token. A click or Enter sends
     `chosen`: the position.
 
+    values: a number for each token in place of weights, in `unit`: [token], NaN for none. Numbers above 0 are red, below 0 blue,
+    as in pictures of what speaks for and against a prediction; the largest size has the full colour.
     writes: the name of the image in the text box of its page: a switch then lets a drag hide patches, and each change writes the
     name with the hidden patches, as in "digit 3 without 1.2 4.4" (row and column, counted from 1). small: for several side by
     side, without the sentence below. Raises ValueError for tokens without patches, and for weights of another size.
@@ -54,8 +58,17 @@ def patch_view(
         "writes": writes,
         "small": small,
     }
+    if values is not None and np.shape(values) != (len(tokens),):
+        raise ValueError(f"Values of shape {np.shape(values)} for {len(tokens)} tokens: give one number a token.")
+    if values is not None:
+        numbers = np.asarray(values, np.float64)
+        known = numbers[np.isfinite(numbers)]
+        header["values"] = {"words": [decimal(number) for number in numbers], "largest": float(np.abs(known).max(initial=0.0))}
+        header["values"]["unit"] = unit
     arrays = {"picture": np.ascontiguousarray(picture[: last.box[3], : last.box[2]])}
     if weights is not None:
         rows = np.asarray(weights) if len(tokens) <= EVERY_ROW else np.asarray(weights)[chosen : chosen + 1]
         arrays["weights"] = halved(rows)
+    if values is not None:
+        arrays["values"] = np.nan_to_num(numbers).astype(np.float32)
     return View("patch_view", pack(header, **arrays), header["label"])

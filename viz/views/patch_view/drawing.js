@@ -8,6 +8,7 @@ import { percent } from "../../shared/number.js";
 const MOST = 0.78; // the opacity of the largest weight: the image stays visible under it
 const NUMBERED = 3; // so many of the strongest carry their number
 const ROOM = 34; // CSS pixels of a patch that has room for one
+const WIDE = 44; // and for a number with more digits
 
 // The place of the token whose row is shown.
 /** @type {(state: State) => number} */
@@ -40,24 +41,47 @@ function rowOf({ header, nodes }, position) {
 export function draw(state) {
   const { header, nodes, hidden, grid } = state;
   const at = shown(state);
-  const row = rowOf(state, at);
-  const largest = row ? Math.max(...row) || 1 : 1;
-  const strongest = row ? [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, NUMBERED).filter((i) => row[i] >= 0.001) : [];
-  const wide = grid.clientWidth / header.columns >= ROOM;
+  const values = header.arrays.values?.data ?? null;
+  const row = values ?? rowOf(state, at);
+  const largest = header.values?.largest || (row ? Math.max(...row) : 0) || 1;
+  const strongest = row ? strongestOf(row, values ? 0 : 0.001) : [];
+  const wide = grid.clientWidth / header.columns >= (values ? WIDE : ROOM);
   nodes.forEach((node, i) => {
     const patch = i - header.leading.length;
-    const share = row ? (MOST * row[i]) / largest : 0;
+    const share = row ? (MOST * Math.abs(row[i])) / largest : 0;
     node.style.setProperty("--shade", `${Math.round(100 * share)}%`);
-    node.classList.toggle("from", i === at);
+    node.style.setProperty("--tint", !values ? "var(--accent)" : values[i] < 0 ? "var(--minus)" : "var(--plus)");
+    node.classList.toggle("from", i === (values ? state.pointed : at));
     node.classList.toggle("covered", hidden.has(patch));
-    node.setAttribute("aria-selected", String(i === header.chosen));
+    node.setAttribute("aria-selected", String(i === header.chosen && !values));
     if (patch < 0) return;
-    const number = row && wide && row[i] >= 0.01 && strongest.includes(i) ? Math.round(100 * row[i]) + "\u00a0%" : "";
-    write(node, number);
+    const named = wide && strongest.includes(i) && (values || (row && row[i] >= 0.01));
+    write(node, named && row ? (header.values?.words[i] ?? Math.round(100 * row[i]) + "\u00a0%") : "");
   });
-  say(state, at, row, strongest);
+  if (values) sayValue(state, strongest);
+  else say(state, at, row, strongest);
   clearTimeout(state.later);
   state.later = setTimeout(() => describe(state, row), 200); // screen readers: not at each step of a pointer
+}
+
+// The places of the largest few, by their size, the largest first; none as small as `least`.
+/** @type {(row: Float32Array, least: number) => number[]} */
+function strongestOf(row, least) {
+  const order = [...row.keys()].sort((a, b) => Math.abs(row[b]) - Math.abs(row[a]));
+  return order.slice(0, NUMBERED).filter((i) => Math.abs(row[i]) > least);
+}
+
+// Of numbers: that of the token which is pointed at, else the largest.
+/** @type {(state: State, strongest: number[]) => void} */
+function sayValue(state, strongest) {
+  const { sentence, legend, header, pointed } = state;
+  sentence.hidden = legend.hidden = header.small;
+  const { words, unit } = header.values ?? { words: [], unit: "" };
+  /** @type {(i: number) => string} */
+  const named = (i) => `${nameOf(state, i)} (${words[i]} ${unit})`.replace(" )", ")");
+  const parts = pointed >= 0 ? [named(pointed)] : strongest.map(named);
+  write(sentence, pointed >= 0 ? `${parts[0]}.` : `Largest: ${parts.join(", then ")}.`);
+  write(legend, "Red is above 0, blue below; the full colour is the largest size.");
 }
 
 // The sentence below: the strongest, and what each would get if the token looked everywhere alike.
@@ -74,7 +98,9 @@ function say(state, at, row, strongest) {
 /** @type {(state: State, row: Float32Array | null) => void} */
 function describe(state, row) {
   state.nodes.forEach((node, i) => {
-    const name = nameOf(state, i) + (row ? `: ${percent(row[i])}` : "");
+    const { words, unit } = state.header.values ?? {};
+    const size = words ? `: ${words[i]} ${unit}`.trimEnd() : row ? `: ${percent(row[i])}` : "";
+    const name = nameOf(state, i) + size;
     if (node.getAttribute("aria-label") !== name) node.setAttribute("aria-label", name);
   });
 }

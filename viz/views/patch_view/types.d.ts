@@ -11,7 +11,8 @@ export interface Header {
   link: string;
   small: boolean; // without the sentence
   writes: string; // "": no patch can be hidden
-  arrays: { picture: PackedBytes; weights?: PackedFloats };
+  values?: { words: string[]; unit: string; largest: number }; // a number for each token, in words
+  arrays: { picture: PackedBytes; weights?: PackedFloats; values?: PackedFloats };
 }
 
 /** The whole state of the view. */
