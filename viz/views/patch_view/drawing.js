@@ -92,7 +92,10 @@ function say(state, at, row, strongest) {
   if (!row || header.small) return;
   const parts = strongest.map((i) => `${i === at ? "itself" : nameOf(state, i)} (${percent(row[i])})`);
   sentence.replaceChildren("From ", element("b", "", nameOf(state, at)), ` it looks most at ${parts.join(", then ")}.`);
-  write(legend, `The strongest colour is the largest share. Even over all ${row.length} tokens, each would get ${percent(1 / row.length)}.`);
+  write(
+    legend,
+    `The strongest colour is the largest share. Even over all ${row.length} tokens, each would get ${percent(1 / row.length)}.`,
+  );
 }
 
 /** @type {(state: State, row: Float32Array | null) => void} */

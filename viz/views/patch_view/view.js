@@ -59,7 +59,22 @@ function make(root, header, tell) {
   root.replaceChildren(tools, list, sentence, legend);
   const places = { nodes: [], pointed: -1, focus: 0, hides: false, hidden: new Set(header.hidden), drag: null, later: 0 };
   /** @type {State} */
-  const state = { root, link: header.link, header, tell, toggle, all, list, leading, frame, grid, canvas, sentence, legend, ...places };
+  const state = {
+    root,
+    link: header.link,
+    header,
+    tell,
+    toggle,
+    all,
+    list,
+    leading,
+    frame,
+    grid,
+    canvas,
+    sentence,
+    legend,
+    ...places,
+  };
   listen(state);
   return state;
 }

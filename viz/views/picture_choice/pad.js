@@ -126,7 +126,8 @@ function listen(pad) {
     draw(event);
   });
   canvas.addEventListener("pointermove", (event) => pad.last && draw(event));
-  for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) canvas.addEventListener(kind, () => (pad.last = null));
+  for (const kind of /** @type {const} */ (["pointerup", "pointercancel"]))
+    canvas.addEventListener(kind, () => (pad.last = null));
   canvas.addEventListener("keydown", (event) => {
     const way = STEPS[event.key];
     if (!way && event.key !== " ") return;

@@ -38,7 +38,11 @@ function make(root, header, tell) {
   const notice = element("p", "notice");
   notice.setAttribute("role", "status");
   const own = element("div", "own");
-  own.append(makeTool("", "Your own picture …", () => input.click()), input, notice);
+  own.append(
+    makeTool("", "Your own picture …", () => input.click()),
+    input,
+    notice,
+  );
   const pad = makePad();
   const left = element("div", "left");
   left.append(list, own);
