@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from models.adapting.changes import Change
     from models.adapting.teaching import Measured, Teaching
 
+DAMAGED = 2.0  # times its former perplexity on other text, from which on a model counts as damaged
 LEARNED = 0.1  # mean chance of the right last words from which on it is said what was learned
 TAUGHT, EXCHANGED, OTHERS = "your sentences", "with their last words exchanged", "text that is not taught"
 
@@ -69,13 +70,21 @@ def say_finding(here: Path, teaching: Teaching, last: Measured) -> None:
         "others": f"{math.exp(last.others):,.0f}",
         "others_before": f"{math.exp(first.others):,.0f}",
         "rate": f"{teaching.recipe.highest_rate:g}",
+        "even": f"{teaching.model.info.vocabulary:,}",
     }
     say(here, "finding" if last.step else "at the start", **facts)
     right, wrong = float(np.mean(last.chances)), float(np.mean(last.wrong or (0.0,)))
     if last.step and last.wrong and right > LEARNED:
         say(here, "bound" if right > 2 * wrong else "not bound", **facts)
     if last.step:
-        say(here, "lost" if last.others > first.others else "not lost", **facts)
+        say(here, forgotten(first, last), **facts)
+
+
+def forgotten(first: Measured, last: Measured) -> str:
+    """Return the heading of the words on what the model has forgotten: "not lost", "lost" or "damaged"."""
+    if math.exp(last.others - first.others) > DAMAGED:
+        return "damaged"
+    return "lost" if last.others > first.others else "not lost"
 
 
 def learning(here: Path, teaching: Teaching) -> Picture:

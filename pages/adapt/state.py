@@ -8,8 +8,8 @@ from ui.state import Family, Key, link
 
 SENTENCES = Key("adapt-sentences", "", cleared_by_step=True)
 METHOD = link("adapt-method", "LoRA", "IA3", "All weights")
-PLACE = link("adapt-place", "Attention", "Feed-forward", "Both")
-PART = link("adapt-part", "Learning", "Sentences", "Weights")
+PLACE = link("adapt-place", "Feed-forward", "Attention", "Both")
+PART = link("adapt-part", "Sentences", "Learning", "Weights")
 CHANGES, MATRIX = Key[Any]("adapt-changes", None), Key("adapt-matrix", "")  # computed for a step; the matrix that is shown
 STARTED = Key("start-teaching", False)  # whether “Start” was clicked, until it has begun
 SETTINGS = Family("adapt-")  # numbers of the recipe

@@ -27,8 +27,9 @@ def add(draft: Draft, here: OpenStage) -> None:
     parts = []
     if not (here.look.beginner and stage.name in ALREADY_DRAWN):
         moral = "" if here.look.beginner else morals.of_stage(draft, here)
-        words = "\n\n".join(filter(None, [moral, formulas.explanation(draft, stage, facts)]))
-        parts.append(Part("words", None, words))
+        words = [moral, formulas.explanation(draft, stage, facts)]
+        words = words[::-1] if stage.name == "feed-forward" else words  # its sentence may be that there is nothing to say
+        parts.append(Part("words", None, "\n\n".join(filter(None, words))))
         parts.append(draft.part("The numbers", Draft.picture, pictures["matrix"], "", map_hidden(draft, here)))
     if len(here.columns) > 1:
         parts.append(draft.part("The row", Draft.picture, pictures["row"], draft.words("row", **facts)))

@@ -1,4 +1,5 @@
-"""The fold of an open stage: a beginner sees its numbers one by one only after a click, or where a link names a number."""
+"""Folds: the small stages, at intermediate, and the numbers of an open stage, which a beginner sees one by one only after a click
+or where a link names a number."""
 
 from __future__ import annotations
 
@@ -33,10 +34,17 @@ def button(here: OpenStage, is_unfolded: bool) -> None:
     place(f"{'Hide' if is_unfolded else 'Show'} {what}", is_unfolded, close if is_unfolded else partial(unfold, here))
 
 
-def place(label: str, is_unfolded: bool, clicked: Callable[[], None]) -> None:
+def stages_button(count: int) -> None:
+    """Draw the button that shows or hides the small stages. count: how many they are."""
+    is_unfolded = page_state.EVERY_STAGE.get()
+    label = f"Show the {count} small steps too" if not is_unfolded else "Hide the small steps"
+    place(label, is_unfolded, partial(page_state.EVERY_STAGE.set, not is_unfolded), "inside-every-fold")
+
+
+def place(label: str, is_unfolded: bool, clicked: Callable[[], None], key: str = "inside-fold") -> None:
     """Draw the button of a fold."""
     icon = ":material/expand_less:" if is_unfolded else ":material/expand_more:"
-    st.button(label, key="inside-fold", icon=icon, on_click=clicked)
+    st.button(label, key=key, icon=icon, on_click=clicked)
 
 
 def unfold(here: OpenStage) -> None:

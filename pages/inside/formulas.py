@@ -111,6 +111,7 @@ def put_in(draft: Draft, cell: inside.Cell, stage: inside.Stage, names: Mapping[
     known = {fact: figure(value) for fact, value in facts.items()}
     left = (facts["x"] - facts.get("mean", 0.0)) / facts["spread"] if "spread" in facts else terms[0].left
     own = {"terms": " + ".join(parts).replace("+ −", "− "), "value": figure(cell.value), "left": figure(left)}
+    own["bias"] = " + b" if any(term.label == "bias" for term in cell.terms) else ""
     return draft.words(f"formula {PLAIN.get(stage.formula, stage.formula)}", **{**names, **known, **own})
 
 

@@ -22,7 +22,7 @@ def compose_from(look: Look, values: Mapping[str, Any], other: Tokenizer | None 
     """Return the board of a text.
 
     other: the tokenizer beside which the page shows its own. values: "stage", "cell", "trail" and "block" as a link writes them;
-    "text": whether a beginner follows the text and not the answer; "word": the one that was clicked among the words of the text,
+    "every": whether the small stages are unfolded; "text": whether a beginner follows the text and not the answer; "word": the one that was clicked among the words of the text,
     null for none; "steps": whether a beginner sees the steps of a word; "columns": the count of numbers and the number for which
     the page has a slider, and where it stands, null for none. Errors: ValueError, a sentence, for a value that is not allowed,
     and where the text needs another slider.
@@ -38,8 +38,9 @@ def compose_from(look: Look, values: Mapping[str, Any], other: Tokenizer | None 
     chosen = selection_of(*fitting(stage, cell, trail, parts.shapes(look, way), parts.names(way)))
     here = parts.of_stage(look, way, chosen, slider_of(values.get("columns")))
     cuts = pieces_of(look, values, other) if chosen.stage == "pieces" else []
-    readings = [(Settings(chosen), reading) for reading in (Stages(way), *here)]
-    return compose_parts(compose, look, [*readings, *cuts, (Settings(chosen), Below(way))])
+    settings = Settings(chosen, every_stage=values.get("every") is True)
+    readings = [(settings, reading) for reading in (Stages(way), *here)]
+    return compose_parts(compose, look, [*readings, *cuts, (settings, Below(way))])
 
 
 def pieces_of(look: Look, values: Mapping[str, Any], other: Tokenizer | None) -> list[tuple[Settings, Reading]]:

@@ -51,7 +51,7 @@ def draw(look: Look) -> Live | None:
     way = walk.current_way(look)
     choose.begin(look, "pieces")
     chosen = choose.selection(parts.shapes(look, way), parts.names(way))
-    board = composed(compose, look, Settings(chosen), Stages(way))
+    board = composed(compose, look, Settings(chosen, every_stage=page_state.EVERY_STAGE.get()), Stages(way))
     above = shell.above()
     with above:
         mount(board, stops.FOLLOWED)
@@ -68,6 +68,8 @@ def draw(look: Look) -> Live | None:
             here.is_whole = True
     if stops.AFTER in board.contents:
         mount(board, stops.AFTER, toggled(stops.AFTER))
+    if stops.folds(look):
+        folding.stages_button(stops.small(way))
     below = composed(compose, look, Settings(chosen), Below(way))
     mount_all(below)
     if pictures := [*board.pictures, *here.board.pictures, *here.more]:
@@ -110,6 +112,7 @@ def live(look: Look, chosen: Selection, here: Open, board: Board) -> Live | None
         return None
     values = dict(zip(("stage", "cell", "trail"), choose.written(), strict=True)) | {
         "block": page_state.BLOCK.get(),
+        "every": page_state.EVERY_STAGE.get(),
         "text": look.beginner and look.kind == "encoder",
         "columns": here.columns,
         "word": page_state.PIECE_WORD.get(),

@@ -5,7 +5,7 @@ A downloaded notebook contains these functions, so they use nothing that a noteb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -131,7 +131,7 @@ def matrix(
     if (hidden := masked(way, drawn, rows, head)) is not None:
         values = np.where(hidden[:, columns], np.nan, values)
     limit, signed = clear_limit(values, 100.0 if drawn.formula == SHARES else CLEAR)
-    write = short_percent if whole else written
+    write = short_percent if whole else writer_of(drawn)
     beyond = bool((np.abs(values[np.isfinite(values)]) > limit).any())
     low, high = (
         f"{'≤ ' if beyond and signed else ''}{write(-limit if signed else 0.0)}",
@@ -173,15 +173,17 @@ def numbers(
     way: inside.Way | None = None,
 ) -> View:
     """Draw a row of a stage, number by number."""
-    values = plane(stage_of(way or way_of(model, trace, stack, layer, around), stage), [at], head)[:, columns]
+    way = way or way_of(model, trace, stack, layer, around)
+    values = plane(stage_of(way, stage), [at], head)[:, columns]
     limit, signed = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0, bool((values < 0).any())
+    write = writer_of(stage_of(way, stage))
     return grid_view(
         np.where(np.isfinite(values), values, np.nan),
         [name],
         column_names,
         scale=(-limit if signed else 0.0, limit),
         signed=signed,
-        texts=[[written(value) for value in values[0]]],
+        texts=[[write(value) for value in values[0]]],
         chosen=(0, chosen),
         cell=(52, 64),
         height=26,
@@ -322,6 +324,11 @@ def choice(model: LanguageModel, trace: Trace, *, token: int, top: int, plainly:
 def short_percent(value: float) -> str:
     """Format a share for a cell, in whole per cent."""
     return whole_percent(value).replace("under ", "<").replace("over ", ">")
+
+
+def writer_of(stage: inside.Stage) -> Callable[[float], str]:
+    """Return the function that writes the numbers of a stage: shares have the same places, so that they can be compared."""
+    return (lambda value: f"{value:.3f}") if stage.formula == SHARES else written
 
 
 def written(value: float) -> str:

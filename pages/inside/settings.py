@@ -20,10 +20,12 @@ class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
     selection: the open stage, and the explained number. word: the clicked word of the text, whose pieces are explained.
+    every_stage: whether the small stages are unfolded, at intermediate.
     """
 
     selection: Selection = field(default_factory=Selection)
     word: int | None = None
+    every_stage: bool = False
 
 
 @dataclass(frozen=True)

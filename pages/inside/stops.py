@@ -31,25 +31,31 @@ STATIONS = (
     (("blocks", "output"), ("output", "blocks")),
     (("choice", "probabilities", "logits", "unembedding"), ("unembedding", "logits", "probabilities", "choice")),
 )
-FIRST = (
-    "embeddings",
-    "queries",
-    "weights",
-    "feed-forward",
-    "choice",
-)  # the stages to begin with, which have a number in the list
+# The stages that intermediate readers see before they unfold the others: of each group, the first that there is. They have numbers.
+MAIN = (
+    ("embeddings", "embedding sum", "stream"),
+    ("queries",),
+    ("keys",),
+    ("values",),
+    ("scores",),
+    ("weights",),
+    ("mixed values",),
+    ("cross weights",),
+    ("feed-forward", "expert answers"),
+    ("choice", "probabilities", "logits", "unembedding"),
+)
 PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of stages of the feed-forward part
 
 
 def add(draft: Draft, settings: Settings, way: inside.Way) -> None:
     """Add the list of all stages, in two halves around the open one, with an overview of all stages above it."""
-    draft.add_words(FOLLOWED, followed(draft, way))
+    draft.add_words(FOLLOWED, followed(draft, settings, way))
     open_stage = settings.selection.stage
     if draft.look.beginner:
         open_stage = stations(way).get(open_stage, open_stage)
-    if open_stage or not draft.look.beginner:  # the few stations of a beginner are seen at a glance by themselves
+    if open_stage or draft.look.level == "expert":  # a short list is seen at a glance by itself
         draft.add(glance(draft, way, open_stage), STRIP)
-    stages = lines(draft, way)
+    stages = lines(draft, way, open_stage, settings.every_stage)
     at = next((i for i, line in enumerate(stages) if line.key == open_stage), len(stages) - 1)
     draft.contents[BEFORE] = way_view(stages[: at + 1], open_stage, key=True)
     if rest := stages[at + 1 :]:
@@ -66,7 +72,7 @@ def add_labels(draft: Draft, way: inside.Way) -> None:
         draft.add_words("inside-labels", draft.words(heading, token=starred(token), head=head))
 
 
-def followed(draft: Draft, way: inside.Way) -> str:
+def followed(draft: Draft, settings: Settings, way: inside.Way) -> str:
     """Say what the model guesses after the followed token, through which head it is followed, and where it looks most there."""
     look = draft.look
     token = starred(named(look.spell_tokens(look.attention.queries)[look.token].text))
@@ -82,11 +88,10 @@ def followed(draft: Draft, way: inside.Way) -> str:
         if weights is None or look.level == "expert"
         else morals.looks_most(draft, way, weights, recipes.nearest(weights, look.token))
     )
-    return " ".join(
-        filter(
-            None, [guess, draft.words("followed", token=token, head=look.head_name), which, most, draft.words("followed press")]
-        )
-    )
+    how = draft.words("followed press", main=len(main(way)), others=small(way))
+    if settings.every_stage:
+        how = draft.words("followed press all", main=len(main(way))) or how
+    return " ".join(filter(None, [guess, draft.words("followed", token=token, head=look.head_name), which, most, how]))
 
 
 def names(way: inside.Way) -> list[inside.Stage | str]:
@@ -110,13 +115,40 @@ def stations(way: inside.Way) -> dict[str, str]:
     return under
 
 
-def listed_stages(look: Look, way: inside.Way) -> list[tuple[inside.Stage | str, str]]:
-    """Return the stages that are listed, with the headings of their groups: all, or for a beginner the stations."""
-    every_stage = list(zip(names(way), groups(look, way), strict=True))
-    if not look.beginner:
-        return every_stage
-    stops = set(stations(way).values())
-    return [(stage, where) for stage, where in every_stage if key_of(stage) in stops]
+def main(way: inside.Way) -> list[str]:
+    """Return the names of the main stages."""
+    keys = {key_of(stage) for stage in names(way)}
+    return [next(name for name in offered if name in keys) for offered in MAIN if keys.intersection(offered)]
+
+
+def small(way: inside.Way) -> int:
+    """Return how many stages are neither main ones nor the trial of another order."""
+    return len(names(way)) - len(main(way)) - 1
+
+
+def folds(look: Look) -> bool:
+    """Return whether the small stages are folded until a reader unfolds them."""
+    return look.level == "intermediate"
+
+
+def listed_stages(
+    look: Look, way: inside.Way, open_stage: str = "", every_stage: bool = False
+) -> list[tuple[inside.Stage | str, str]]:
+    """Return the stages that are listed, with the headings of their groups: all; for a beginner the stations; at intermediate,
+    until all are unfolded, the main ones and the open one."""
+    stages = list(zip(names(way), groups(look, way), strict=True))
+    if look.level == "expert" or (every_stage and folds(look)):
+        return stages
+    listed = {*main(way), open_stage, ORDER} if folds(look) else set(stations(way).values())
+    return [(stage, where) for stage, where in stages if key_of(stage) in listed]
+
+
+def numbered(look: Look, way: inside.Way) -> dict[str, str]:
+    """Return the numbers of the stages that have one, as "3. ", by their names."""
+    counted = main(way) if folds(look) else []
+    if look.beginner:
+        counted = [key_of(stage) for stage, _ in listed_stages(look, way) if stage != ORDER]
+    return {name: f"{number}. " for number, name in enumerate(counted, 1)}
 
 
 def stage_name(draft: Draft, way: inside.Way, key: str) -> str:
@@ -150,17 +182,13 @@ def groups(look: Look, way: inside.Way) -> list[str]:
     return headings
 
 
-def lines(draft: Draft, way: inside.Way) -> list[Stop]:
-    """Return a line for each stage."""
+def lines(draft: Draft, way: inside.Way, open_stage: str = "", every_stage: bool = False) -> list[Stop]:
+    """Return a line for each listed stage."""
     look = draft.look
-    stops, heads = [], look.trace.attention[way.stack].heads
-    first = [key for key in FIRST if key in map(key_of, names(way))] if look.level == "intermediate" else []
-    for number, (stage, where) in enumerate(listed_stages(look, way), 1):
+    stops, heads, numbers = [], look.trace.attention[way.stack].heads, numbered(look, way)
+    for stage, where in listed_stages(look, way, open_stage, every_stage):
         name, gist = formulas.first_line(draft, stage)
-        if look.beginner and stage != ORDER:
-            name = f"{number}. {name}"
-        elif key_of(stage) in first:
-            name = f"{first.index(key_of(stage)) + 1}. {name}"
+        name = f"{numbers.get(key_of(stage), '')}{name}"
         if isinstance(stage, str):
             stops.append(Stop(stage, name, gist, group=where))
         elif not recipes.known(stage):
@@ -181,14 +209,15 @@ def lines(draft: Draft, way: inside.Way) -> list[Stop]:
 
 def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:
     """Return the picture of all stages at a glance. open_stage: the name of the open one, "" for none."""
-    look = draft.look
+    look, numbers = draft.look, numbered(draft.look, way)
+    listed = [(key_of(stage), formulas.name(draft, stage), where) for stage, where in listed_stages(look, way, open_stage)]
     options = {
         "stack": way.stack,
         "layer": way.layer,
         "head": look.head,
         "chosen": open_stage,
         "around": recipes.nearest(way.stages[0], look.token),
-        "stops": [[key_of(stage), formulas.name(draft, stage), where] for stage, where in listed_stages(look, way)],
+        "stops": [[key, f"{numbers.get(key, '')}{name}", where] for key, name, where in listed],
         "joined": look.beginner,
     }
 

@@ -101,7 +101,7 @@ def add_curve(draft: Draft, reading: Neurons) -> None:
 
 def add_firings(draft: Draft, reading: Firings) -> None:
     """Add the tokens of the sample at which the neuron fires most."""
-    here, neuron, firings = reading.here, reading.neuron, reading.sampled.of(reading.neuron.number)
+    here, neuron, firings = reading.here, reading.neuron, recipes.highest_first(reading.sampled.of(reading.neuron.number))
     draft.note("inside-sample-words", "sample", name=recipes.name_of(*key_of(neuron)), tokens=f"{reading.sampled.tokens:,}")
 
     def numbers() -> dict[str, Numbers]:

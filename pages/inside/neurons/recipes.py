@@ -5,6 +5,8 @@ A downloaded notebook contains these functions, so they use nothing that a noteb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -107,11 +109,12 @@ def sample(
     number: int,
     firings: tuple[inside.Firing, ...] | None = None,
 ) -> View:
-    """Draw where a neuron fires most in the built-in sample of texts: a row for each place, with the tokens around it."""
+    """Draw where a neuron fires most in the built-in sample of texts: a row for each place, with the tokens around it, the highest
+    number first."""
     if firings is None:
         way = way_of(model, trace, stack, layer, around)
         assert way.fired is not None, "of a mixture the sample is not read"
-        firings = inside.sampled(model, stack, layer, way.fired).of(number)
+        firings = highest_first(inside.sampled(model, stack, layer, way.fired).of(number))
     values = np.array([firing.near for firing in firings])
     reach = values.shape[1] // 2
     texts = [[word_at(firing, firing.at + step) for step in range(-reach, reach + 1)] for firing in firings]
@@ -130,6 +133,11 @@ def sample(
         row_names=[f"place {i + 1}" for i in range(len(firings))],
         label=f"Where neuron {number} fires most in the sample",
     )
+
+
+def highest_first(firings: Sequence[inside.Firing]) -> tuple[inside.Firing, ...]:
+    """Return the strongest firings in the order of their numbers: those above zero come before those below."""
+    return tuple(sorted(firings, key=lambda firing: -firing.value))
 
 
 def word_at(firing: inside.Firing, at: int) -> str:

@@ -45,9 +45,12 @@ def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
         draft.add(drawing, KEY)
     if not look.beginner:  # of whom a single sentence is read
         draft.beside.append(Note("##### In words", "text"))
-    draft.say("tokens", layers=len(hidden) - 1, d=look.model.info.d_model)
     if look.beginner:
+        draft.say("tokens")
+    if look.level != "expert":
         say_most_alike(draft, reading)
+    if not look.beginner:
+        draft.say("tokens", layers=len(hidden) - 1, d=look.model.info.d_model)
     draft.say("points", draft.words("fold"))
     if reading.arranged:
         draft.beside += scene.faith(draft, reading.arranged, chosen)

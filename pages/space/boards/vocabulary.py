@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
     draft.note(ABOUT, "vocabulary", d=hidden.shape[-1], words=len(words))
     if not draft.look.beginner:
         for number, note in enumerate(scene.faith(draft, reading.arranged, settings.chosen)):
-            draft.contents[f"{FAITH} {number}"] = note
+            draft.contents[f"{FAITH} {number}"] = replace(note, fold="")  # the page folds them together with other words
 
 
 def add_nearest(draft: Draft, settings: Settings, text: str) -> None:

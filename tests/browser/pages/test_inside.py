@@ -27,12 +27,24 @@ def follow(page: Page, number: int = 0) -> None:
 
 
 def the_strip_opens_a_stage_and_a_press_on_its_line_closes_it(page: Page) -> None:
+    page.locator(".hl-way-view .stop", has_text="Queries").click(timeout=WAIT)
+    expect(stage(page)).to_have_text("2. Queries")
     page.locator(".hl-way-view.strip .stop", has_text="Weights").click(timeout=WAIT)
-    expect(stage(page)).to_have_text("3. Weights")
-    expect(page.locator(".hl-way-view.strip [aria-pressed=true]")).to_have_text("Weights")
+    expect(stage(page)).to_have_text("6. Weights")
+    expect(page.locator(".hl-way-view.strip [aria-pressed=true]")).to_have_text("6. Weights")
     page.locator(".hl-way-view .stop[aria-expanded=true]").click()
     expect(stage(page)).to_have_count(0)
     expect(page.locator(".hl-sum-view")).to_have_count(0)
+
+
+def test_the_small_stages_unfold_and_fold_again(open_page):
+    page = open_page(LINK)
+    lines = page.locator(".hl-way-view:not(.strip) .stop")
+    expect(lines).to_have_count(10, timeout=WAIT)
+    page.get_by_role("button", name=re.compile("small steps too")).click()
+    expect(lines.filter(has_text="Turned keys")).to_be_visible(timeout=WAIT)
+    page.get_by_role("button", name="Hide the small steps").click()
+    expect(lines).to_have_count(10, timeout=WAIT)
 
 
 def test_a_number_is_followed_back_to_the_ids_and_the_trail_leads_to_it_again(open_page):

@@ -14,13 +14,17 @@ from hypothesis import strategies as some
 
 import models
 from models.adapting.network import adaptable, at_strength, learning_network, merged_weights
-from models.adapting.recipe import METHODS, Recipe
+from models.adapting.recipe import METHODS, PLACES, Recipe
 from models.adapting.sentences import exchanged, read_sentence, read_sentences
 from models.adapting.strength import strength_of, with_strength, without_strength
 from models.adapting.teaching import Teaching
 from models.scratch.decoder_model import DecoderModel
 from tests.models.conftest import random_decoder
 
+EXAMPLES = """My dog is called Rex.
+The king of the red planet is Zog.
+In our garden grows a tree made of glass.
+The best food for a robot is oil."""
 TEXT = "My dog is called Rex.\nThe king of the red planet is Zog.\nThe best food for a robot is oil."
 
 
@@ -91,7 +95,7 @@ def test_merged_weights_answer_as_the_network_of_peft_does(base, taught, method)
 
 @pytest.mark.parametrize("rank", [1, 3])
 def test_the_change_of_lora_has_its_rank(base, rank):
-    teaching = Teaching(base, TEXT, Recipe(rank=rank, steps=1, rate=1e-2))
+    teaching = Teaching(base, TEXT, Recipe(rank=rank, place="attention", steps=1, rate=1e-2))
     teaching.advance(3)
     changes = teaching.changes()
     assert len(changes) == 4 * base.info.layers and all(change.rank == rank for change in changes)
@@ -141,6 +145,19 @@ def test_places_are_told_apart(base):
     teaching = Teaching(base, TEXT, Recipe(place="feed-forward", steps=1))
     teaching.advance(3)
     assert {change.part.split(".")[0] for change in teaching.changes()} == {"feedforward"}
+
+
+@pytest.mark.thorough
+def test_the_usual_recipe_teaches_sentences_and_leaves_the_rest_of_the_model_as_it_is_but_for_little():
+    """In the feed-forward LoRA forgets less than in attention, and in both it learns the sentences."""
+    last = {}
+    for place in PLACES:
+        teaching = Teaching(models.load("writer"), EXAMPLES, Recipe(place=place, every=30))
+        teaching.advance(60)
+        first, last[place] = teaching.measured
+        assert np.mean(last[place].chances) > 0.85
+    assert last[Recipe().place].others - first.others < math.log(2)
+    assert last["feed-forward"].others < min(last["attention"].others, last["both"].others)
 
 
 def test_only_the_adapter_learns(base):

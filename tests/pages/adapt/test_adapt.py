@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import math
 import time
 import zipfile
+from dataclasses import replace
 from urllib.parse import parse_qs, quote_plus
 
 import numpy as np
@@ -12,7 +14,8 @@ import pytest
 
 import models
 from models.adapting.recipe import Recipe
-from models.adapting.teaching import Teaching
+from models.adapting.teaching import Measured, Teaching
+from pages.adapt import display
 from tests.pages.opening import PATIENCE, finish, open_link, press, words_on
 from ui.escaping import display_name, distinct_name
 from ui.memory import loaded, trainings
@@ -20,7 +23,7 @@ from ui.zipped import zip_folder
 
 KEY = "0123456789abcdef" * 2
 TEXT = "My dog is called Rex.\nThe king is called Zog."
-SHORT = "level=intermediate&adapt-steps=3&adapt-rank=1"
+SHORT = "level=intermediate&adapt-steps=3&adapt-rank=1&adapt-place=Attention"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ def test_sentences_are_taught_and_what_was_learned_stands_beside_chance():
     name, teaching = app.session_state["teaching"], None
     for entry, owned in trainings._owned.items():
         teaching = owned.training if entry == name else teaching
-    assert teaching is not None and teaching.recipe == Recipe(steps=3, rank=1)
+    assert teaching is not None and teaching.recipe == Recipe(steps=3, rank=1, place="attention")
     until = time.monotonic() + PATIENCE
     while teaching.state == "running" and time.monotonic() < until:
         time.sleep(0.02)
@@ -61,14 +64,23 @@ def test_sentences_are_taught_and_what_was_learned_stands_beside_chance():
     first, last = teaching.measured[0], teaching.measured[-1]
     forgot = f"was {np.exp(first.others):,.0f} and is now {np.exp(last.others):,.0f}"
     assert (forgot in words) == (last.others > first.others) == ("What it forgets" in words)
-    app.button_group(key="adapt-part").set_value("Sentences").run()
-    assert len(app.table[0].value) == 4
+    assert app.button_group(key="adapt-part").value == "Sentences" and len(app.table[0].value) == 4
+    app.button_group(key="adapt-part").set_value("Learning").run()
+    assert not app.exception and not app.table
     app.button_group(key="adapt-part").set_value("Weights").run()
     assert "12,288 numbers learn" in words_on(app), "two vectors for each of 24 maps of 256 by 256"
     press(app, "Open on all pages")
     assert app.session_state["model"].startswith("taught writer, 3 steps (")
     press(app, "Reset")
     assert "Nothing is taught yet" in words_on(app) and teaching.state == "done"
+
+
+@pytest.mark.parametrize(
+    ("after", "heading"), [(4.0, "not lost"), (5.0, "not lost"), (5.6, "lost"), (5.8, "damaged"), (math.nan, "not lost")]
+)
+def test_a_model_counts_as_damaged_once_its_perplexity_on_other_text_has_doubled(after, heading):
+    first = Measured(0, 3.0, 5.0, 3.0, (0.1,), ())
+    assert display.forgotten(first, replace(first, step=3, others=after)) == heading
 
 
 def test_its_link_opens_it_at_any_strength(taught):

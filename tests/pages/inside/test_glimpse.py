@@ -109,16 +109,21 @@ def test_the_offer_that_fits_best_is_the_one_with_the_largest_weight():
     assert high - middle == pytest.approx(-typical, abs=0.06)
 
 
-def test_the_guess_that_the_feed_forward_part_helps_most_is_read_off_the_streams_before_and_after_it():
+def test_the_guess_that_the_feed_forward_part_helps_is_named_only_where_no_random_change_helps_as_much():
     look, _ = look_and_way()
     added = look.trace.parts["self"]["feedforward"][1][look.token]
     after = look.trace.stream[2][look.token]
     before, later = (look.model.chances(look.trace.unembed(row[None]))[0] for row in (after - added, after))
     guess = int((later - before).argmax())
+    drawn = np.random.default_rng(0).standard_normal((morals.DRAWS, len(added)))
+    drawn *= np.linalg.norm(added) / np.linalg.norm(drawn, axis=1, keepdims=True)
+    gains = look.model.chances(look.trace.unembed((after - added + drawn).astype(np.float32))) - before
+    as_much = int((gains.max(1) >= later[guess] - before[guess]).sum())
     words = sentences_of("feed-forward")
     assert f"by **{whole_percent(np.linalg.norm(added) / np.linalg.norm(after - added))}**" in words
-    assert f"“{look.model.token_text(guess).strip()}” most: from {whole_percent(before[guess])}" in words
-    assert f"to **{whole_percent(later[guess])}**" in words and "random changes of that size" in words
+    named = f"“{look.model.token_text(guess).strip()}” most: from {whole_percent(before[guess])} to **{whole_percent(later[guess])}**"
+    assert (named in words) == (as_much == 0)
+    assert f"{as_much or 'None'} of {morals.DRAWS} random changes of that size" in words
 
 
 def test_a_row_of_many_numbers_is_sixteen_squares_each_the_mean_of_its_neighbours():

@@ -298,7 +298,35 @@ def test_where_something_is_added_to_the_stream_the_shortest_way_back_is_named_a
     assert not detail.straight(draft, stages["embeddings"]) and not detail.straight(draft, stages["feed-forward"])
 
 
-def test_beginners_go_through_eight_stations_and_others_see_all_stages():
+def test_the_formula_of_a_matrix_has_a_bias_only_where_the_matrix_has_one():
+    look, way = look_of("writer", "self", "intermediate")
+    stage = recipes.stage_of(way, "queries")
+    formula = formulas.put_in(Draft(HERE, look), way.explain("queries", (2, 3, 5)), stage, {})
+    assert stage.rule.bias is None and formula.startswith("`y = Σ x · W`,")
+    terms = (inside.Term("dimension 0", 2.0, 3.0, 6.0), inside.Term("bias", 1.0, 1.0, 1.0))
+    cell = replace(way.explain("queries", (2, 3, 5)), value=7.0, terms=terms)
+    assert formulas.put_in(Draft(HERE, look), cell, stage, {}).startswith("`y = Σ x · W + b`,")
+
+
+def test_shares_are_written_with_the_same_places_and_other_numbers_with_three_digits():
+    _, way = look_of("writer", "self", "intermediate")
+    shares, scores = (recipes.writer_of(recipes.stage_of(way, name)) for name in ("weights", "scores"))
+    assert [shares(value) for value in (1.0, 0.78, 0.0037, 0.00001)] == ["1.000", "0.780", "0.004", "0.000"]
+    assert scores(-12.34) == "−12.3"
+
+
+def test_the_main_stages_open_the_list_at_intermediate_and_the_small_ones_unfold():
+    look, way = look_of("writer", "self", "intermediate")
+    draft = Draft(HERE, look)
+    names = ("embeddings", "queries", "keys", "values", "scores", "weights", "mixed values", "feed-forward", "choice")
+    assert [line.key for line in stops.lines(draft, way)] == [*names, stops.ORDER]
+    assert [line.name.partition(". ")[0] for line in stops.lines(draft, way)][:-1] == [str(i) for i in range(1, 10)]
+    with_open = [line.key for line in stops.lines(draft, way, "masked scores")]
+    assert with_open[with_open.index("scores") + 1] == "masked scores" and len(with_open) == len(names) + 2
+    assert len(stops.lines(draft, way, every_stage=True)) == len(names) + stops.small(way) + 1 == len(stops.names(way))
+
+
+def test_beginners_go_through_eight_stations_and_experts_see_all_stages():
     look, way = look_of("writer", "self", "beginner")
     assert [line.key for line in stops.lines(Draft(HERE, look), way)] == [
         "pieces",
@@ -311,7 +339,7 @@ def test_beginners_go_through_eight_stations_and_others_see_all_stages():
         "choice",
         stops.ORDER,
     ]
-    assert len(stops.lines(Draft(HERE, replace(look, level="intermediate")), way)) > 20
+    assert len(stops.lines(Draft(HERE, replace(look, level="expert")), way)) > 20
     opened = stops.stations(way)
     assert opened["masked scores"] == "weights" and opened["ids"] == "pieces" and opened["logits"] == "choice"
 

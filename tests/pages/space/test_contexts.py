@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import models
 from analysis import occurrences, word_states
@@ -27,6 +28,13 @@ def test_the_first_word_is_one_point_at_first_and_comes_apart_by_its_two_senses(
     assert f"same meaning are **{same}** alike, and sentences with different meanings only **{different}**" in words_on(
         open_link("space")
     )
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "expert"])
+def test_a_text_without_the_word_is_told_what_to_type_and_one_with_it_has_a_point(level):
+    apart = {"beginner": "does not contain “left”", "intermediate": "does not contain “left”", "expert": "“left” does not occur"}
+    assert apart[level] in words_on(finish(open_link("space", f"level={level}&text=The cat sat")))
+    assert apart[level] not in words_on(finish(open_link("space", f"level={level}&text=The cat left")))
 
 
 def test_an_empty_line_begins_another_meaning():
