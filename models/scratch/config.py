@@ -97,7 +97,7 @@ class TransformerConfig:
             raise ValueError(f"temperature must be above 0; it is {self.temperature}.")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be from 0 to below 1; it is {self.dropout}.")
-        for name, where in _REACH.items():
+        for name, where in REACH.items():
             if self.pattern in where and getattr(self, name) > self.context:
                 raise ValueError(f"{name} ({getattr(self, name)}) is over the context ({self.context}): every token sees all.")
         if self.computed != "exact" and (self.score != "dot" or self.pattern != "full"):
@@ -145,7 +145,7 @@ _PARTS = {
     "pattern": PATTERNS,
     "initialisation": INITIALISATIONS,
 }
-_REACH = {
+REACH = {  # the patterns in which a size counts
     "window": ("window", "strided", "longformer", "bigbird"),
     "random_keys": ("random", "bigbird"),
     "global_tokens": ("global", "longformer", "bigbird"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from pages.attention import wording
 from pages.attention.settings import Settings
 from pages.attention.views import PICTURES
+from pages.attention.views.head import heads_seen
 from pages.attention.window import MAP, map_of, needs_window, seen_through
 from ui.look import Look
 from ui.picture.board import Board, Draft
@@ -29,7 +30,7 @@ def compose(look: Look, settings: Settings) -> Board:
         picture = PICTURES[view](draft, seen, settings)
         draft.add(picture, PICTURE)
     with draft.attempt("The summary", wording.WORDS):
-        wording.say(draft, seen, view, settings.shade)
+        wording.say(draft, seen, view, settings.shade, heads_seen(seen, settings))
     return draft.finished()
 
 

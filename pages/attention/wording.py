@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 WORDS = "attention-words"  # their key on the board
 
 
-def say(draft: Draft, look: Look, view: str, shade: str) -> None:
-    """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text."""
+def say(draft: Draft, look: Look, view: str, shade: str, on: Sequence[int] | None) -> None:
+    """Add sentences on the picture, and on this head's part in it. look: the picture's; shade: what shades a readable text; on:
+    the heads that the view "Head" shows, None for all."""
     row = row_of(look) if view == "Heatmap" and look.beginner else {}
+    if view == "Head":
+        row = {"on": which_heads(draft, look, on)}
     if view == "Model":
         row = {"least": percent(CLEAR), "even": even_share(look)}
     texts = [draft.words(f"view {view} {shade}") or draft.words(draft.heading_for(f"view {view}", look.kind), **row)]
@@ -36,6 +40,14 @@ def say(draft: Draft, look: Look, view: str, shade: str) -> None:
     if view == "Heatmap" or look.level == "expert":
         texts.append(rows_and_columns(draft, look))  # these words are about a heatmap
     draft.add_words(WORDS, *texts, title="In words")
+
+
+def which_heads(draft: Draft, look: Look, on: Sequence[int] | None) -> str:
+    """Say which heads are seen as lines. on: None for all."""
+    count = look.scope.attention.counts[look.layer]
+    number = count if on is None else len(on)
+    name = {0: "none", 1: "one", count: "all"}.get(number, "some") if count > 1 else "one"
+    return draft.words(f"heads {name}", number=number, count=count)
 
 
 def even_share(look: Look) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import fields
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from models.scratch.config import (
     PATTERNS,
     PLACES,
     POSITIONS,
+    REACH,
     SCORES,
     TransformerConfig,
 )
@@ -103,10 +107,23 @@ def config(part: str) -> TransformerConfig:
     for group, names in GROUPS.items():
         with st.expander(group, expanded=group == open_group and not is_phone()):
             left, right = st.columns(2)
-            for i, name in enumerate(names):
-                with (left, right)[i % 2]:
+            places = cycle((left, right))
+            for name in names:
+                if not has_effect(name, parts):
+                    parts[name] = DEFAULTS[name]
+                    continue
+                with nullcontext() if isinstance(DEFAULTS[name], bool) else next(places):  # a switch's label needs the width
                     parts[name] = _widget(name)
     return TransformerConfig(**parts)
+
+
+def has_effect(name: str, parts: Mapping[str, Any]) -> bool:
+    """Return whether a choice changes anything beside those in `parts`."""
+    if name in REACH:
+        return parts["pattern"] in REACH[name]
+    if name == "features":
+        return bool(parts["computed"] != "exact")
+    return name != "experts_used" or bool(parts["experts"] > 1)
 
 
 def _widget(name: str) -> Any:
@@ -122,14 +139,14 @@ def _place_control(name: str) -> Any:
         title = title.removesuffix(" (d_model)")
         if name in ("d_model", "heads"):
             more = {"on_change": _fit, "args": (name,), "help": SHARED}
-    if name == "pattern":
-        more = {"help": words(HERE, "pattern help")}
+    elif help_text := words(HERE, f"{name} help"):
+        more = {"help": help_text}
     if name in CHOICES:
         return one_of(key, CHOICES[name], f"the {title.lower()}", label=title, default=default, menu=True, **more)
     if isinstance(default, bool):
-        return switch(key, title, default)
+        return switch(key, title, default, **more)
     if isinstance(default, float):
-        return number(key, title, 0.01, 100.0, default, 0.1)
+        return number(key, title, 0.01, 100.0, default, 0.1, **more)
     return number(key, title, 0 if name == "kv_heads" else 1, LIMITS.get(name, 100_000), default, **more)
 
 

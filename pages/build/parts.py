@@ -131,11 +131,13 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     quantity = one_of(page_state.COST_OF, tuple(OF), "", label="Of each part")
     say(here, f"cost most {quantity}", **moral(config, quantity, n, m))
     st.table(_table(parts, measured, OF[quantity]), border="horizontal")
+    symbols = _symbols([getattr(part, OF[quantity]).formula for part in parts])
+    say(here, "cost legend", symbols=symbols)
     with st.expander(words(here, "cost fold")):
         say(
             here,
             "cost symbols",
-            symbols=_symbols([getattr(part, OF[quantity]).formula for part in parts]),
+            symbols=symbols,
             weights=size(cost.scores_bytes(config, n)),
             length=_length(n),
             seconds="not measured yet" if measured is None else f"{1000 * measured.seconds:,.1f} ms",
@@ -308,6 +310,10 @@ def position_facts(scheme: Encoding) -> dict[str, str]:
         "far": _length(far),
         "moral": "",
         "falls": "yes" if far and np.mean(by_head[0][:half]) > np.mean(by_head[0][half:]) else "",
+        "near_half": signed(float(by_head[0][:half].mean() / whole)),
+        "far_half": signed(float((by_head[0][half:] if far else by_head[0]).mean() / whole)),
+        "low_share": signed(float(by_head[0].min() / whole)),
+        "low_at": _length(int(by_head[0].argmin())),
         "near_share": signed(float(by_head[0][near] / whole)),
         "far_share": signed(float(by_head[0][far] / whole)),
         "near_value": decimal(float(by_head[0][near])),

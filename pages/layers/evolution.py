@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis import maps, pair
 from pages.layers import heads, recipes
 from pages.layers import state as page_state
-from pages.layers.boards.evolution import FILM, KEY, PAIR, RANKS, chosen_key
+from pages.layers.boards.evolution import FILM, KEY, PAIR, RANKS, WORDS, chosen_key
 from pages.layers.compose import compose
 from pages.layers.live import compose_from, values_of
 from pages.layers.settings import Evolution, Settings
@@ -35,7 +35,7 @@ def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
     settings = Settings(pair_key=page_state.PAIR_KEY.get())
     reading, places = None, _places()
     if len(look.attention.keys) > 1:
-        with places[KEY]:
+        with places[WORDS]:
             settings, reading = _read(look, settings, places[FILM])
         if reading is None:
             return [], None
@@ -47,10 +47,10 @@ def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
 
 
 def _places() -> dict[str, DeltaGenerator]:
-    """Return where each board stands: the texts above, the pair on the left, the film with its switch on the right."""
+    """Return where each board stands: words above, the film with its switch on the left, the pair on the right, the texts below."""
     above = st.container()
-    left, right = st.columns([5, 6])
-    return {KEY: above, PAIR: left, RANKS: left, FILM: right}
+    left, right = st.columns([6, 5])
+    return {WORDS: above, FILM: left, PAIR: right, RANKS: right, KEY: st.container()}
 
 
 def _read(look: Look, settings: Settings, beside_film: DeltaGenerator) -> tuple[Settings, Evolution | None]:

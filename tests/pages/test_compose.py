@@ -193,7 +193,7 @@ def test_layers_compose_what_a_run_mounts(folders, traces, kind, level, part, re
     seen = look(kind, folders[kind], traces[-1], app, {"level": level})
     settings, reading = read(seen)
     assert_mounted(app, lambda: compose_layers(seen, settings, reading))
-    maps = ["evolution", *(f"evolution-{name}" for name in ("pair", "ranks", "film"))]
+    maps = ["evolution", *(f"evolution-{name}" for name in ("words", "film", "pair", "ranks"))]
     if keys := {"Evolution": maps, "Lens": ["lens-board"] + ["lens-more"] * (level == "beginner")}.get(part):
         assert_answered(app, traces, *keys)
 

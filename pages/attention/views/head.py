@@ -31,3 +31,8 @@ def heads_on(look: Look, settings: Settings) -> list[int] | None:
     count = look.scope.attention.heads
     on = [head for head in settings.heads if head < count] if settings.of_head == look.head else []
     return None if len(on) == count > 1 else on or [look.head]
+
+
+def heads_seen(look: Look, settings: Settings) -> list[int] | None:
+    """Return the heads whose lines are seen: those of `heads_on`, none where the reader has switched off each of them."""
+    return [] if settings.of_head == look.head and not settings.heads else heads_on(look, settings)

@@ -18,6 +18,7 @@ from viz.tokens import named
 from viz.views.board import Card, Part
 
 KEY, PAIR, RANKS, FILM = "evolution", "evolution-pair", "evolution-ranks", "evolution-film"
+WORDS = "evolution-words"
 
 
 def add(draft: Draft, settings: Settings, reading: Evolution) -> None:
@@ -75,27 +76,29 @@ def _changes(draft: Draft, mean: np.ndarray, in_heads: Pair, at: tuple[int, int]
 
 
 def _add_cards(draft: Draft, drawings: dict[str, Picture], facts: dict[str, str], titles: tuple[str, str], changes: str) -> None:
-    """Add the boards: the texts to choose the pair from, the pair in every head, its ranks, and the whole map layer by layer."""
+    """Add the boards: what changes, the whole map layer by layer, the pair in every head, its ranks, and the texts to choose another
+    pair from."""
 
     def part(name: str, picture: str, above: str, late: bool = False) -> Part:
         return draft.part(name, Draft.picture, drawings[picture], above, "", late)
 
     asks = "pick from cross" if draft.look.attention.chooses else "pick from"
-    texts = [
-        *([Part("changes", None, changes)] if changes else []),
-        part("The first text", "from", draft.words(asks, **facts)),
-        part("The second text", "to", draft.words("pick to", **facts)),
-    ]
-    draft.add_cards(KEY, [Card(texts)], "How attention evolves")
+    if changes:
+        draft.add_words(WORDS, changes)
+    if "movie" in drawings:
+        above = draft.words(f"movie{' one' * (drawings['movie'].options['head'] is not None)}", **facts)
+        draft.add_cards(FILM, [Card([part("The movie", "movie", above, True)], titles[1], 6)], titles[1])
     in_sight = "weights" in drawings
     heat = part("The pair in every head", "weights", draft.words("pair", **facts)) if in_sight else None
     heat = heat or Part("unseen", None, draft.words("out of sight", **facts))
     draft.add_cards(PAIR, [Card([heat], titles[0], 5)], titles[0], later=("grid_view",))
     if in_sight:
         draft.add_cards(RANKS, [Card([part("Its rank", "ranks", draft.words("rank", **facts))])], "Its rank in every head")
-    if "movie" in drawings:
-        above = draft.words(f"movie{' one' * (drawings['movie'].options['head'] is not None)}", **facts)
-        draft.add_cards(FILM, [Card([part("The movie", "movie", above, True)], titles[1], 6)], titles[1])
+    texts = [
+        part("The first text", "from", draft.words(asks, **facts)),
+        part("The second text", "to", draft.words("pick to", **facts)),
+    ]
+    draft.add_cards(KEY, [Card(texts)], "The pair of tokens")
 
 
 def _film(head: int | None) -> str:

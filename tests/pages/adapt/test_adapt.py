@@ -60,7 +60,7 @@ def test_sentences_are_taught_and_what_was_learned_stands_beside_chance():
         time.sleep(0.02)
     app = finish(app.run())
     words = words_on(app)
-    assert "Done: 3 steps" in app.get("progress")[0].proto.text and "last words exchanged" in words
+    assert "Done: 3 steps" in app.get("progress")[0].proto.text and "is wrong there" in words
     first, last = teaching.measured[0], teaching.measured[-1]
     forgot = f"was {np.exp(first.others):,.0f} and is now {np.exp(last.others):,.0f}"
     assert (forgot in words) == (last.others > first.others) == ("What it forgets" in words)

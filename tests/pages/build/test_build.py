@@ -15,7 +15,7 @@ from models.scratch.config import KINDS, PLACES, POSITIONS, TransformerConfig
 from pages.build.parts import moral, position_facts, root_facts
 from pages.build.plan import columns, plain_stack
 from tests.pages.opening import open_link
-from viz.numbers import percent
+from viz.numbers import percent, signed
 
 JARGON = ("norm", "softmax", "√", "q·k", "q [", "swiglu", "logit", "gelu", "{")
 
@@ -140,6 +140,23 @@ def test_near_tokens_are_said_to_score_higher_where_they_do_on_average(falls, en
     curve[-1] = end
     facts = position_facts(Encoding(distances=np.arange(64.0), by_distance={"H0": curve}))
     assert bool(facts["falls"]) == falls == (curve[:32].mean() > curve[32:].mean())
+    halves = (signed(float(half.mean() / curve[0])) for half in (curve[:32], curve[32:])) if curve[0] else ("", "")
+    assert not curve[0] or (facts["near_half"], facts["far_half"]) == tuple(halves)
+    assert facts["low_at"].startswith(f"{curve.argmin()} token")
+
+
+def test_a_size_is_offered_only_where_it_changes_something():
+    def offered(more=""):
+        app = open_link("build", f"level=intermediate{more}")
+        return {box.key.removeprefix("build-") for box in app.number_input}
+
+    few = offered()
+    assert not few & {"window", "random_keys", "global_tokens", "features", "experts_used"} and "temperature" in few
+    assert offered("&build-pattern=bigbird") - few == {"window", "random_keys", "global_tokens"}
+    assert offered("&build-pattern=strided&build-window=5") - few == {"window"}
+    assert offered("&build-computed=performer&build-experts=2") - few == {"features", "experts_used"}
+    app = open_link("build", "level=intermediate&build-window=5")
+    assert not app.exception and not app.warned
 
 
 def test_the_curves_of_the_bench_are_told_with_their_numbers():

@@ -156,7 +156,7 @@ def lens_grid(
 ) -> View:
     """Draw each layer's prediction at each position. best (the likeliest token), probability, rank, kl: [layer, position].
 
-    The first row is the input, before the first layer; it may be left out. tokens: the token that was read at each position;
+    The first row is the input, before the first layer, and has no colour, since no layer predicts it; it may be left out. tokens: the token that was read at each position;
     across: the name of the column axis. colour: "probability" (of the token in
     the cell), "rank" (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest).
     numbers: the layers' numbers, if they are not 0, 1, … A click sends `chosen`: `[layer, position]`. Raises ValueError for
@@ -165,7 +165,7 @@ def lens_grid(
     if colour not in LENS:
         raise ValueError(f"colour is one of {', '.join(LENS)}, not {colour!r}.")
     probability, rank, kl = np.asarray(probability), np.asarray(rank, dtype=float), np.asarray(kl)
-    options: dict[str, Any] = {"unit": "%", "scale": (0, 1)}
+    options: dict[str, Any] = {"unit": "%", "shades": probability.astype(float), "ends": ("0 %", "100 %")}
     values = probability
     if colour == "rank":
         most = max(2.0, float(rank.max(initial=1)))
@@ -174,6 +174,8 @@ def lens_grid(
         most = float(kl.max(initial=0)) or 1.0
         values, options = kl, {"unit": "nats", "shades": 1 - kl / most, "ends": (f"{most:.3g} nats", "0 nats")}
     numbers = numbers or range(len(values) - 1)
+    if len(values) > len(numbers):
+        options["shades"][0] = 0.0
     return grid_view(
         values,
         _stages(numbers, len(values)),

@@ -4,16 +4,18 @@ import { makeButton, makeTool } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
 import { rove } from "../../shared/rove.js";
 import { refresh } from "./drawing.js";
-import { buttonsOf, colourOf, tell } from "./state.js";
+import { DEFAULTS, buttonsOf, colourOf, tell } from "./state.js";
 
 /** @typedef {import("./types").State} State */
+
+const STRONG = 25; // per cent, of all heads' lines at once: weaker ones would make a tangle of them
 
 /** @type {(state: State) => void} */
 export function chips(state) {
   const { heads, header } = state;
   const count = header.shape[0];
   if (heads.children.length !== count + 1) {
-    const all = makeTool("whole", "all", () => turn(state, everyHead(state)));
+    const all = makeTool("whole", "all", () => turnAll(state));
     all.addEventListener("keydown", (event) => walk(state, count, event));
     heads.replaceChildren(...Array.from({ length: count }, (_, head) => chip(state, head)), all);
     state.focus = 0;
@@ -49,7 +51,15 @@ function everyHead({ header }) {
 /** @type {(state: State, head: number, before: number[]) => void} */
 function alone(state, head, before) {
   const only = before.length === 1 && before[0] === head;
-  turn(state, only ? everyHead(state) : [head]);
+  if (only) turnAll(state);
+  else turn(state, [head]);
+}
+
+// With all heads on, only their strong lines are drawn, unless the reader has chosen otherwise.
+/** @type {(state: State) => void} */
+function turnAll(state) {
+  if (state.options.least === DEFAULTS.least && state.header.shape[0] > 1) state.options.least = STRONG;
+  turn(state, everyHead(state));
 }
 
 /** @type {(state: State, on: number[]) => void} */
