@@ -143,10 +143,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
             seconds="not measured yet" if measured is None else f"{1000 * measured.seconds:,.1f} ms",
         )
     if each:
-        with st.expander(words(here, "beside fold")):
-            say(here, "beside", length=_length(n))
-            rows = {NETWORKS[network_cost.network]: beside_row(network_cost) for network_cost in each}
-            st.table(pd.DataFrame.from_dict(rows, orient="index"), border="horizontal")
+        place_beside(here, each, n)
     if config.pattern != "full":
         say(here, "pattern", pattern=config.pattern, **_pair_counts(config, n, m))
     scores = next(part.flops for part in parts if part.part == recipes.SCORES)
@@ -185,6 +182,14 @@ def measure(config: TransformerConfig, n: int, m: int) -> tuple[cost.Measured, l
     from analysis.baseline_cost import side_by_side  # with torch, for which the page does not wait
 
     return cost.measure(config, n, m), list(side_by_side(config, n)) if config.kind == "decoder" else []
+
+
+def place_beside(here: Path, each: list[NetworkCost], n: int) -> None:
+    """Place the table of networks without attention, folded."""
+    with st.expander(words(here, "beside fold")):
+        say(here, "beside", length=_length(n))
+        rows = {NETWORKS[network_cost.network]: beside_row(network_cost) for network_cost in each}
+        st.table(pd.DataFrame.from_dict(rows, orient="index"), border="horizontal")
 
 
 def beside_row(network_cost: NetworkCost) -> dict[str, str]:

@@ -22,10 +22,10 @@ def compose_from(look: Look, values: Mapping[str, Any], other: Tokenizer | None 
     """Return the board of a text.
 
     other: the tokenizer beside which the page shows its own. values: "stage", "cell", "trail" and "block" as a link writes them;
-    "every": whether the small stages are unfolded; "text": whether a beginner follows the text and not the answer; "word": the one that was clicked among the words of the text,
-    null for none; "steps": whether a beginner sees the steps of a word; "columns": the count of numbers and the number for which
-    the page has a slider, and where it stands, null for none. Errors: ValueError, a sentence, for a value that is not allowed,
-    and where the text needs another slider.
+    "every": whether the small stages are unfolded; "text": whether a beginner follows the text and not the answer; "word": the
+    one that was clicked among the words of the text, null for none; "steps": whether a beginner sees the steps of a word;
+    "columns": the count of numbers and the number for which the page has a slider, and where it stands, null for none. Errors:
+    ValueError, a sentence, for a value that is not allowed, and where the text needs another slider.
     """
     stage, cell, trail, block = (written(values, name) for name in ("stage", "cell", "trail", "block"))
     if stage in BY_RUNS:

@@ -31,7 +31,7 @@ STATIONS = (
     (("blocks", "output"), ("output", "blocks")),
     (("choice", "probabilities", "logits", "unembedding"), ("unembedding", "logits", "probabilities", "choice")),
 )
-# The stages that intermediate readers see before they unfold the others: of each group, the first that there is. They have numbers.
+# The numbered stages, which intermediate readers see before they unfold the others: of each group, the first that there is.
 MAIN = (
     ("embeddings", "embedding sum", "stream"),
     ("queries",),

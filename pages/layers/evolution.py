@@ -47,7 +47,7 @@ def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
 
 
 def _places() -> dict[str, DeltaGenerator]:
-    """Return where each board stands: words above, the film with its switch on the left, the pair on the right, the texts below."""
+    """Return where each board stands: words above, then the film and the pair side by side, the texts below."""
     above = st.container()
     left, right = st.columns([6, 5])
     return {WORDS: above, FILM: left, PAIR: right, RANKS: right, KEY: st.container()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from ui.escaping import plain
 from ui.picture.picture import Numbers, Picture
 from ui.picture.take_away import take_away
 from ui.show import choice, show, show_chart
-from ui.words import say
+from ui.words import say, words
 from viz.figures.training import over_steps
 from viz.numbers import percent
 from viz.views.time_slider import time_slider
@@ -51,13 +52,14 @@ def preview(here: Path, plan: Plan | None) -> None:
 
 def preview_rate(here: Path, plan: Plan | None) -> None:
     """Draw the planned learning rate, at the levels that can choose it."""
-    if plan is not None and state.level() != "beginner":
+    if plan is None or state.level() == "beginner":
+        return
+    budget, fold = plan[2], words(here, "planned rate fold")
+    if budget.warmup >= budget.steps:
+        say(here, "long warm-up", warmup=budget.warmup, steps=budget.steps, last=f"{budget.rate_at(budget.steps - 1):.2g}")
+    with st.expander(fold) if fold else nullcontext():
         say(here, "planned rate")
-        if plan[2].warmup >= plan[2].steps:
-            say(
-                here, "long warm-up", warmup=plan[2].warmup, steps=plan[2].steps, last=f"{plan[2].rate_at(plan[2].steps - 1):.2g}"
-            )
-        show_chart(planned_rate(plan[2]), "train-planned-rate", config={"displayModeBar": False})
+        show_chart(planned_rate(budget), "train-planned-rate", config={"displayModeBar": False})
 
 
 def planned_rate(budget: Budget) -> go.Figure:

@@ -109,8 +109,8 @@ def sample(
     number: int,
     firings: tuple[inside.Firing, ...] | None = None,
 ) -> View:
-    """Draw where a neuron fires most in the built-in sample of texts: a row for each place, with the tokens around it, the highest
-    number first."""
+    """Draw where a neuron fires most in the built-in sample of texts: a row for each place, the highest number first, with the
+    tokens around it."""
     if firings is None:
         way = way_of(model, trace, stack, layer, around)
         assert way.fired is not None, "of a mixture the sample is not read"

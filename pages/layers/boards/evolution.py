@@ -76,8 +76,8 @@ def _changes(draft: Draft, mean: np.ndarray, in_heads: Pair, at: tuple[int, int]
 
 
 def _add_cards(draft: Draft, drawings: dict[str, Picture], facts: dict[str, str], titles: tuple[str, str], changes: str) -> None:
-    """Add the boards: what changes, the whole map layer by layer, the pair in every head, its ranks, and the texts to choose another
-    pair from."""
+    """Add the boards: what changes, the whole map layer by layer, the pair in every head, its ranks, and the texts to choose
+    another pair from."""
 
     def part(name: str, picture: str, above: str, late: bool = False) -> Part:
         return draft.part(name, Draft.picture, drawings[picture], above, "", late)

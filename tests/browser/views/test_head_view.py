@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -153,6 +154,18 @@ def test_heads_go_on_and_off_alone_and_all(draw):
     assert page.evaluate("told.at(-1).value") == {"heads": [0, 1, 2, 3]}
     assert page.evaluate("told.at(-2).value") == {"heads": []}
     assert chips.evaluate_all("all => all.filter((one) => one.tabIndex === 0).length") == 1
+
+
+def test_all_heads_at_once_show_their_strong_lines_until_the_reader_chooses_a_limit(draw):
+    page = draw(two_heads(heads=[0]))
+    limit = page.get_by_role("slider", name=re.compile("weights from"))
+    expect(limit).to_have_value("2")
+    page.get_by_role("button", name="all", exact=True).click()
+    expect(limit).to_have_value("25")
+    expect(sentence(page)).to_contain_text("of 25\u00a0% and more")
+    limit.fill("5")
+    page.get_by_role("button", name="all", exact=True).click()
+    expect(limit).to_have_value("5")
 
 
 def test_heads_are_shown_each_or_as_their_mean_or_maximum(draw):

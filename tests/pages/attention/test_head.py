@@ -51,3 +51,19 @@ def test_a_beginner_begins_with_the_newest_token_and_a_chosen_one_comes_first(lo
     assert chosen(newcomer) == ["to", 1]
     state.KEPT_KEY.set(None)
     assert chosen(look) is None, "an expert sees all lines"
+
+
+@pytest.mark.parametrize(
+    ("heads", "of_head", "words"),
+    [
+        ((), None, "You see one head."),
+        ((0,), 0, "You see one head."),
+        ((0, 3), 0, "You see 2 of the 8 heads"),
+        ((0, 3), 1, "You see one head."),
+        (tuple(range(8)), 0, "You see all 8 heads"),
+        ((), 0, "No head is on."),
+    ],
+)
+def test_the_words_say_which_heads_are_seen(look, heads, of_head, words):
+    board = compose(replace(look, level="intermediate"), Settings("Head", heads=heads, of_head=of_head))
+    assert words in board.data["attention-words"].decode("utf-8", "ignore")

@@ -121,7 +121,9 @@ def test_the_guess_that_the_feed_forward_part_helps_is_named_only_where_no_rando
     as_much = int((gains.max(1) >= later[guess] - before[guess]).sum())
     words = sentences_of("feed-forward")
     assert f"by **{whole_percent(np.linalg.norm(added) / np.linalg.norm(after - added))}**" in words
-    named = f"“{look.model.token_text(guess).strip()}” most: from {whole_percent(before[guess])} to **{whole_percent(later[guess])}**"
+    named = (
+        f"“{look.model.token_text(guess).strip()}” most: from {whole_percent(before[guess])} to **{whole_percent(later[guess])}**"
+    )
     assert (named in words) == (as_much == 0)
     assert f"{as_much or 'None'} of {morals.DRAWS} random changes of that size" in words
 

@@ -7,7 +7,7 @@ import pytest
 import models
 from pages.inside import opened
 from pages.inside.live import compose_from
-from pages.inside.stops import AFTER, FOLLOWED, STRIP
+from pages.inside.stops import AFTER, BEFORE, FOLLOWED, STRIP
 from ui.look import Choices, Look, look_of
 
 TEXT = "The cat sat on the mat"
@@ -38,6 +38,11 @@ def test_a_beginner_follows_the_answer_or_the_text():
     )
     assert answer[FOLLOWED] != text[FOLLOWED] and STRIP not in answer
     assert number.keys() == text.keys()
+
+
+def test_the_small_stages_are_unfolded_as_the_page_says():
+    folded, unfolded = (compose_from(seen(), {"stage": "weights", "every": every}).data for every in (False, True))
+    assert folded[BEFORE] != unfolded[BEFORE] and folded[STRIP] == unfolded[STRIP]
 
 
 WRONG = [

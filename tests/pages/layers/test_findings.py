@@ -51,7 +51,5 @@ def test_the_lens_says_what_the_layer_before_would_say_and_why(trace):
     guesses = logit_lens(models.load("writer"), trace, top=1)
     before = guesses[(guesses["layer"] == 5) & (guesses["position"] == len(trace.tokens) - 1)].iloc[0]
     words = read(open_link("layers", f"level=intermediate&part=Lens&lens=logit+lens&{LINK}"))
-    says = (
-        f"stopped after L4, it would say “{before['text'].strip()}” ({percent(before['probability'])}), because the later layers"
-    )
+    says = f"after L4, it would say “{before['text'].strip()}” ({percent(before['probability'])}), because what comes after it"
     assert flat(says) in words

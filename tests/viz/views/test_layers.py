@@ -121,12 +121,15 @@ def test_ranks_are_stronger_the_nearer_to_the_first_and_blank_out_of_sight():
     assert header["ends"] == ["rank 16", "rank 1"]
 
 
-@pytest.mark.parametrize(("colour", "strong"), [("probability", (0, 1)), ("rank", (1, 0)), ("kl", (1, 0))])
-def test_the_lens_is_strong_where_the_model_is_sure_or_near_its_answer(colour, strong):
-    probability, rank, kl = np.array([[0.1, 0.9], [0.5, 0.5]]), np.array([[9, 3], [1, 2]]), np.array([[4.0, 2.0], [0.0, 1.0]])
-    header, arrays = sent(lens_grid([" a", " b"], [["x", "y"], ["z", "w"]], probability, rank, kl, colour))
-    assert np.unravel_index(arrays["shades"][0].argmax(), (2, 2)) == strong
-    assert header["texts"] == [["x", "y"], ["z", "w"]] and header["rows"] == ["input", "L0"]
+@pytest.mark.parametrize(("colour", "strong"), [("probability", (1, 1)), ("rank", (2, 0)), ("kl", (2, 0))])
+def test_the_lens_is_strong_where_a_layer_is_sure_or_near_the_answer_and_the_input_has_no_colour(colour, strong):
+    probability, rank = np.array([[1.0, 1.0], [0.1, 0.9], [0.5, 0.5]]), np.array([[1, 1], [9, 3], [1, 2]])
+    kl, texts = np.array([[0.0, 0.0], [4.0, 2.0], [0.0, 1.0]]), [["u", "v"], ["x", "y"], ["z", "w"]]
+    header, arrays = sent(lens_grid([" a", " b"], texts, probability, rank, kl, colour))
+    assert np.unravel_index(arrays["shades"][0].argmax(), (3, 2)) == strong and not arrays["shades"][0][0].any()
+    assert header["texts"] == texts and header["rows"] == ["input", "L0", "L1"]
+    without = sent(lens_grid([" a", " b"], texts[1:], probability[1:], rank[1:], kl[1:], colour, numbers=(0, 1)))[1]["shades"]
+    assert without[0][0].any(), "the first row is a layer here"
     values = {"probability": probability, "rank": rank, "kl": kl}[colour]
     np.testing.assert_allclose(arrays["values"][0], values, rtol=1e-6)
 

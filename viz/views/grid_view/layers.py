@@ -156,16 +156,16 @@ def lens_grid(
 ) -> View:
     """Draw each layer's prediction at each position. best (the likeliest token), probability, rank, kl: [layer, position].
 
-    The first row is the input, before the first layer, and has no colour, since no layer predicts it; it may be left out. tokens: the token that was read at each position;
-    across: the name of the column axis. colour: "probability" (of the token in
-    the cell), "rank" (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest).
+    The first row is the input, before the first layer, and has no colour, since no layer predicts it; it may be left out. tokens:
+    the token that was read at each position; across: the name of the column axis. colour: "probability" (of the token in the
+    cell), "rank" (of the last layer's answer) or "kl" (KL(last layer ‖ layer) in nats, the strongest colour the nearest).
     numbers: the layers' numbers, if they are not 0, 1, … A click sends `chosen`: `[layer, position]`. Raises ValueError for
     another colour, and where the shapes do not agree.
     """
     if colour not in LENS:
         raise ValueError(f"colour is one of {', '.join(LENS)}, not {colour!r}.")
     probability, rank, kl = np.asarray(probability), np.asarray(rank, dtype=float), np.asarray(kl)
-    options: dict[str, Any] = {"unit": "%", "shades": probability.astype(float), "ends": ("0 %", "100 %")}
+    options: dict[str, Any] = {"unit": "%", "shades": probability.astype(float), "ends": ("0\u00a0%", "100\u00a0%")}
     values = probability
     if colour == "rank":
         most = max(2.0, float(rank.max(initial=1)))
@@ -201,6 +201,9 @@ def likeliest(
     rows and numbers: as in `lens_grid`."""
     layers, top = np.asarray(probabilities).shape
     numbers = numbers or range(layers - 1)
+    shades = np.array(probabilities, dtype=float)
+    if layers > len(numbers):
+        shades[0] = 0.0
     return grid_view(
         probabilities,
         _stages(numbers, layers),
@@ -208,7 +211,8 @@ def likeliest(
         down="after this layer",
         across="the likeliest tokens",
         unit="%",
-        scale=(0, 1),
+        shades=shades,
+        ends=("0\u00a0%", "100\u00a0%"),
         texts=[[label(text) for text in row] for row in best],
         notes=[[f"“{label(text)}”" for text in row] for row in best],
         row_names=_afters(numbers, layers),
