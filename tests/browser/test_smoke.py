@@ -134,7 +134,7 @@ VISITS = {
     "overview": Visit("?level=intermediate", leaf_to_another_layer, ("cat", "snow", "Feed-forward")),
     "type": Visit("?level=intermediate", append_a_prediction, ("cat",)),
     "attention": Visit("?level=intermediate&view=Reading", choose_the_heatmap, ("cat", "snow")),
-    "layers": Visit("?level=intermediate", pick_a_pair, ("cat", "snow")),
+    "layers": Visit("?level=intermediate", pick_a_pair, ("from (query)", "layer by layer")),  # its tokens are drawn
     "flow": Visit("?level=intermediate", follow_another_token, ("cat", "snow")),
     "space": Visit("?level=intermediate&space=Tokens", play_the_layers, ("after L5", "cat")),
     "inside": Visit("?level=intermediate&stage=ids", open_a_stage, ("Queries", "Weights")),
@@ -149,7 +149,9 @@ VISITS = {
         ("step",),
         answer="",
     ),
-    "adapt": Visit("?level=intermediate&adapt-steps=3", teach_three_steps, ("step", "your sentences"), answer=""),
+    "adapt": Visit(
+        "?level=intermediate&adapt-steps=3&adapt-part=Learning", teach_three_steps, ("step", "your sentences"), answer=""
+    ),
     "lessons": Visit("?", start_a_lesson, answer=""),
     "room": Visit("?", open_a_room, answer=""),
 }

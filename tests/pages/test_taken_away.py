@@ -19,8 +19,8 @@ ORDER = (
     "vectors with positions, vectors without positions"
 )
 LINKS = {  # each with the parts or keys of its pictures
-    ("layers", f"part=Evolution&level=expert&{TEXT}"): "from to weights ranks movie",
-    ("layers", f"part=Evolution&level=intermediate&movie=one+head&{TEXT}"): "from to weights ranks movie",
+    ("layers", f"part=Evolution&level=expert&{TEXT}"): "movie weights ranks from to",
+    ("layers", f"part=Evolution&level=intermediate&movie=one+head&{TEXT}"): "movie weights ranks from to",
     ("layers", f"part=Statistics&level=expert&{TEXT}"): (
         "evenness entropy distance first previous itself specialisation diversity head-map alike"
     ),

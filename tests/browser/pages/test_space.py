@@ -204,6 +204,14 @@ def test_the_page_shows_the_tokens_with_the_numbers_of_this_text(open_page):
     expect(rows).to_have_count(len(models.load("writer").tokenize("One two three four.")), timeout=WAIT)
 
 
+def unfold(page: Page) -> None:
+    """Open what limits the picture, where it is folded."""
+    fold = page.get_by_test_id("stExpander").filter(has_text="How far to trust this picture").locator("details")
+    fold.wait_for(timeout=WAIT)
+    if fold.get_attribute("open") is None:
+        fold.locator("summary").click()
+
+
 def test_one_distance_serves_the_picture_and_the_nearest(open_page):
     """The distance is chosen, stands in the link, and the nearest tokens, the shares and the typical distances follow."""
     page = open_space(open_page, space="Tokens", level="intermediate", measure="Raw")
@@ -211,6 +219,7 @@ def test_one_distance_serves_the_picture_and_the_nearest(open_page):
     hidden = models.load("writer").trace(DEFAULT_TEXT).hidden["self"]
     names = [token.text.strip() for token in models.load("writer").tokenize(DEFAULT_TEXT)]
     for measure in ("raw", "scaled"):
+        unfold(page)
         arranged, apart = projection(hidden, measure=measure), typical_distance(prepared(hidden, measure))
         expect(page.get_by_text(f"typically {apart[0]:.3g} apart in the input")).to_be_visible(timeout=WAIT)
         expect(page.get_by_text(f"{percent(arranged.explained.sum())} of the variance").first).to_be_visible()
