@@ -71,6 +71,8 @@ def say_finding(here: Path, teaching: Teaching, last: Measured) -> None:
         "others_before": f"{math.exp(first.others):,.0f}",
         "rate": f"{teaching.recipe.highest_rate:g}",
         "even": f"{teaching.model.info.vocabulary:,}",
+        "count": len(teaching.others),
+        "length": max(map(len, teaching.others), default=0),
     }
     say(here, "finding" if last.step else "at the start", **facts)
     right, wrong = float(np.mean(last.chances)), float(np.mean(last.wrong or (0.0,)))
