@@ -162,8 +162,12 @@ class Behaviour:
 
     def shares(self, sets: Sequence[Collection[Node]]) -> np.ndarray:
         """Return the measures as shares of the behaviour: 1 for the whole model, 0 without all parts."""
+        return self.shares_of(self.logits(sets))
+
+    def shares_of(self, logits: np.ndarray) -> np.ndarray:
+        """Return the shares of the behaviour in logits [row, vocabulary]: float64 [row]."""
         whole, nothing = self.ends
-        return (self.measures(sets) - nothing) / (whole - nothing)
+        return (self.measure_of(logits) - nothing) / (whole - nothing)
 
     def measure_of(self, logits: np.ndarray) -> np.ndarray:
         """Return the measure of logits [row, vocabulary]: float64 [row]. Errors: ValueError for an unknown token."""

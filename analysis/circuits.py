@@ -56,8 +56,7 @@ class Circuit:
     @property
     def wins(self) -> bool:
         """Whether the token is still the likeliest of all, or likelier than `against`, with only the circuit."""
-        rival = np.delete(self.alone, self.token).max() if self.against is None else self.alone[self.against]
-        return bool(self.alone[self.token] > rival)
+        return bool(leading(self.alone[None], self.token, self.against)[0])
 
     @property
     def share_rank(self) -> int:
@@ -98,12 +97,14 @@ def find_circuit(
     seed: int = 0,
     report: Report | None = None,
     texts: Texts = (),
+    leads: bool = False,
 ) -> Circuit:
     """Return the fewest heads and feed-forwards that keep a prediction on this text, by greedy pruning.
 
     Parts are removed one after the other, those with the smallest estimated effect (attribution patching) first. Each removal is
-    measured by reading the text again: it stands if the result stays within 1 − `keep` of the whole model, on either side. This
-    is repeated until no part can be removed. So no kept part can be left out by itself, but a smaller set of other parts may
+    measured by reading the text again: it stands if the result stays within 1 − `keep` of the whole model, on either side, and,
+    with `leads`, if the token stays the likeliest, or likelier than `against`, where it is so in the whole model. This is
+    repeated until no part can be removed. So no kept part can be left out by itself, but a smaller set of other parts may
     exist. token: an id, None for the likeliest; the rest: as `Behaviour`. seed: for drawing random sets. report: called with the
     progress. Errors: as `Behaviour`; ValueError if `keep` is no share, and if all parts together do not make the token likelier
     than none.
@@ -126,7 +127,7 @@ def find_circuit(
             "Without any head or feed-forward the model is as sure of this as with all of them, or surer: there is nothing that "
             "a circuit could keep. Ask about another token, or the other way round."
         )
-    circuit, readings = prune(behaviour, keep, report)
+    circuit, readings = prune(behaviour, keep, report, leads)
     alone = behaviour.logits([circuit])[0]
     sets, every_set = other_sets(behaviour.nodes, circuit, seed)
     less = [[part for part in circuit if part != node] for node in circuit]
@@ -156,14 +157,21 @@ def find_circuit(
     )
 
 
-def prune(behaviour: Behaviour, keep: float, report: Report | None = None) -> tuple[list[Node], int]:
+def leading(logits: np.ndarray, token: int, against: int | None) -> np.ndarray:
+    """Return whether a token is the likeliest of all, or likelier than `against`: bool [row]. logits: [row, vocabulary]."""
+    rivals = np.delete(logits, token, axis=1).max(1) if against is None else logits[:, against]
+    return np.asarray(logits[:, token] > rivals)
+
+
+def prune(behaviour: Behaviour, keep: float, report: Report | None = None, leads: bool = False) -> tuple[list[Node], int]:
     """Return the parts that stay, from the first layer on, and how often the text was read; a forward and backward pass counts as
-    three.
+    three. leads: as in `find_circuit`.
 
     Several parts in a row are tried at once, as sets that each lack one more: those before the first bad set are removed. The
     effects of the remaining parts are then estimated again.
     """
     remaining, readings, before, ahead = set(behaviour.nodes), 0, 0, 1.0
+    must_lead = leads and leading(behaviour.logits([behaviour.nodes]), behaviour.token, behaviour.against)[0]
     batch = min(AT_ONCE, max(2, len(remaining) // STEPS))
     while before != len(remaining):
         before, stay, estimates = len(remaining), set[Node](), dict[Node, float]()
@@ -177,7 +185,10 @@ def prune(behaviour: Behaviour, keep: float, report: Report | None = None) -> tu
                 estimates, readings = behaviour.estimates(remaining), readings + BACK
             waiting = sorted(waiting, key=lambda node: abs(estimates[node]))[:batch]
             sets = [remaining.difference(waiting[: end + 1]) for end in range(len(waiting))]
-            good = np.abs(1 - behaviour.shares(sets)) <= 1 - keep
+            logits = behaviour.logits(sets)
+            good = np.abs(1 - behaviour.shares_of(logits)) <= 1 - keep
+            if must_lead:
+                good &= leading(logits, behaviour.token, behaviour.against)
             removed = len(good) if good.all() else int(good.argmin())
             readings += len(sets)
             if removed:

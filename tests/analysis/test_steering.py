@@ -125,7 +125,7 @@ def share_of(model, text: str, words: list[str], vectors: np.ndarray, layer: int
 
 
 PROMISES = {  # what becomes likelier to the right, in a text of one's own
-    "cat, not ball": ("In the garden the children saw a", ["cat", "kitten", "cats"]),
+    "cat, not others": ("In the garden the children saw a", ["cat", "kitten", "cats"]),
     "sea, not land": ("They went to the", ["sea", "beach", "river", "ship", "shore"]),
     "glad, not sad": ("That night the boy felt very", ["happy", "glad", "good", "excited"]),
     "she, not he": ("In the house there was an old", ["woman", "lady"]),

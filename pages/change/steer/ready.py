@@ -28,15 +28,15 @@ SHE = Ready(
     text="The doctor said that",
 )
 READY = {  # for a model with one stack
-    "cat, not ball": Ready(
+    "cat, not others": Ready(
         (
             ("a cat", "a ball"),
-            ("the cat", "the ball"),
-            ("his cat", "his ball"),
-            ("her cat", "her ball"),
+            ("the cat", "the apple"),
+            ("his cat", "his hat"),
+            ("her cat", "her boy"),
         ),
-        2.5,
-        layer=1,
+        1.5,
+        layer=2,
         text="Tom had a ball, and his dog ran after the",
     ),
     "sea, not land": Ready(

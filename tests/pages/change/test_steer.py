@@ -75,7 +75,7 @@ def test_each_ready_direction_changes_the_first_guess_of_its_text_more_than_rand
     assert next(iter(READY.values())).text == state.DEFAULT_TEXT, "the first text of a visitor"
     guesses = {name: first_guesses(ready.text, name) for name, ready in READY.items()}
     assert guesses == {
-        "cat, not ball": ("ball", "cat", "more"),
+        "cat, not others": ("ball", "cat", "more"),
         "sea, not land": ("park", "beach", "more"),
         "glad, not sad": ("sad", "happy", "more"),
         "she, not he": ("he", "she", "more"),
