@@ -109,8 +109,8 @@ def find_circuit(
     progress. Errors: as `Behaviour`; ValueError if `keep` is no share, and if all parts together do not make the token likelier
     than none.
     The circuit is selected on the text on which it is tested, and the other sets are not, so it should beat them: if it does not,
-    its parts are not special. In networks with random weights it beats them in about four of five texts, and the same set on
-    another text in about one of eleven (`benchmarks.false_positives`): so beating them is no proof.
+    its parts are not special. In networks with random weights it beats them in about three of four texts, and the same set on
+    another text in about one of nineteen (with `leads`; `benchmarks.false_positives`): so beating them is no proof.
     Source: Wang et al. 2023, "Interpretability in the Wild" (faithfulness, completeness); Conmy et al. 2023, "Towards Automated
     Circuit Discovery" (pruning in a fixed order).
     """

@@ -91,7 +91,7 @@ def circuits(seeds: int) -> Iterator[Rate]:
         model = random_weights(seed)
         trace, other = (model.trace(some_letters(seed + 1000 * i)) for i in (1, 2))
         try:
-            circuit = find_circuit(model, trace, fill="zero", seed=seed)
+            circuit = find_circuit(model, trace, fill="zero", seed=seed, leads=True)
             asked = Behaviour(model, other, len(other.tokens) - 1, int(other.logits_at(-1).argmax()), fill="zero")
             sure = asked.ends[0] - asked.ends[1] > 0.01
         except ValueError:  # where no part makes the token likelier there is no circuit
@@ -104,7 +104,7 @@ def circuits(seeds: int) -> Iterator[Rate]:
             elsewhere.append(on(circuit, asked, seed).faithful)
     net = planted()
     for seed in range(seeds):
-        circuit = find_circuit(net, net.trace(2 * some_letters(seed)), seed=seed)
+        circuit = find_circuit(net, net.trace(2 * some_letters(seed)), seed=seed, leads=True)
         planted_ones.append(circuit.faithful and [(node.layer, node.head) for node in circuit.members] == CIRCUIT)
     name = "circuit: more is left"
     yield rate(name, "a set drawn at random, in random weights", chosen, float(np.mean(chances)))

@@ -1,4 +1,4 @@
-"""The effect of a change of one head on the prediction, compared with the same change of every other head."""
+"""A changed head among all heads: its effect beside theirs, and the head to begin with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from analysis.direct import logit_attribution
 from analysis.edit_numbers import fill
 from analysis.effects import divergences
 from models.edits import Edit, Head, Temperature
@@ -16,7 +17,25 @@ from ui import effort
 from ui.look import Look
 from ui.memory import jobs
 
+LONG = 256  # tokens; of a longer text no head is suggested
 QUICK = 1.0  # seconds; a longer comparison is made only where every part is tried
+
+
+def suggestion(look: Look, position: int | None) -> tuple[int, int] | None:
+    """Return the layer and the head that writes most towards the likeliest token; None where heads cannot be told apart."""
+    trace = look.trace
+    logits = None if position is None or len(trace.read) > LONG else trace.logits_at(position)
+    if position is None or logits is None or (look.kind == "encoder" and trace.target):
+        return None
+    try:
+        table = logit_attribution(look.model, trace, int(logits.argmax()), position)
+    except ValueError:
+        return None
+    rows = table[(table["part"] == ("cross" if look.kind == "cross" else "attention")) & table["head"].notna()]
+    if rows.empty:
+        return None
+    best = rows.loc[rows["contribution"].idxmax()]
+    return int(best["layer"]), int(best["head"])
 
 
 def rank(look: Look, changed: ChangedText, position: int | None, tries_all: bool) -> Ranking | None:

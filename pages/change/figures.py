@@ -28,8 +28,15 @@ def predicted_position(look: Look) -> int | None:
     return look.predicted_at if look.trace.predicts and look.model.places(look.trace) else None
 
 
-def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects: np.ndarray | None) -> Part:
-    """Return the board of the model's parts. part_effects: the effect of each, where all are tried."""
+def parts(
+    draft: Draft,
+    changed: ChangedText,
+    position: int | None,
+    part_effects: np.ndarray | None,
+    suggested: tuple[int, int] | None = None,
+) -> Part:
+    """Return the board of the model's parts. part_effects: the effect of each, where all are tried; suggested: the layer and the
+    head to begin with."""
     look = draft.look
     names = tuple(draft.words(f"name {part_name}") for part_name in ("head", "feed-forward", "layer"))
     at = None if part_effects is None else position
@@ -67,7 +74,19 @@ def parts(draft: Draft, changed: ChangedText, position: int | None, part_effects
     )
     if part_effects is not None:
         below.insert(0, draft.words(draft.heading_for("effects", case(look)), **strongest(look, part_effects)))
+    elif not changed.fitting and position is not None:
+        above = f"{above}\n\n{beginning(draft, suggested, position)}"
     return draft.picture(drawing, above, "\n\n".join(below))
+
+
+def beginning(draft: Draft, suggested: tuple[int, int] | None, position: int) -> str:
+    """Return a sentence on the head to begin with; without one, a sentence of the same height."""
+    look = draft.look
+    logits = look.trace.logits_at(position)
+    if suggested is None or logits is None:
+        return draft.words("board begin anywhere")
+    name, token = f"L{look.number(suggested[0])} H{suggested[1]}", look.outcome(int(logits.argmax()))
+    return draft.words("board begin", suggested=name, token=named(token).replace("*", r"\*"))
 
 
 def of_model(look: Look) -> str:
@@ -143,7 +162,7 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
     first = int(before.argmax())
     if look.beginner and section == "same" and shares[1][first] > shares[0][first]:
         sentence += f" {draft.words('surer')}"
-    return draft.picture(drawing, f"{sentence} {rank}".rstrip())
+    return draft.picture(drawing, sentence, rank)
 
 
 def outcome(look: Look, changed: ChangedText, before: np.ndarray, after: np.ndarray) -> tuple[str, dict[str, str]]:

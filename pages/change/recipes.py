@@ -18,6 +18,7 @@ from models.edits import SAMPLE, Cut, Edit, Head, Part, Row, Skip, Stream, Tempe
 from models.language_model import LanguageModel
 from models.trace import Trace
 from viz import View, head_view, prediction_bars
+from viz.numbers import decimal
 from viz.tokens import label, plain_sign, plain_signs
 from viz.views.grid_view import grid_view
 
@@ -170,7 +171,13 @@ def parts(
     if factors:
         shades, ends = 0.5 - effects / (2 * most), ("likelier without it", "less likely")
         return grid_view(np.exp(effects), **texts, unit="times its chance", shades=shades, ends=ends)
-    return grid_view(effects, **texts, unit="nats", scale=(most, -most))  # what is missed is red, as what speaks for a guess is
+    shades, ends = 0.5 - effects / (2 * most), fall_and_rise(most)
+    return grid_view(effects, **texts, unit="nats", shades=shades, ends=ends)  # what is missed is red, as in other pictures
+
+
+def fall_and_rise(most: float) -> tuple[str, str]:
+    """Return the words at the ends of a scale of effects: blue where the prediction rises, red where it falls."""
+    return f"+{decimal(most)} (rises)", f"−{decimal(most)} (falls)"
 
 
 def candidates(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:
@@ -268,7 +275,8 @@ def edges(
         across="to (key)",
         unit="nats",
         signed=True,
-        scale=(most, -most),
+        shades=0.5 - effects / (2 * most),
+        ends=fall_and_rise(most),
         cell=(14, 40),
         label=name,
     )

@@ -55,12 +55,13 @@ class Ranking:
 @dataclass(frozen=True)
 class Switched:
     """The reading for "Switch off". part_effects, line_effects: None unless each part or each line was tried; ranking: None
-    unless exactly one head is changed."""
+    unless exactly one head is changed; suggested: the layer and the head to begin with, while nothing is changed."""
 
     changed: ChangedText
     part_effects: np.ndarray | None = None
     ranking: Ranking | None = None
     line_effects: np.ndarray | None = None
+    suggested: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -81,10 +81,13 @@ def panel(look: Look, above: DeltaGenerator) -> tuple[Sequence[Picture], Live | 
         part_effects = effects(look, position)
     with picture("The place among all heads"):
         ranking = baseline.rank(look, changed, position, bool(page_state.TRY_ALL.get()))
+    suggested = None
+    with picture("The head to begin with"):
+        suggested = baseline.suggestion(look, position) if not current and part_effects is None else None
     with picture("The effect of each line"):
         line_effects = lines(look, position) if tries_lines else None
     settings = Settings(tuple(current), bool(page_state.CHANGES_BEFORE.get()), tries_lines, all_heads())
-    board = composed(compose, look, settings, Switched(changed, part_effects, ranking, line_effects))
+    board = composed(compose, look, settings, Switched(changed, part_effects, ranking, line_effects, suggested))
     pictures = mount_all(board, {KEY: partial(react, look, settings)})
     if tries_lines or page_state.TRY_ALL.get():
         return pictures, None

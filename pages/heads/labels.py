@@ -47,11 +47,31 @@ def seeds_of(look: Look) -> int:
 def caption(corpus: Corpus, table: pd.DataFrame) -> None:
     """Show how many heads have a label, and which label is the most frequent."""
     facts = {"heads": sum(corpus.look.attention.counts), "labelled": int((table["label"] != "").sum())}
-    names = Counter(name for label in table["label"] for name in label.split(", ") if name)
-    common = names.most_common(1)
-    most = [words(HERE, "scored most", label=WRITTEN[name], count=count) for name, count in common if count > 1]
+    several = int(table["label"].str.contains(", ").sum())
     too_large = [] if seeds_of(corpus.look) else [words(HERE, "too large")]
-    st.caption(" ".join([words(HERE, "scored", **facts), *most, *too_large]), width="stretch")
+    if is_one_part(corpus):
+        st.caption(" ".join([words(HERE, "scored short", **facts), *too_large]), width="stretch")
+        return
+    heading = "scored several" if several and not corpus.look.beginner else "scored"
+    first = words(HERE, heading, **facts, several=several, single=facts["labelled"] - several)
+    st.caption(" ".join([first, *most_frequent(table), *too_large]), width="stretch")
+
+
+def most_frequent(table: pd.DataFrame) -> list[str]:
+    """Return a sentence on the label that most heads have, of which the board shows the first of each head."""
+    labels = [label.split(", ") for label in table["label"]]
+    common = Counter(name for names in labels for name in names if name).most_common(1)
+    if not common or common[0][1] < 2:
+        return []
+    name, count = common[0]
+    first = sum(names[0] == name for names in labels)
+    heading = "scored most" if first == count else "scored most behind"
+    return [words(HERE, heading, label=WRITTEN[name], count=count, first=first, behind=count - first)]
+
+
+def is_one_part(corpus: Corpus) -> bool:
+    """Return whether heads are measured on a visitor's text that is too short for a range, which a label needs."""
+    return corpus.texts is not None and len(corpus.texts) < 2 and corpus.look.kind != "cross"
 
 
 def about_texts(corpus: Corpus, table: pd.DataFrame) -> str:
@@ -66,7 +86,7 @@ def own_sections(corpus: Corpus, table: pd.DataFrame) -> list[str]:
     is_short, is_cross = len(corpus.texts or ()) < 2, corpus.look.kind == "cross"
     has_names = "name" in table and bool(np.isfinite(table["name"]).any())
     repeats = [] if is_cross else ["own repeats and names" if has_names else "own repeats"]
-    return ["scored own", *repeats, *(["own without range cross" if is_cross else "own without range"] if is_short else [])]
+    return ["scored own", *repeats, *(["own without range cross"] if is_short and is_cross else [])]
 
 
 def different_jobs(table: pd.DataFrame) -> list[tuple[int, int, str]]:
@@ -103,7 +123,7 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
         known={"table": table},
     )
     show(drawing.drawn, "heads-board", chosen=lambda: heads.choose(*choice("heads-board")))
-    st.caption(f"{words(HERE, 'press')}\n\n{about_texts(corpus, table)} {corpus.fit_sentence()}")
+    st.caption(f"{words(HERE, 'press short' if is_one_part(corpus) else 'press')}\n\n{about_texts(corpus, table)} {corpus.fit_sentence()}")
     examples = why.draw(corpus, table, NAMED.get(chosen_label, ""))
     scores = every_score(corpus, table, names, NAMED.get(chosen_label, "")) if look.level == "expert" else []
     return [drawing, *scores, *examples]

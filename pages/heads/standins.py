@@ -56,8 +56,9 @@ def alike(corpus: Corpus, by: str) -> list[Picture]:
     facts |= {"first": str(pairs.index[0]), "second": best["Other head"], "most": best["Alike"]}
     say(HERE, f"answer {by}", answer=words(HERE, f"answer {verdict(values)}"), **facts)
     st.table(pairs, border="horizontal")
-    say(HERE, f"question {WRITE if by == 'outputs' else LOOK}")
-    drawing = square(corpus, recipes.alike, {"by": by}, values, {"likeness": likeness}, np.arange(len(values)))
+    with st.expander("Every pair on a map", expanded=verdict(values) != "hardly"):
+        say(HERE, f"question {WRITE if by == 'outputs' else LOOK}")
+        drawing = square(corpus, recipes.alike, {"by": by}, values, {"likeness": likeness}, np.arange(len(values)))
     say(HERE, f"alike {by}", texts=corpus.description, **closest(look, values))
     return [drawing]
 

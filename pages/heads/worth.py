@@ -58,7 +58,7 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
         known={"importance": importance},
     )
     show_chart(bars.drawn, "heads-importance-bars")
-    say(HERE, "worth bars", cut=cut_of(importance))
+    say(HERE, "worth bars", cut=cut_of(look, importance))
     say(HERE, "worth", **facts(importance, corpus))
     pictures = [bars]
     with st.expander("Every head in numbers"):
@@ -70,11 +70,12 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
     return pictures
 
 
-def cut_of(importance: Importance) -> str:
-    """Return a sentence on where the axis of the bars ends, if a bar goes beyond it."""
-    values = importance.table["effect"].dropna().to_numpy()
-    end = largest_bar(values)
-    return words(HERE, "worth cut", end=f"{end:.2g}") if (np.abs(values) > end).any() else ""
+def cut_of(look: Look, importance: Importance) -> str:
+    """Return a sentence on the bars that go beyond the end of the axis; "" if none does."""
+    table = importance.table.dropna(subset=["effect"])
+    cut = table[table["effect"].abs() > largest_bar(table["effect"].to_numpy())]
+    names = [look.named(int(row["layer"]), int(row["head"])) for _, row in cut.iterrows()]
+    return words(HERE, "worth cut", names=", ".join(names)) if names else ""
 
 
 def against_slopes(corpus: Corpus, importance: Importance, options: dict) -> Picture:
@@ -199,7 +200,8 @@ def count_spare_heads(left: Pruning, within: float = 0.1) -> dict[str, str]:
         "within": f"{within:g}",
         "saved": share,
         "orders": str(len(left.random)),
-        "step": str(np.diff(left.counts).max()),
+        "step": str(step := int(np.diff(left.counts).max())),
+        "less": str(step - 1),
     }
 
 

@@ -35,9 +35,9 @@ def add(draft: Draft, reading: Wired) -> None:
     if draft.look.trace.target:
         draft.note(DECODER, "circuit decoder")
     fold = draft.words("circuit fold")
-    say_scale(draft, settings, wiring.circuit)
     say_verdict(draft, wiring.circuit, fold)
-    draft.say("circuit search", fold)
+    draft.say("circuit search", fold, word=plain(settings.question.description))
+    say_scale(draft, settings, wiring.circuit, fold)
     say_size(draft, settings, wiring.circuit, fold)
     draft.contents[TABLE] = Table(table(settings, wiring))
     draft.add(drawings[1], LOST)
@@ -52,13 +52,14 @@ def say_order(draft: Draft, circuit: Circuit) -> None:
         draft.note(ORDER, "circuit order", parts=", ".join(circuit.members[i].name for i in sorted(most)))
 
 
-def say_scale(draft: Draft, settings: Settings, circuit: Circuit) -> None:
-    """Say why the share of the gain that is kept is not the share of the probability."""
+def say_scale(draft: Draft, settings: Settings, circuit: Circuit, fold: str) -> None:
+    """Say in `fold` why the share of the gain that is kept is not the share of the probability."""
     if settings.question.against is not None or circuit.share >= 1:
         return
     times = decimal(float(np.exp((1 - circuit.share) * (circuit.whole - circuit.nothing))))
     none, remaining, whole = (measure(circuit, share) for share in (0.0, circuit.share, 1.0))
-    draft.say("circuit scale", none=none, after=remaining, before=whole, share=signed(circuit.share), times=times)
+    facts = {"share": signed(circuit.share), "rest": signed(1 - circuit.share), "times": times}
+    draft.say("circuit scale", fold, none=none, after=remaining, before=whole, **facts)
 
 
 def say_path(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:

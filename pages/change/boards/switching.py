@@ -28,7 +28,7 @@ def add(draft: Draft, settings: Settings, reading: Switched) -> None:
     if settings.tries_lines and position is not None and longest(look) > LINES:
         draft.note(TOO_LONG, "lines too long", most=LINES, count=longest(look))
     result = figures.result(draft, changed, position)
-    parts = draft.part("The board", figures.parts, changed, position, reading.part_effects)
+    parts = draft.part("The board", figures.parts, changed, position, reading.part_effects, reading.suggested)
     cards = [
         Card([draft.part("What is changed", list_part, settings)]),
         Card([*result, parts], draft.words("title board"), 6),

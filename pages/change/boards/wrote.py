@@ -92,9 +92,9 @@ def list_part(draft: Draft, reading: Written, names: dict[str, str]) -> Part:
     drawing = picture(reading, recipes.strongest, options, "The parts that wrote most", "list", numbers, table=reading.table)
     question = reading.question
     if question.against is None:
-        return draft.picture(drawing, "", say(draft, reading, "sum"))
+        return draft.picture(drawing, "", say(draft, reading, "sum", count=len(reading.rows)))
     pair = {name: question.spell(id).replace("*", r"\*") for name, id in (("first", question.token), ("other", question.against))}
-    return draft.picture(drawing, "", say(draft, reading, "sum of two", **pair))
+    return draft.picture(drawing, "", say(draft, reading, "sum of two", count=len(reading.rows), **pair))
 
 
 def title_of(draft: Draft, reading: Written, names: dict[str, str], cell: tuple[int, int]) -> str:

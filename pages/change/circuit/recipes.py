@@ -44,7 +44,7 @@ def find(
     def part(start: float, end: float) -> Callable[[float, str], None] | None:
         return report and (lambda share, words: report(start + (end - start) * share, words))
 
-    circuit = find_circuit(model, trace, token, position, against, keep, fill, other, second, report=part(0, 0.8))
+    circuit = find_circuit(model, trace, token, position, against, keep, fill, other, second, report=part(0, 0.8), leads=True)
     if not model.info.queries:
         return Wiring(circuit)
     behaviour = Behaviour(model, trace, position, token, against, fill, other, second)

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.change import state as page_state
+from pages.change.texts.offers import offers
 from ui import state
 from ui.choices import text_boxes
 from ui.escaping import plain
+from ui.look import Look
 from ui.memory import trainings
 
 if TYPE_CHECKING:
     from models.info import ModelInfo
+
+OFFERED = 3  # words that could be changed
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,10 @@ def known(info: ModelInfo) -> list[Pair]:
     ]
 
 
-def write(info: ModelInfo, text: str) -> str:
-    """Place the box of the second text, with the ready pairs beside it, and return its text."""
-    begin(info, text)
+def write(look: Look) -> str:
+    """Place the box of the second text, with the ready pairs beside it and other changed words below, and return its text."""
+    info, text = look.model.info, look.trace.text
+    begin(look)
     with st.container(key="texts-box", horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
         other = text_boxes.one_line(state.OTHER_TEXT, "The second text", "Your text with a word changed …", labelled=True)
         if pairs := known(info):
@@ -91,24 +96,53 @@ def write(info: ModelInfo, text: str) -> str:
                 args=(pairs,),
                 format_func=lambda i: plain(f"{pairs[i].clean} / {pairs[i].corrupt}"),
             )
+    if other == text or other == state.OTHER_TEXT.of("offered").get():
+        place_offers(look, other)
     return other
 
 
-def begin(info: ModelInfo, text: str) -> None:
-    """Fill in a second text if nobody has typed one: that of the ready pair, or else the text itself, in which the user changes a
-    word. While a model loads, another one is in use, which may have no such pair."""
-    key, copied = state.OTHER_TEXT, state.OTHER_TEXT.of("copied")
+def place_offers(look: Look, other: str) -> None:
+    """Place a button for each of a few words that could be changed in the second text. other: that text."""
+    offered = offers(look)[:OFFERED]
+    if not offered:
+        return
+    with st.container(key="texts-offers", horizontal=True, vertical_alignment="center", gap="small"):
+        for number, offer in enumerate(offered):
+            st.button(
+                plain(f"{offer.before} → {offer.after}"),
+                key=f"texts-offer-{number}",
+                type="primary" if offer.text == other else "secondary",
+                on_click=take_offer,
+                args=(offer.text,),
+                help="The second text is the first with this word changed.",
+            )
+
+
+def take_offer(text: str) -> None:
+    """Write a changed text into the second box."""
+    text_boxes.change(state.OTHER_TEXT, text)
+    state.OTHER_TEXT.of("offered").set(text)
+    forget()
+
+
+def begin(look: Look) -> None:
+    """Fill in a second text if nobody has typed one: that of the ready pair, or else the text with a word changed, or the text
+    itself. While a model loads, another one is in use, which may have no such pair."""
+    info, text = look.model.info, look.trace.text
+    key, offered = state.OTHER_TEXT, state.OTHER_TEXT.of("offered")
     last = key.of("last").get() if key.of("last").is_set else None
     current_text = key.get() if key.is_set else last if last is not None else key.in_address
     corrupt_by_clean = {pair.clean: pair.corrupt for pair in known(info)}
     others = {pair.corrupt.replace("MASK", info.mask or "…") for pairs in PAIRS.values() for pair in pairs}
-    untouched = current_text is None or current_text == text == copied.get()
+    untouched = current_text is None or current_text.replace(text_boxes.BREAK, "\n") == offered.get()
     if text in corrupt_by_clean and (untouched or (current_text in others and current_text not in corrupt_by_clean.values())):
         text_boxes.change(key, corrupt_by_clean[text])
-        copied.set(None)
-    elif current_text is None:
-        text_boxes.change(key, text)
-        copied.set(text)
+        offered.set(None)
+    elif current_text is None or (untouched and offered.of("for").get() != text):
+        changed = next((offer.text for offer in offers(look)), text)
+        text_boxes.change(key, changed)
+        offered.set(changed)
+    offered.of("for").set(text)
 
 
 def take(pairs: list[Pair]) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
     look = replace(look, options={})  # of every token: nothing is hidden or joined here
-    text = pairs.write(look.model.info, look.trace.text)
+    text = pairs.write(look)
     if why := nothing_to_ask(look, text):
         return mount_all(composed(compose, look, Settings(), Unasked(why)))
     trace = loaded.read(look.model.info.name, text, look.second)

@@ -27,7 +27,7 @@ def writer():
 def test_what_is_shown_is_what_the_analysis_finds(monkeypatch, writer):
     pictures = offered(monkeypatch, "change", f"{CIRCUIT}&level=intermediate&circuit-keep=70")
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
-    expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7)
+    expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, leads=True)
     names = [node.name for node in expected.members]
     lost = pictures["circuit-lost"].numbers()
     assert lost["share_lost"].names["part"] == names
@@ -41,7 +41,7 @@ def test_what_is_shown_is_what_the_analysis_finds(monkeypatch, writer):
 def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_said(writer, chosen, fill):
     app = open_link("change", f"{CIRCUIT}&level=expert&circuit-fill={chosen}&circuit-keep=70")
     she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
-    expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, fill=fill)
+    expected = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, fill=fill, leads=True)
     before = words_on(app)
     (button,) = [button for button in app.button if button.label == "Open it under “Switch off”"]
     button.click().run()
@@ -57,14 +57,16 @@ def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("keep", "enough"), [(50, False), (90, True)])
-def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
+@pytest.mark.parametrize(("keep", "word", "enough"), [(50, "", True), (90, "", True), (90, "boy", False)])
+def test_enough_is_said_only_where_the_word_still_wins(writer, keep, word, enough):
     text = "Once upon a time there was a little"
-    words = words_on(open_link("change", f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}"))
-    circuit = find_circuit(writer, writer.trace(text), keep=keep / 100)
+    link = f"experiment=Circuit&level=expert&text={text.replace(' ', '+')}&circuit-keep={keep}&change-word={word}"
+    words = words_on(open_link("change", link.removesuffix("&change-word=")))
+    token = writer.tokenize(f" {word}")[-1].id if word else None
+    circuit = find_circuit(writer, writer.trace(text), token, keep=keep / 100, leads=True)
     (best,), chance = writer.top(circuit.alone, 0, 1), writer.chances(circuit.alone)[circuit.token]
     assert circuit.wins == enough and percent(float(chance)) in words and percent(best.probability) in words
-    assert ("**Enough for “girl”**" in words) == enough and ("**Not enough for “girl”**" in words) != enough
+    assert (f"**Enough for “{word or 'girl'}”**" in words) == enough
     if not enough:
         assert f"the likeliest is “{best.text.strip()}”" in words
     assert f"**{circuit.share_rank} of 21**" in words and f"**{circuit.left_rank} of 21**" in words
@@ -79,7 +81,7 @@ def test_enough_is_said_only_where_the_word_still_wins(writer, keep, enough):
         ("text=The+cat+sat&circuit-fill=another+text&circuit-other=The", "must have as many"),
         pytest.param(
             "text=The+cat+sat+on+the&circuit-fill=another+text&circuit-other=The+dog+ran+on+the",
-            "parts are",
+            "parts (its heads and feed-forwards)",
             marks=pytest.mark.thorough,
         ),
         pytest.param("model=translator&text=The+cat+sat&target=Le", "The encoder stays whole", marks=pytest.mark.thorough),
