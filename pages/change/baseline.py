@@ -31,11 +31,9 @@ def suggestion(look: Look, position: int | None) -> tuple[int, int] | None:
         table = logit_attribution(look.model, trace, int(logits.argmax()), position)
     except ValueError:
         return None
-    rows = table[(table["part"] == ("cross" if look.kind == "cross" else "attention")) & table["head"].notna()]
-    if rows.empty:
-        return None
-    best = rows.loc[rows["contribution"].idxmax()]
-    return int(best["layer"]), int(best["head"])
+    part = "cross" if look.kind == "cross" else "attention"
+    rows = table[(table["part"] == part) & table["head"].notna()].sort_values("contribution", ascending=False)
+    return None if rows.empty else (int(rows["layer"].iloc[0]), int(rows["head"].iloc[0]))
 
 
 def rank(look: Look, changed: ChangedText, position: int | None, tries_all: bool) -> Ranking | None:

@@ -75,7 +75,8 @@ def parts(
     if part_effects is not None:
         below.insert(0, draft.words(draft.heading_for("effects", case(look)), **strongest(look, part_effects)))
     elif not changed.fitting and position is not None:
-        above = f"{above}\n\n{beginning(draft, suggested, position)}"
+        sentences = [above, beginning(draft, suggested, position)]
+        above = "\n\n".join(sentences[::-1] if look.beginner else sentences)  # a beginner sees the first alone
     return draft.picture(drawing, above, "\n\n".join(below))
 
 

@@ -123,7 +123,8 @@ def panel(corpus: Corpus, table: pd.DataFrame) -> list[Picture]:
         known={"table": table},
     )
     show(drawing.drawn, "heads-board", chosen=lambda: heads.choose(*choice("heads-board")))
-    st.caption(f"{words(HERE, 'press short' if is_one_part(corpus) else 'press')}\n\n{about_texts(corpus, table)} {corpus.fit_sentence()}")
+    press = words(HERE, "press short" if is_one_part(corpus) else "press")
+    st.caption(f"{press}\n\n{about_texts(corpus, table)} {corpus.fit_sentence()}")
     examples = why.draw(corpus, table, NAMED.get(chosen_label, ""))
     scores = every_score(corpus, table, names, NAMED.get(chosen_label, "")) if look.level == "expert" else []
     return [drawing, *scores, *examples]

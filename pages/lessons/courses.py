@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +15,12 @@ from ui.lessons.files import Course, Lesson
 from ui.words import words
 
 HERE = Path(__file__).parent
+
+
+def level_of(each: Course, lessons: Mapping[str, Lesson]) -> str:
+    """Return the level of most lessons of a course; "" for a course without any."""
+    levels = Counter(lessons[name].level for name in each.lessons if name in lessons)
+    return levels.most_common(1)[0][0] if levels else ""
 
 
 def draw(each: Course, lessons: Mapping[str, Lesson], language: str, first: bool) -> None:

@@ -48,8 +48,10 @@ def list_lessons(language: str) -> None:
     except FileError as error:
         courses = []
         st.error(plain(str(error)), icon=":material/report:")
-    begun = page_state.LESSON_COURSE.get()
-    listed_courses = sorted(courses, key=lambda listed: listed.name != begun)
+    begun, level = page_state.LESSON_COURSE.get(), state.level()
+    listed_courses = sorted(
+        courses, key=lambda listed: (listed.name != begun, courses_view.level_of(listed, lessons) != level, listed.order)
+    )
     for each in listed_courses:
         courses_view.draw(each, lessons, language, each is listed_courses[0])
     st.markdown(f"## {words(HERE, 'all lessons')}")

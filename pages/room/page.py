@@ -35,12 +35,20 @@ def draw() -> None:
         return say(HERE, "waiting" if mine.follows else "following")
     if mine.room.notice:
         st.info(plain(mine.room.notice), icon=":material/info:")
+    if projector_mode.is_on():
+        return projector.show_class(mine)
     left, right = st.columns([5, 6], gap="large")
     with left, st.container(key="room-code"):
         projector.show(HERE, mine)
+        projector_mode.enter_button()
     with right:
         st.button(
-            "Back to where the class is", key="room-back", icon=":material/undo:", type="primary", on_click=go_back, args=(mine,)
+            "Back to where the class is",
+            key="room-back",
+            icon=":material/undo:",
+            type="secondary" if mine.room.gathered() is None else "primary",
+            on_click=go_back,
+            args=(mine,),
         )
         notes.show(HERE, mine)
         prepared.show(HERE)
@@ -48,7 +56,6 @@ def draw() -> None:
         fix(mine)
         choose_pages(mine)
         files.button(mine.room)
-        projector_mode.enter_button()
         with st.popover("End the room", icon=":material/close:"):
             say(HERE, "end")
             st.button("End it for all", key="room-end", on_click=end, args=(mine,))
@@ -134,8 +141,10 @@ def end(mine: Seat) -> None:
 
 
 def purpose() -> str:
-    """Return the heading of the page's purpose, for leaders, followers or other visitors."""
+    """Return the heading of the page's purpose, for leaders, for the class before a projector, followers or other visitors."""
     mine = seat.mine()
+    if mine and mine.person.leads and projector_mode.is_on():
+        return "purpose class"
     return "purpose" if mine is None else "purpose leading" if mine.person.leads else "purpose following"
 
 

@@ -21,7 +21,7 @@ OPPOSITES = (
     "red green, hot cold, rich poor, happy sad, day night, morning evening, summer winter, sun moon, dog cat, horse cow, "
     "bread cake, house garden, door window, hand foot, town village, sea land, Mary John, Tom Anna"
 )
-OPPOSITE = {one: other for pair in OPPOSITES.split(", ") for one, other in (pair.split(), pair.split()[::-1])}
+OPPOSITE = {left: right for pair in OPPOSITES.split(", ") for left, right in (pair.split(), pair.split()[::-1])}
 OPPOSITE |= {"her": "his"}
 
 
@@ -72,7 +72,8 @@ def likely_words(look: Look) -> Iterator[Offer]:
         if logits is None or not re.fullmatch(r" [A-Za-z]{4,}", token.text) or after.isalpha():
             continue
         ids = np.argsort(-logits)[:LIKELY].tolist()
-        words = [model.token_text(id).strip() for id in ids if id != token.id and re.fullmatch(r" [a-z]{3,}", model.token_text(id))]
+        texts = [model.token_text(id) for id in ids if id != token.id]
+        words = [text.strip() for text in texts if re.fullmatch(r" [a-z]{3,}", text)]
         if words:
             before, start = token.text.strip(), token.end - len(token.text.strip())
             yield Offer(before, words[0], trace.text[:start] + words[0] + trace.text[token.end :])

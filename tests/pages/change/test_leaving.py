@@ -73,9 +73,9 @@ def board(monkeypatch) -> list[tuple[str, np.ndarray | None]]:
     """The text of each board that is drawn from now on, with its effects of all heads."""
     drawn, draw = list[tuple[str, np.ndarray | None]](), figures.parts
 
-    def parts(draft, changed, position, part_effects):
+    def parts(draft, changed, position, part_effects, suggested):
         drawn.append((draft.look.trace.text, part_effects))
-        return draw(draft, changed, position, part_effects)
+        return draw(draft, changed, position, part_effects, suggested)
 
     monkeypatch.setattr(figures, "parts", parts)
     return drawn

@@ -30,8 +30,11 @@ def test_labels_begin_with_how_many_heads_clearly_do_something():
     page = words_on(open_link("heads", "level=intermediate"))
     labels = head_labels(models.load("writer"))["label"]
     (name, count), *_ = Counter(name for label in labels for name in label.split(", ") if name).most_common()
-    assert f"**{(labels != '').sum()} of the 48 heads clearly do one thing.**" in page
-    assert f"The most frequent label is “{WRITTEN[name]}” ({count} heads)" in page
+    labelled, several = int((labels != "").sum()), int(labels.str.contains(", ").sum())
+    single = f"{labelled - several} clearly do one thing, and {several} more than one."
+    assert f"**{labelled} of the 48 heads have a label: {single}**" in page
+    first = int(labels.str.startswith(name).sum())
+    assert f"The most frequent label is “{WRITTEN[name]}”, which {count} heads have: {first} have it alone or first" in page
     assert "weights were put in random order" in page and "A blank square is a head without a label" in page
 
 

@@ -125,7 +125,7 @@ def test_what_one_text_cannot_say_is_left_out():
     assert recipes.against_chance(pd.Series(unknown | {"name": np.nan}), "name") == "not measured"
     page = words_on(open_link("heads", "level=intermediate&text=The+cat+sat&heads-text=your+text"))
     assert "nan" not in page.split() and "range – to –" not in page and "stays the same" not in page
-    assert "so it has no range, and a label needs one" in page and "so they need a text of at least two parts" in page
+    assert "so it has no range, and a label needs one" in page and "type a second line" in page
 
 
 def test_the_ends_of_all_pairs_stand_beside_all_pairs():
