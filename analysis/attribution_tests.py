@@ -30,7 +30,8 @@ class Question:
     position: in `trace.read`, where the token of that id is predicted. For a model with a mask token, deleted tokens are masked,
     so that all others keep their places; patches of an image are covered (see `Patch.cover`); for other models tokens are
     removed, and the rest moves up. In an encoder-decoder, tokens of the source and of the target so far can be deleted. against:
-    the token that the prediction is compared with; None: all others.
+    the token that the prediction is compared with; None: all others. keep_last: whether the last token read before the prediction
+    always stays, because without it a decoder predicts what follows another token.
     Errors: ValueError without a language-model head, for a token compared with itself, and for a trace with edits. For a
     classifier, token and against are the numbers of labels.
     """
@@ -40,6 +41,7 @@ class Question:
     position: int
     token: int
     against: int | None = None
+    keep_last: bool = False
     _known: dict[bytes, float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -99,11 +101,17 @@ class Question:
         """The tokens that can be deleted: the typed ones, without masks. They are positions in `trace.tokens`; those of a target,
         which follows its source, continue the count."""
         mask = self.mask
+        kept = self.length - 1 if self.keep_last and self.asks_at_the_end else None
         return [
             i
             for i, token in enumerate([*self.read, *self.target_read])
-            if not (token.special and token.start == token.end) and (mask is None or token.id != mask.id)
+            if i != kept and not (token.special and token.start == token.end) and (mask is None or token.id != mask.id)
         ]
+
+    @property
+    def asks_at_the_end(self) -> bool:
+        """Whether the prediction is for what follows the last token that is read: that of a decoder, not of a classifier."""
+        return self.model.info.kind != "encoder" and not self.model.info.labels
 
     def text(self, keep: np.ndarray) -> list[Token]:
         """Return the tokens read when only some units stay: bool [unit]. For an empty text, these are the tokens that the model
@@ -209,8 +217,21 @@ class Curves:
     def gap(self) -> float:
         """Insertion − deletion, the mean over a few points (see `few`): the probability with only the first tokens less that
         without them. From −1 to 1; reversing an order changes only the sign, so chance has 0 on average."""
+        return self.alone - self.without
+
+    @property
+    def alone(self) -> float:
+        """The mean probability with only the first tokens, over the few points of `gap`."""
+        return self._mean(self.insertion)
+
+    @property
+    def without(self) -> float:
+        """The mean probability without the first tokens, over the few points of `gap`."""
+        return self._mean(self.deletion)
+
+    def _mean(self, values: np.ndarray) -> float:
         at = np.searchsorted(self.counts, few(self.counts))
-        return float((self.insertion - self.deletion)[at].mean()) if len(at) else 0.0
+        return float(values[at].mean()) if len(at) else 0.0
 
 
 @dataclass(frozen=True)
@@ -269,6 +290,14 @@ class Faithfulness:
         names = sorted(chances, key=chances.__getitem__)
         steps = np.array([(len(names) - i) * chances[name] for i, name in enumerate(names)])
         return dict(zip(names, np.minimum(1, np.maximum.accumulate(steps)).tolist(), strict=True))
+
+    def allowed(self, method: str) -> int:
+        """Return how many random orders may be as far from 0 as this method, at most, for a verdict after the correction: by the
+        step at which Holm's procedure rejects it, or at which it stops; −1 if no number is small enough."""
+        chances = sorted(self.chance(name) for name in self.methods)
+        steps = [int(LEVEL * (1 + len(self.gaps)) / (len(chances) - i) + 1e-9) - 1 for i in range(len(chances))]
+        stops = next((i for i, chance in enumerate(chances) if (len(chances) - i) * chance > LEVEL), len(chances))
+        return steps[min(stops, chances.index(self.chance(method)))]
 
     def verdict(self, method: str) -> str:
         """Return "better" or "worse" than chance by deletion and insertion together, or "none".

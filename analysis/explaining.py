@@ -169,13 +169,14 @@ def attributions(
     against: int | None = None,
     seed: int = 0,
     tokens_alone: bool = False,
+    keep_last: bool = False,
 ) -> np.ndarray:
     """Return the worth of each token of a text to a prediction: float64 [token], NaN for tokens that are not explained.
 
     method: one of `METHODS`. position: that of the prediction in `trace.read` (a mask of an encoder; a classifier of texts has
     only one); token: an id, or the number of a label, None for the likeliest one; against: the one that it is compared with;
-    target: the output of an encoder-decoder so far, which follows its source in the result. tokens_alone: as in `explain`. For
-    the meaning of the numbers see `Explanation`. Errors: as `explain` and `Question`; ValueError for an unknown position, token
+    target: the output of an encoder-decoder so far, which follows its source in the result. tokens_alone: as in `explain`;
+    keep_last: as in `Question`. For the meaning of the numbers see `Explanation`. Errors: as `explain` and `Question`; ValueError for an unknown position, token
     or label.
     """
     trace = model.trace(text, target)
@@ -188,7 +189,7 @@ def attributions(
         token = int(logits.argmax()) if token is None else token
         if strange := [choice for choice in (token, against) if choice is not None and not 0 <= choice < len(logits)]:
             raise ValueError(f"There is no {'label' if labels else 'token'} {strange[0]}: they are 0 to {len(logits) - 1:,}.")
-    question = Question(model, trace, position, token or 0, against)
+    question = Question(model, trace, position, token or 0, against, keep_last)
     return explain(question, method, seed, tokens_alone=tokens_alone).scores
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis import Explanation, Question
 from pages.explain.settings import Settings
 from ui.believe.trial import Trial
+from ui.lexicon.marks import Words
 from ui.look import Look
 from ui.picture.falling import select_tokens
 from ui.picture.picture import Picture
@@ -50,7 +52,7 @@ class Request:
 
     @cached_property
     def question(self) -> Question:
-        return Question(self.look.model, self.look.trace, self.position, self.token, self.against)
+        return Question(self.look.model, self.look.trace, self.position, self.token, self.against, keep_last=True)
 
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:
@@ -90,7 +92,9 @@ class Request:
         """Return the trial of these explanations."""
         scores = {explanation.method: explanation.scores for explanation in explanations}
         titles = {explanation.method: TITLES[explanation.method] for explanation in explanations}
-        return Trial(self.look, self.question, self.key, scores, titles, self.picture)
+        reader = Words(self.look.level, lambda: False, None)  # without marked terms
+        lines = {name: line for name in titles if (line := reader(Path(__file__).parent, f"line {name}"))}
+        return Trial(self.look, self.question, self.key, scores, titles, self.picture, lines=lines)
 
 
 def request_of(look: Look, settings: Settings) -> Request:

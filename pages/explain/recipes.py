@@ -63,7 +63,7 @@ def explained(
 ) -> View:
     """Return the text, coloured by the worth of each token to the prediction."""
     if scores is None:
-        scores = explain(Question(model, trace, position, token, against), method, tokens_alone=tokens_alone).scores
+        scores = explain(Question(model, trace, position, token, against, True), method, tokens_alone=tokens_alone).scores
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     values, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
     sizes = np.nan_to_num(np.abs(values), nan=-1)
@@ -87,6 +87,6 @@ def agreeing(
     explanations: Sequence[Explanation] | None = None,
 ) -> go.Figure:
     """Return a figure of how far each pair of methods ranks the tokens in the same order."""
-    question = Question(model, trace, position, token, against)
+    question = Question(model, trace, position, token, against, keep_last=True)
     explanations = explanations or [explain(question, method) for method in methods]
     return matrix(titles, agreement(explanations, question.units))

@@ -8,12 +8,13 @@ import numpy as np
 
 from analysis import Question
 from pages.flow import calculations
-from pages.flow.compose import compose
+from pages.flow.compose import HERE, compose
 from pages.flow.recipes import FLOW
-from pages.flow.request import request_of
+from pages.flow.request import Request, request_of
 from pages.flow.settings import Settings, Unfollowed
 from ui.believe.panel import panel
 from ui.believe.trial import Trial
+from ui.lexicon.marks import Words
 from ui.look import Look
 from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
@@ -34,8 +35,20 @@ def believe(look: Look, settings: Settings) -> Sequence[Picture]:
         if not isinstance(most, np.ndarray):
             return []
         scores[FLOW] = most
-    question, between = Question(request.model, request.trace, request.position, request.token), calculations.window(size)
+    question = Question(request.model, request.trace, request.position, request.token, keep_last=True)
+    between = calculations.window(size)
     names = request.methods if look.beginner else (*request.methods, "leave-one-out")
     title_of = calculations.titles()
     titles, options = {name: title_of[name] for name in names}, {"token": request.token, "between": between}
-    return panel(Trial(look, question, (*request.key, between), scores, titles, request.picture, options))
+    lines = lines_of(request, names) if look.level == "intermediate" else {}
+    return panel(Trial(look, question, (*request.key, between), scores, titles, request.picture, options, lines))
+
+
+def lines_of(request: Request, methods: Sequence[str]) -> dict[str, str]:
+    """Return what each method does, in one line without marked terms."""
+    reader, layer = Words(request.look.level, lambda: False, None), request.trace.numbers[-1]
+    case = " cross" if request.trace.target else ""
+    lines = {
+        name: reader(HERE, f"method {name}{case}", layer=layer) or reader(HERE, f"method {name}", layer=layer) for name in methods
+    }
+    return {name: line for name, line in lines.items() if line}

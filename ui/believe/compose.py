@@ -17,12 +17,14 @@ from ui.picture.picture import Numbers, Picture
 
 NO_CHANCE, VERDICT, TEXT, ORDER = "no chance", "verdict", "text", "believe"
 CONTRAST, LEAVE, COME = "contrast", "deletion", "insertion"
-FIRST = (VERDICT, TEXT)  # above the choice of a method
-OPEN = (*FIRST, LEAVE, CONTRAST)  # the others are folded
+LINE, AREAS = "line", "areas"
+ABOVE = (LINE, TEXT)  # the curves, below the choice of a method
+CURVES = (LEAVE, COME)  # side by side
+OPEN = (CONTRAST, AREAS)  # below the curves; the others are folded
 NUMBERED = 5  # tokens that are numbered in the text
 LONGEST = 60  # tokens of a text that is repeated beside the verdict
 SUPERSCRIPTS = "⁰¹²³⁴⁵"
-STEPS, AREAS, MEASURES, POINTS = "steps", "areas", "measures", "points"
+STEPS, MEASURES, POINTS = "steps", "measures", "points"
 
 
 def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chosen: str = "") -> Board:
@@ -37,33 +39,45 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
     titles, simple = titles_of(trial, evidence), look.beginner
     facts = trial.facts(draft.reader, evidence, chosen)
     draft.contents[VERDICT] = Note(verdict(draft, evidence, titles, chosen, facts))
+    if trial.lines.get(chosen):
+        draft.note(LINE, "line", **facts)
     if text := numbered(trial, evidence, chosen):
         draft.note(TEXT, "text masked" if trial.question.mask else "text", text=text, **facts)
     draft.add(chart(draft, trial, evidence, chosen, coming=False), LEAVE)
-    if trial.question.against is not None:
-        draft.note(CONTRAST, "contrast")
-    draft.note(ORDER, "believe masked" if trial.question.mask else "believe", **facts)
     if not simple:
         draft.add(chart(draft, trial, evidence, chosen, coming=True), COME)
-    draft.note(STEPS, "every step" if evidence.exact else "some steps", **grid(evidence))
-    whole = areas(draft.reader, evidence, titles)
-    cuts = () if not look.narrow else (1,) if simple else (2, 4)  # a telephone has no room for all columns side by side
+    if trial.question.against is not None:
+        draft.note(CONTRAST, "contrast")
+    whole = areas(draft.reader, evidence, titles, trial.lines)
+    cuts = () if not look.narrow else (2, 4) if look.level == "expert" else (1,)  # a telephone is too narrow for all columns
     for number, (begin, end) in enumerate(pairwise((0, *cuts, len(whole.columns)))):
         draft.contents[f"{AREAS} {number}"] = Table(whole.iloc[:, begin:end])
+    draft.note(ORDER, "believe masked" if trial.question.mask else "believe", **facts)
+    draft.note(STEPS, "every step" if evidence.exact else "some steps", **grid(evidence))
     draft.note(MEASURES, "measures", orders=len(evidence.random), tries=len(evidence.gaps), units=len(evidence.units))
     draft.contents[POINTS] = Table(points(evidence, titles, simple), scrolls=True)
     return draft.finished()
 
 
+def opens_on(trial: Trial, evidence: Faithfulness) -> str:
+    """Return the method that the view opens on: of those that are better than chance, else of all, the one that is furthest from
+    it; leave-one-out, which asked the model about each token itself, only where no other is better."""
+    names = [name for name in trial.titles if name in evidence.methods]
+    better = [name for name in names if evidence.verdict(name) == "better"]
+    return max(better or names, key=lambda name: (name != "leave-one-out", evidence.methods[name].gap))
+
+
 def verdict(draft: Draft, evidence: Faithfulness, titles: dict[str, str], chosen: str, facts: dict[str, object]) -> str:
     """Return sentences on whether a method's order is better than chance, and which orders are."""
     better = [title for name, title in titles.items() if evidence.verdict(name) == "better"]
+    worse = [title for name, title in titles.items() if evidence.verdict(name) == "worse"]
     headings = [f"verdict {evidence.verdict(chosen)}", "summary" if better else "summary none"]
-    if len(evidence.methods) > 1:
-        headings.insert(1, "many")
+    if worse:
+        headings.append("summary worse")
+    headings.append("one text")
     if evidence.saturates:
         headings.insert(1, "verdict saturates")
-    return draft.paragraph(*headings, **facts, names=plain(", ".join(better)))
+    return draft.paragraph(*headings, **facts, names=plain(", ".join(better)), others=plain(", ".join(worse)))
 
 
 def numbered(trial: Trial, evidence: Faithfulness, chosen: str) -> str:
@@ -110,7 +124,7 @@ def chart(draft: Draft, trial: Trial, evidence: Faithfulness, chosen: str, comin
         "methods": list(trial.scores),
         "coming": coming,
         "exact": evidence.exact,
-        "title": "" if simple else "Insertion" if coming else "Deletion",
+        "title": "" if simple else draft.words("title come" if coming else "title gone"),
         "across": draft.words("come" if coming else "gone"),
     }
 

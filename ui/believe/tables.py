@@ -9,17 +9,21 @@ import numpy as np
 import pandas as pd
 
 from analysis import Faithfulness
+from ui.believe.trial import allowed_of, gap_of
 from ui.lexicon.marks import Words
 from viz import percent
 
 HERE = Path(__file__).parent
-VERDICTS = {"better": "better than chance", "worse": "worse than chance", "none": "no verdict"}
+VERDICTS = {"better": "better than chance", "worse": "worse than chance", "none": "could be chance"}
+AS_FAR = "Random orders as far from 0 (for a verdict)"
 SIMPLE = {"better": "better than luck", "worse": "worse than luck", "none": "could be luck"}
 
 
-def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.DataFrame:
+def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: dict[str, str]) -> pd.DataFrame:
     """Return a table with a row for each method and one for the random orders: the best method in bold, and verdicts by deletion
-    and insertion, corrected for the number of methods. reader: returns the words of this folder."""
+    and insertion, corrected for the number of methods. reader: returns the words of this folder; lines: as in `Trial`."""
+    if reader.level == "intermediate":
+        return differences(reader, evidence, titles, lines)
     simple, drawn = reader.level == "beginner", len(evidence.random)
     columns = {
         "Deletion area (small is good)": (lambda order: order.deletion_area, min),
@@ -39,10 +43,14 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.D
         each = [of(order) for order in evidence.random]
         rows[at_random].append(f"{signed(float(np.median(each)))} ({signed(min(each))} to {signed(max(each))})")
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns))
-    tries = len(evidence.gaps)
-    frame["Random orders it beats"] = [*(f"{tries - evidence.ahead(name)} of {tries}" for name in titles), "–"]
+    if not simple:
+        frame["Insertion − deletion, in points (0: chance)"] = [
+            *(gap_of(evidence.methods[name].gap) for name in titles),
+            spread(evidence.gaps),
+        ]
+    frame[AS_FAR] = [*(far_of(evidence, name) for name in titles), "–"]
     verdicts = SIMPLE if simple else VERDICTS
-    frame["Verdict"] = [*(verdict_of(evidence, name, verdicts, simple) for name in titles), "–"]
+    frame["Verdict"] = [*(verdicts[evidence.verdict(name)] for name in titles), "–"]
     if not simple:
         ranks = [evidence.methods[name].correlation for name in titles]
         frame["Rank correlation with leave-one-out"] = [
@@ -52,13 +60,33 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str]) -> pd.D
     return frame
 
 
-def verdict_of(evidence: Faithfulness, name: str, verdicts: dict[str, str], simple: bool) -> str:
-    """Return a method's verdict; where there is none, also how many random orders came out as far from the average: it may beat
-    nearly all of them and still be no further away than some are on the other side."""
-    verdict = evidence.verdict(name)
-    if simple or verdict != "none":
-        return verdicts[verdict]
-    return f"{verdicts[verdict]} ({evidence.as_far(name)} of {len(evidence.gaps)} are as far from the average)"
+def differences(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: dict[str, str]) -> pd.DataFrame:
+    """Return a table with the one number that the verdicts are about, the largest first, and the random orders that are as far
+    from 0."""
+    names = sorted(titles, key=lambda name: -evidence.methods[name].gap)
+    rows = {
+        titles[name]: [lines.get(name, "–"), gap_of(evidence.methods[name].gap), far_of(evidence, name)]
+        + [
+            f"**{text}**"
+            if (verdict := evidence.verdict(name)) == "better" and (text := VERDICTS[verdict])
+            else VERDICTS[verdict]
+        ]
+        for name in names
+    }
+    rows[reader(HERE, "all at random", tries=len(evidence.gaps))] = ["–", spread(evidence.gaps), "–", "–"]
+    return pd.DataFrame.from_dict(
+        rows, orient="index", columns=["What it does", "Difference in points (0: chance)", AS_FAR, "Verdict"]
+    )
+
+
+def far_of(evidence: Faithfulness, name: str) -> str:
+    """Return how many random orders came out as far from 0 as a method's, and how many may for a verdict."""
+    return f"{evidence.as_far(name)} of {len(evidence.gaps)} ({allowed_of(evidence, name)})"
+
+
+def spread(gaps: np.ndarray) -> str:
+    """Return the median and the range of differences, in points."""
+    return f"{gap_of(float(np.median(gaps)))} ({gap_of(float(gaps.min()))} to {gap_of(float(gaps.max()))})"
 
 
 def points(evidence: Faithfulness, titles: dict[str, str], simple: bool) -> pd.DataFrame:

@@ -17,7 +17,8 @@ from ui.lexicon.marks import Marked, Words
 from ui.look import Look
 from ui.picture.picture import Picture
 from viz import percent
-from viz.tokens import label
+from viz.numbers import decimal
+from viz.tokens import label, named
 
 HERE = Path(__file__).parent
 
@@ -28,7 +29,7 @@ class Trial:
 
     key: everything that the answer depends on. scores: by method, a number for each token that is read. titles: the methods'
     titles in the order shown; "leave-one-out" may be among them without scores. picture: makes a picture from a recipe, as a
-    page's `Asked` does; options: further options of the recipe.
+    page's `Asked` does; options: further options of the recipe. lines: what a method does, in one line, where a level has that.
     """
 
     look: Look
@@ -38,6 +39,7 @@ class Trial:
     titles: dict[str, str]
     picture: Callable[..., Picture]
     options: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, str] = field(default_factory=dict)
 
     @property
     def chance(self) -> bool:
@@ -67,7 +69,12 @@ class Trial:
             "tries": len(evidence.gaps),
             "far": evidence.as_far(chosen),
             "methods": count_methods(len(evidence.methods), sum(name in evidence.methods for name in self.titles)),
-            "gap": f"{100 * ours.gap:+.3g}".replace("-", "−"),
+            "alone": percent(ours.alone),
+            "without": percent(ours.without),
+            "gap": gap_of(ours.gap),
+            "allowed": allowed_of(evidence, chosen),
+            "line": Marked(self.lines.get(chosen, "")),
+            "word": plain(f"“{named(self.look.outcome(self.question.token))}”"),
             "luck": f"{evidence.corrected[chosen]:.3f}",
             "beside": "",
         }
@@ -81,6 +88,17 @@ class Trial:
             values |= {"units": len(evidence.units)}
         verdict = [text for heading in headings if (text := reader(HERE, heading, **values))]
         return values | {"verdict": Marked(" ".join(verdict))}
+
+
+def gap_of(gap: float) -> str:
+    """Return a difference of two probabilities in points, with its sign."""
+    return decimal(100 * gap) if gap <= 0 else f"+{decimal(100 * gap)}"
+
+
+def allowed_of(evidence: Faithfulness, method: str) -> str:
+    """Say how many random orders may be as far from the average as a method's order, for a verdict."""
+    allowed = evidence.allowed(method)
+    return "none may" if allowed <= 0 else f"{allowed} may"
 
 
 def count_methods(tried: int, listed: int) -> str:

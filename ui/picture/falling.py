@@ -64,7 +64,7 @@ def falling(
     choices: fields of `Attribution`; between: the most tokens that attention flow takes.
     """
     if evidence is None:
-        question = Question(model, trace, position, token, against)
+        question = Question(model, trace, position, token, against, keep_last=True)
         scores = {method: scores_by(question, method, choices, between) for method in methods}
         evidence = faithfulness(question, scores, exact=exact)
     unit_texts = ["“" + label([*trace.tokens, *trace.target][unit].text.strip(" ") or " ") + "”" for unit in evidence.units]

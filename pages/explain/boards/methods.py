@@ -27,11 +27,26 @@ def add(draft: Draft, request: Request, answers: Mapping[str, Explanation | str]
         if isinstance(answer, str):
             sentence = f"{TITLES[method]} says nothing here. {plain(answer)}"
             draft.contents[f"{SILENT} {method}"] = Note(sentence, "info", ":material/info:")
-    draft.add(square(request, explanations_of(answers)), KEY)
-    draft.say("agreement", units=len(request.question.units))
+    explanations = explanations_of(answers)
+    say_extremes(draft, request, explanations)
+    draft.add(square(request, explanations), KEY)
     for method in answers:
         if line := draft.words(f"line {method}"):
-            draft.beside.append(Note(Marked(f"**{TITLES[method]}:** {line}"), fold=draft.words("fold lines")))
+            draft.beside.append(Note(Marked(f"**{TITLES[method]}:** {line}")))
+    draft.say("agreement", units=len(request.question.units))
+
+
+def say_extremes(draft: Draft, request: Request, explanations: Sequence[Explanation]) -> None:
+    """Say which two methods rank the tokens most alike, and which two least, below the experts' level."""
+    ranks = agreement(explanations, request.question.units)
+    pairs = [(ranks[i, j], i, j) for i in range(len(ranks)) for j in range(i + 1, len(ranks)) if np.isfinite(ranks[i, j])]
+    if len(pairs) < 2:
+        return
+    names = {place: TITLES[explanations[place].method] for place in range(len(ranks))}
+    facts: dict[str, object] = {"units": len(request.question.units)}
+    for end, (rank, i, j) in (("most", max(pairs)), ("least", min(pairs))):
+        facts |= {end: f"{rank:.2f}".replace("-", "−"), f"{end}_first": names[i], f"{end}_second": names[j]}
+    draft.note("extremes", "extremes", **facts)
 
 
 def add_costs(

@@ -40,30 +40,27 @@ def add(draft: Draft, request: Request, explanation: Explanation, alone: bool) -
 def add_answer(draft: Draft, request: Request, explanation: Explanation) -> None:
     """Answer the question in words: the tokens that help most, without the last where its number says little."""
     tokens, groups, _ = request.seen
-    values = np.nan_to_num(amounts(request, explanation)[0])
+    amount, unit = amounts(request, explanation)
+    values = np.nan_to_num(amount)
     ranked = [int(i) for i in np.argsort(-values, kind="stable") if values[i] > 0]
-    last = [i for i in ranked if asks_otherwise(request, explanation) and request.position in groups[i]]
-    others = [i for i in ranked if i not in last]
-    most = [i for i in others[:MOST] if values[i] >= LEAST * values[others[0]]]
-    names = [f"**“{plain(named(tokens[i].text))}”**" for i in most]
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    answer = draft.words("most but the last" if last and most else "most" if most else "most none", tokens=listed)
+    most = [i for i in ranked[:MOST] if values[i] >= LEAST * values[ranked[0]]]
+    if not most:
+        draft.note(ANSWER, "most none")
+        return
+    names = [f"“{plain(named(tokens[i].text))}”" for i in most]
+    sign = "\u00a0%" if unit == "%" else f" {unit}"
+    listed = " and ".join(f"{name} ({decimal(values[i])}{sign})" for name, i in zip(names[1:], most[1:], strict=True))
+    facts = {"first": names[0], "amount": f"{decimal(values[most[0]])}{sign}", "word": plain(request.description)}
+    facts |= {"even": f"{decimal(float(np.nanmean(amount)))}{sign}", "count": f"{np.isfinite(amount).sum():,}"}
+    facts |= {"method": TITLES[explanation.method], "others": listed}
+    headings = ["most", *(["then"] if listed else [])]
     alone = explanation.method == "leave-one-out" and request.chance and request.against is None
-    if most and alone and len(groups[most[0]]) == 1:  # the numbers of a word's tokens add up in nats alone
+    if alone and len(groups[most[0]]) == 1:  # the numbers of a word's tokens add up in nats alone
         before, value = chance_of(draft.look, request.position, request.token), float(values[most[0]])
         after = before - value / 100 if draft.look.beginner else before * float(np.exp(-value))
-        facts = {"first": names[0].strip("*"), "word": plain(request.description)}
-        shares = {"before": draft.look.percent(before), "after": draft.look.percent(after)}
-        answer += f" {draft.words('most without', **facts, **shares)}"
-    draft.contents[ANSWER] = Note(answer)
-
-
-def asks_otherwise(request: Request, explanation: Explanation) -> bool:
-    """Return whether the text without its last token asks for another token: a decoder then guesses what follows an earlier
-    one."""
-    info = request.look.model.info
-    asks = explanation.method == "leave-one-out" and info.kind == "decoder" and not info.labels
-    return asks and request.position in request.question.units
+        facts |= {"before": draft.look.percent(before), "after": draft.look.percent(after)}
+        headings.insert(1, "most without")
+    draft.contents[ANSWER] = Note(draft.paragraph(*headings, **facts))
 
 
 def add_doubt(draft: Draft, request: Request, explanation: Explanation, evidence: Faithfulness) -> None:
@@ -98,12 +95,13 @@ def say_method(draft: Draft, request: Request, explanation: Explanation) -> None
 
 
 def say_last(draft: Draft, request: Request, explanation: Explanation) -> None:
-    """Say why the last token counts much, where it does: without it, a decoder guesses what follows another token."""
-    look, place, scores = draft.look, request.position, explanation.scores
-    before = look.spell_tokens(look.trace.tokens)[max(0, place - 1)]
-    if asks_otherwise(request, explanation) and not before.special and scores[place] >= np.nanmax(scores) / 2 > 0:
-        last = look.trace.tokens[place]
-        draft.say("last token", last=plain(named(last.text)), before=plain(named(before.text)))
+    """Say why the last token has no number, where it has none: without it, a decoder predicts what follows another token."""
+    look, last = draft.look, request.question.length - 1
+    if request.question.asks_at_the_end and np.isnan(explanation.scores[last]):
+        tokens = look.spell_tokens([*look.trace.tokens, *look.trace.target])
+        if not tokens[last].special:
+            before = tokens[max(0, last - 1)]
+            draft.say("last token", last=plain(named(tokens[last].text)), before=plain(named(before.text)))
 
 
 def say_sums(draft: Draft, explanation: Explanation) -> None:

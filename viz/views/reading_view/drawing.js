@@ -48,7 +48,8 @@ export function draw(state) {
     let ink = state.inks.get(shaded);
     if (ink === undefined) state.inks.set(shaded, (ink = inkOn(below ? { ...theme, accent: theme.minus } : more, opacity)));
     if (token.ink !== ink) token.word.style.color = token.ink = ink;
-    const faint = header.causal && values[i] === 0 && (direction === "from" ? i > asked : i < asked);
+    const unseen = header.causal && values[i] === 0 && (direction === "from" ? i > asked : i < asked);
+    const faint = unseen || header.quantity?.words[i] === "–"; // a token without a number is grey
     if (token.faint !== faint) token.node.classList.toggle("faint", (token.faint = faint));
     if (token.asked !== (i === asked)) {
       token.asked = i === asked;
