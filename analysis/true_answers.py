@@ -264,7 +264,7 @@ def beats_chance(model: LanguageModel, trace: Trace, method: str) -> Answer:
     position = predicts_at(model, trace)
     token = int(logits_of(model, trace).argmax())
     scores = {} if method == "leave-one-out" else {method: Attribution(model, trace, position, token).scores(method)}
-    return yes_or_no(faithfulness(Question(model, trace, position, token), scores).faster(method))
+    return yes_or_no(faithfulness(Question(model, trace, position, token, keep_last=True), scores).faster(method))
 
 
 @register("word that matters most")
@@ -274,7 +274,7 @@ def matters_most(model: LanguageModel, trace: Trace) -> Answer:
     from analysis.explaining import explain
 
     position = predicts_at(model, trace)
-    question = Question(model, trace, position, int(logits_of(model, trace).argmax()))
+    question = Question(model, trace, position, int(logits_of(model, trace).argmax()), keep_last=True)
     scores = np.nan_to_num(explain(question, "leave-one-out").scores, nan=-np.inf)
     tokens = [*trace.tokens, *trace.target]
     return choice_among(list(dict.fromkeys(label_at(tokens, int(at)) for at in np.argsort(-scores))))

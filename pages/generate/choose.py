@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ METHODS = {"Draw by dice": "sampling", "Always the likeliest": "greedy", "Beams"
 SIMPLE = ("Draw by dice", "Always the likeliest")  # what a beginner chooses among
 SAMPLING, ALL, BEAM = ("sampling",), ("sampling", "greedy", "beam"), ("beam",)
 WIDTH = 190  # pixels of a control
+FOLDED = ("top-k", "top-p", "penalty", "seed")  # out of sight at the level "intermediate", until they are asked for
 
 
 @dataclass(frozen=True)
@@ -160,17 +162,30 @@ def strategy(look: Look) -> tuple[Strategy, int]:
         labels = [label for label in key.values if label in SIMPLE] if look.beginner else None
         method = METHODS[tabs(key, "the way of choosing", labels)]
         values = {}
-        for name, control in CONTROLS.items():
-            if _is_here(control, method):
+        here = {name: control for name, control in CONTROLS.items() if _is_here(control, method)}
+        folded = [name for name in FOLDED if name in here] if look.level == "intermediate" else []
+        for name, control in here.items():
+            if name not in folded:
                 hidden = look.beginner and name == "seed"  # out of sight, but still in links and lessons
                 with st.container(key=f"generate-hidden-{name}") if hidden else nullcontext():
                     values[name] = _place_control(name, control)
+        if folded:
+            with st.popover(_more_controls(folded), icon=":material/tune:", key="generate-more"):
+                values |= {name: _place_control(name, here[name]) for name in folded}
     for name, control in CONTROLS.items():
         if state.LEVELS.index(control.first) > state.LEVELS.index(look.level):
             state.later(control.first, page_state.generate_key(name, control.default))
     fields: dict[str, Any] = {FIELDS[name]: value for name, value in values.items() if name in FIELDS}
     fields["top_k"] = fields.get("top_k") or None
     return Strategy(method, **fields), int(values.get("tokens", CONTROLS["tokens"].default))
+
+
+def _more_controls(names: Sequence[str]) -> str:
+    """Return the label of the controls that are out of sight, with how many of them are not at their default."""
+    keys = [page_state.generate_key(name, CONTROLS[name].default) for name in names]
+    values = [key.get() if key.is_set else key.in_address for key in keys]
+    count = sum(value not in (None, key.default, str(key.default)) for value, key in zip(values, keys, strict=True))
+    return words(HERE, "more controls on", count=count) if count else words(HERE, "more controls")
 
 
 def _is_here(control: Control, method: str) -> bool:

@@ -171,7 +171,8 @@ def bars(draft: Draft, strategy: Strategy, grown: Grown) -> Part:
     facts: dict[str, object] = {"token": name_of(look, chosen), "said": name_of(look, step.token.id), "position": step.position}
     facts["by_one"] = wording.step_label(look.model.info)
     facts |= facts_of(scores, strategy, chosen, dart)
-    below: list[str] = [draft.words("drawn" if dart is not None else "taken", **facts)]
+    drawn = "drawn" if past or growing else draft.heading_for("drawn", "next")
+    below: list[str] = [draft.words(drawn if dart is not None else "taken", **facts)]
     if past and chosen != step.token.id:
         below.append(draft.words("otherwise", **facts))
     below.append(draft.words("controls" if scores.stages else "no controls", **facts))

@@ -63,16 +63,11 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: 
 def differences(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: dict[str, str]) -> pd.DataFrame:
     """Return a table with the one number that the verdicts are about, the largest first, and the random orders that are as far
     from 0."""
-    names = sorted(titles, key=lambda name: -evidence.methods[name].gap)
-    rows = {
-        titles[name]: [lines.get(name, "–"), gap_of(evidence.methods[name].gap), far_of(evidence, name)]
-        + [
-            f"**{text}**"
-            if (verdict := evidence.verdict(name)) == "better" and (text := VERDICTS[verdict])
-            else VERDICTS[verdict]
-        ]
-        for name in names
-    }
+    rows = {}
+    for name in sorted(titles, key=lambda name: -evidence.methods[name].gap):
+        verdict = VERDICTS[evidence.verdict(name)]
+        words = f"**{verdict}**" if evidence.verdict(name) == "better" else verdict
+        rows[titles[name]] = [lines.get(name, "–"), gap_of(evidence.methods[name].gap), far_of(evidence, name), words]
     rows[reader(HERE, "all at random", tries=len(evidence.gaps))] = ["–", spread(evidence.gaps), "–", "–"]
     return pd.DataFrame.from_dict(
         rows, orient="index", columns=["What it does", "Difference in points (0: chance)", AS_FAR, "Verdict"]

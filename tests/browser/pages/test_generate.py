@@ -94,7 +94,7 @@ def test_on_a_phone_the_text_stands_between_the_way_of_choosing_and_its_numbers(
     branches = page.locator("[data-part^=branch]")
     expect(branches).to_have_count(2, timeout=WAIT)
     expect(page.locator("[data-part=text]")).to_contain_text("mat. The")
-    places = ".st-key-generate-method", "[data-part=text]", ".st-key-generate-temperature", ".st-key-generate-top-k"
+    places = ".st-key-generate-method", "[data-part=text]", ".st-key-generate-temperature", ".st-key-generate-tokens"
     ways, text, first, second = (page.locator(place).bounding_box() for place in places)
     branch = branches.first.bounding_box()
     assert ways["y"] + ways["height"] < text["y"] and text["y"] + text["height"] < 844, "on the first screen"

@@ -36,7 +36,7 @@ def numbers(app) -> list[str]:
 def test_the_table_is_the_analysis(method):
     text = "The farmer gave the hungry dog a bone and"  # of so many words SHAP still draws orders
     app = open_link("explain", f"text={text.replace(' ', '+')}&level=expert&explain-by={TITLES[method]}")
-    scores = attributions(models.load("writer"), text, method)
+    scores = attributions(models.load("writer"), text, method, keep_last=True)
     factor = 100 if method in ("attention × gradient", "rollout") else 1
     assert numbers(app) == [decimal(factor * score) for score in scores]
 
@@ -49,7 +49,7 @@ def test_shap_says_whether_it_was_enumerated_and_shows_its_standard_error_where_
     model = models.load("writer")
     trace = model.trace(TEXT)
     place = len(trace.tokens) - 1
-    question = Question(model, trace, place, int(trace.logits_at(place).argmax()))
+    question = Question(model, trace, place, int(trace.logits_at(place).argmax()), keep_last=True)
     errors = explain(question, "sampled shap").errors([[unit] for unit in range(len(trace.tokens))])
     table = many.dataframe[0].value
     assert table["± standard error"].tolist() == [decimal(error) for error in errors]
@@ -65,21 +65,27 @@ def test_the_token_that_is_named_is_the_strongest_for_or_against():
     assert header(view)["chosen"] == 2
 
 
-def test_beginners_read_the_strongest_beside_the_last_token_and_why_that_one_says_little():
+def test_the_last_token_is_grey_at_every_level_and_the_strongest_is_named_with_its_number():
     text, model = "Tom had a ball, and his dog ran after the", models.load("writer")
-    scores = attributions(model, text, "leave-one-out")
+    scores = attributions(model, text, "leave-one-out", keep_last=True)
     tokens = model.trace(text).tokens
-    assert int(np.nanargmax(scores)) == len(tokens) - 1 and tokens[int(np.nanargmax(scores[:-1]))].text == " after"
+    assert np.isnan(scores[-1]) and tokens[int(np.nanargmax(scores))].text == " after"
     trace = model.trace(text)
     best = int(trace.logits_at(-1).argmax())
     options = {"method": "leave-one-out", "position": len(tokens) - 1, "token": best, "against": None}
     view = recipes.explained(model, trace, **options, second="", scope_options={}, simple=True, scores=scores)
     assert header(view)["chosen"] == len(tokens) - 2 and header(view)["quantity"]["diverging"]
-    reason = "“the” is the last token, so its number says little: without it, the model guesses what follows “after”"
+    assert header(view)["quantity"]["words"][-1] == "–"
     page_text = unmarked(words_on(open_link("explain", f"text={text.replace(' ', '+')}")))
-    assert reason in page_text
-    most = [tokens[i].text.strip() for i in np.argsort(-np.nan_to_num(scores[:-1]))[:3]]
-    assert "Most: “{}”, “{}” and “{}”. (The last token is not compared".format(*most) in page_text.replace("**", "")
+    assert "“the” is grey" in page_text and "would guess what follows “after”" in page_text
+    first, second, third = (tokens[i].text.strip() for i in np.argsort(-np.nan_to_num(scores[:-1]))[:3])
+    assert f"“{first}” helps the guess most" in page_text and re.search(f"Next: “{second}” .*and “{third}”", page_text)
+    other = unmarked(words_on(open_link("explain", f"level=intermediate&text={text.replace(' ', '+')}")))
+    numbers = decimal(float(np.nanmax(scores))), len(tokens) - 2, decimal(float(np.nanmean(scores)))
+    assert (
+        "“{}” counts most for the prediction “ball”: {} nats**, where the average of {} tokens is {} nats".format(first, *numbers)
+        in other
+    )
     before, after = (
         whole_percent(float(model.chances(model.trace(text).logits[-1])[best])) for text in (text, text.replace(" after", ""))
     )
@@ -90,7 +96,7 @@ def test_a_contrast_in_a_link_is_that_of_the_analysis():
     app = open_link("explain", f"{LINK}&level=expert&explain-word=barn&explain-against=house")
     writer = models.load("writer")
     barn, house = (writer.tokenize(f" {word}")[-1].id for word in ("barn", "house"))
-    scores = attributions(writer, TEXT, "leave-one-out", token=barn, against=house)
+    scores = attributions(writer, TEXT, "leave-one-out", token=barn, against=house, keep_last=True)
     assert numbers(app) == [decimal(score) for score in scores]
     assert "“barn” rather than “house”" in words_on(app)
 
@@ -114,17 +120,19 @@ def test_a_contrast_may_be_any_word_and_stays_while_the_text_goes_on():
     logits = writer.trace(TEXT).logits_at(-1)
     assert (logits > logits[dust]).sum() > 20 and dust != int(logits.argmax())
     app = open_link("explain", f"{LINK}&level=expert&explain-against=dust")
-    expected = attributions(writer, TEXT, "leave-one-out", against=dust)
+    expected = attributions(writer, TEXT, "leave-one-out", against=dust, keep_last=True)
     assert numbers(app) == [decimal(score) for score in expected] and not app.warned
     longer = f"{TEXT} old"
     finish(app.text_input(key="text").set_value(longer).run())
-    assert numbers(app) == [decimal(score) for score in attributions(writer, longer, "leave-one-out", against=dust)]
+    assert numbers(app) == [
+        decimal(score) for score in attributions(writer, longer, "leave-one-out", against=dust, keep_last=True)
+    ]
 
 
 def test_what_is_typed_to_hold_against_is_one_token_and_not_the_word_itself(monkeypatch):
     writer, menu = models.load("writer"), streamlit.selectbox
     best = writer.token_text(int(writer.trace(TEXT).logits_at(-1).argmax())).strip()
-    scores = attributions(writer, TEXT, "leave-one-out", against=writer.tokenize(" dust")[-1].id)
+    scores = attributions(writer, TEXT, "leave-one-out", against=writer.tokenize(" dust")[-1].id, keep_last=True)
     for typed, why in (("dust", ""), ("wizardry", "is no single token"), (best, "cannot be held against itself")):
 
         def write(title: str, *arguments, typed=typed, **options):  # AppTest cannot type what is no option
@@ -135,21 +143,24 @@ def test_what_is_typed_to_hold_against_is_one_token_and_not_the_word_itself(monk
             app = open_link("explain", f"{LINK}&level=expert")
         if why:
             assert any(why in info.value for info in app.info)
-            scores = attributions(writer, TEXT, "leave-one-out")
+            scores = attributions(writer, TEXT, "leave-one-out", keep_last=True)
         assert numbers(app) == [decimal(score) for score in scores]
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
 def test_a_text_of_nothing_and_of_one_word(level):
-    assert "Type a few words" in words_on(open_link("explain", f"text=&level={level}"))
-    assert len(numbers(open_link("explain", f"text=dog&level={level}"))) == 2
+    """The last token stays, so a single one leaves nothing to take away."""
+    for text in ("", "dog"):
+        app = open_link("explain", f"text={text}&level={level}")
+        assert "Type a few words" in words_on(app) and not app.dataframe
+    assert len(numbers(open_link("explain", f"text=dog+ran&level={level}"))) == 3
 
 
 def test_a_beginner_reads_how_far_to_believe_it():
-    writer, text = models.load("writer"), "The old king gave his daughter a"
+    writer, text = models.load("writer"), "The old woman gave the boy an apple because she liked the"
     app = open_link("explain", f"text={text.replace(' ', '+')}")
     trace = writer.trace(text)
-    question = Question(writer, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()))
+    question = Question(writer, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()), keep_last=True)
     measures = faithfulness(question, {"leave-one-out": explain(question, "leave-one-out").scores})
     assert measures.verdict("leave-one-out") == "better"
     words = words_on(app)
@@ -190,7 +201,7 @@ def test_gradient_times_input_says_which_vector_it_is_of_and_offers_the_token_em
     link = f"model={tmp_path}&text=the+cat+sat+on&level={level}&explain-by=Gradient+×+input"
     for alone, name in ((False, "the first layer is given"), (True, "embedding alone")):
         app = open_link("explain", f"{link}&explain-tokens={str(alone).lower()}")
-        scores = attributions(model, "the cat sat on", "gradient × input", tokens_alone=alone)
+        scores = attributions(model, "the cat sat on", "gradient × input", tokens_alone=alone, keep_last=True)
         assert numbers(app) == [decimal(score) for score in scores] and name in words_on(app)
         assert app.toggle(key="explain-tokens").value == alone and not app.warned
     assert len(open_link("explain", f"{link}&explain-tokens=nonsense").warned) == 1

@@ -60,7 +60,7 @@ def test_above_two_methods_stands_what_each_puts_first_and_from_which_layer_on()
     assert names == ["ball", "<|start|>"]
     link = f"level=intermediate&text={TEXT.replace(' ', '+')}"
     words = read(open_link("flow", link))
-    assert flat(f"**“ball”** counts most for the prediction, says gradient rollout: {shares[0]}") in words
+    assert flat(f"**“ball”** counts most for the prediction: {shares[0]} by gradient rollout") in words
     assert flat(f"an even share of {len(trace.tokens)} tokens would be {decimal(100 / len(trace.tokens))}\u00a0%") in words
     assert flat(f"goes back most to **“{plain(names[1])}”** ({shares[1]})") in words
     words = read(open_link("flow", f"{link}&show=Layer+by+layer"))
