@@ -176,8 +176,8 @@ def attributions(
     method: one of `METHODS`. position: that of the prediction in `trace.read` (a mask of an encoder; a classifier of texts has
     only one); token: an id, or the number of a label, None for the likeliest one; against: the one that it is compared with;
     target: the output of an encoder-decoder so far, which follows its source in the result. tokens_alone: as in `explain`;
-    keep_last: as in `Question`. For the meaning of the numbers see `Explanation`. Errors: as `explain` and `Question`; ValueError for an unknown
-    position, token or label.
+    keep_last: as in `Question`. For the meaning of the numbers see `Explanation`. Errors: as `explain` and `Question`; ValueError
+    for an unknown position, token or label.
     """
     trace = model.trace(text, target)
     if not -len(trace.read) <= position < len(trace.read):

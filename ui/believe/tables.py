@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ AS_FAR = "Random orders as far from 0 (for a verdict)"
 SIMPLE = {"better": "better than luck", "worse": "worse than luck", "none": "could be luck"}
 
 
-def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: dict[str, str]) -> pd.DataFrame:
+def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: Mapping[str, str]) -> pd.DataFrame:
     """Return a table with a row for each method and one for the random orders: the best method in bold, and verdicts by deletion
     and insertion, corrected for the number of methods. reader: returns the words of this folder; lines: as in `Trial`."""
     if reader.level == "intermediate":
@@ -60,7 +61,7 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: 
     return frame
 
 
-def differences(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: dict[str, str]) -> pd.DataFrame:
+def differences(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: Mapping[str, str]) -> pd.DataFrame:
     """Return a table with the one number that the verdicts are about, the largest first, and the random orders that are as far
     from 0."""
     rows = {}

@@ -67,8 +67,8 @@ def curves(
     )
     figure.update_layout(
         title={"text": escape_plotly(title), "x": 0, "y": 0.98, "yanchor": "top", "font": {"size": 15}} if title else None,
-        height=330 if title else 300,
-        margin={"l": 8, "r": 8, "t": 76 if title else 10, "b": 8},
+        height=338 if title else 300,
+        margin={"l": 8, "r": 8, "t": 84 if title else 10, "b": 8},
         **CLEAR,
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "traceorder": "reversed"},
         xaxis={"title": {"text": escape_plotly(across)}, "ticksuffix": " %", "range": [-2, 102], "automargin": True},
