@@ -101,11 +101,11 @@ class Question:
         """The tokens that can be deleted: the typed ones, without masks. They are positions in `trace.tokens`; those of a target,
         which follows its source, continue the count."""
         mask = self.mask
-        kept = self.length - 1 if self.keep_last and self.asks_at_the_end else None
+        last = self.length - 1 if self.keep_last and self.asks_at_the_end else None
         return [
             i
             for i, token in enumerate([*self.read, *self.target_read])
-            if i != kept and not (token.special and token.start == token.end) and (mask is None or token.id != mask.id)
+            if i != last and not (token.special and token.start == token.end) and (mask is None or token.id != mask.id)
         ]
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import Faithfulness
-from ui.believe.trial import allowed_of, gap_of
+from ui.believe.wording import allowed_of, gap_of
 from ui.lexicon.marks import Words
 from viz import percent
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from analysis import Faithfulness, Question
+from ui.believe.wording import allowed_of, count_methods, gap_of
 from ui.escaping import plain
 from ui.lexicon.marks import Marked, Words
 from ui.look import Look
 from ui.picture.picture import Picture
 from viz import percent
-from viz.numbers import decimal
 from viz.tokens import label, named
 
 HERE = Path(__file__).parent
@@ -88,19 +88,3 @@ class Trial:
             values |= {"units": len(evidence.units)}
         verdict = [text for heading in headings if (text := reader(HERE, heading, **values))]
         return values | {"verdict": Marked(" ".join(verdict))}
-
-
-def gap_of(gap: float) -> str:
-    """Return a difference of two probabilities in points, with its sign."""
-    return decimal(100 * gap) if gap <= 0 else f"+{decimal(100 * gap)}"
-
-
-def allowed_of(evidence: Faithfulness, method: str) -> str:
-    """Say how many random orders may be as far from the average as a method's order, for a verdict."""
-    allowed = evidence.allowed(method)
-    return "none may" if allowed <= 0 else f"{allowed} may"
-
-
-def count_methods(tried: int, listed: int) -> str:
-    """Say how many methods were tried, and how many of them are listed in the table."""
-    return "one method" if tried == 1 else f"{tried} methods" + (f" ({listed} of them in the table)" if listed < tried else "")

@@ -1,0 +1,22 @@
+"""Numbers of a trial in words, for its sentences and its table."""
+
+from __future__ import annotations
+
+from analysis import Faithfulness
+from viz.numbers import decimal
+
+
+def gap_of(gap: float) -> str:
+    """Return a difference of two probabilities in points, with its sign."""
+    return decimal(100 * gap) if gap <= 0 else f"+{decimal(100 * gap)}"
+
+
+def allowed_of(evidence: Faithfulness, method: str) -> str:
+    """Say how many random orders may be as far from the average as a method's order, for a verdict."""
+    allowed = evidence.allowed(method)
+    return "none may" if allowed <= 0 else f"{allowed} may"
+
+
+def count_methods(tried: int, listed: int) -> str:
+    """Say how many methods were tried, and how many of them are listed in the table."""
+    return "one method" if tried == 1 else f"{tried} methods" + (f" ({listed} of them in the table)" if listed < tried else "")
