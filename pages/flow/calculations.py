@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from analysis.attribution import FOLLOWING, METHODS
+from analysis.attribution import METHODS
 from pages.flow import recipes, scores
 from pages.flow import state as page_state
 from pages.flow.compose import HERE
-from pages.flow.recipes import FLOW, GRADIENTS, ROLLOUT
+from pages.flow.recipes import FLOW
 from pages.flow.request import Request, title
 from pages.flow.settings import Layers, Settings, Streams
 from ui.memory import jobs
@@ -61,8 +61,7 @@ def flow(request: Request, size: np.ndarray) -> np.ndarray | str | None:
 def layers(request: Request) -> Layers | None:
     """Return the scores after each layer, of every method but flow that has an answer; None while they are calculated."""
     names = titles()
-    choice = request.methods if request.look.level == "expert" else (GRADIENTS, ROLLOUT)
-    methods = [method for method in choice if method != FLOW and (method not in FOLLOWING or request.token is not None)]
+    methods = request.methods_by_layer
     key = ("by layer", *request.key, *methods)
     return jobs.result(key, lambda report: scores.of_layers(request, methods, names, report), "Following each layer back")
 

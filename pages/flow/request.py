@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from analysis import Attribution
-from analysis.attribution import METHODS
+from analysis.attribution import FOLLOWING, METHODS
 from models.tokens import Token
+from pages.flow.recipes import FLOW
 from ui.look import Look
 from ui.picture.falling import select_tokens
 from ui.picture.picture import Picture
@@ -54,6 +55,12 @@ class Request:
     def methods(self) -> tuple[str, ...]:
         """The methods of this level."""
         return PLAIN if self.look.beginner else METHODS
+
+    @property
+    def methods_by_layer(self) -> list[str]:
+        """The methods of this level that have scores after each layer: two of them below the experts' level."""
+        choice = METHODS if self.look.level == "expert" else PLAIN[:2]
+        return [name for name in choice if name != FLOW and (name not in FOLLOWING or self.token is not None)]
 
     @cached_property
     def seen(self) -> tuple[list[Token], list[list[int]], int]:

@@ -10,7 +10,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from analysis import head_statistics, inside, logit_attribution, maps, pair
-from analysis.attribution import FOLLOWING
 from analysis.embedding import chance_of_analogy, chance_of_nearest, vectors
 from analysis.lens import lens, translator
 from analysis.patches import Patches
@@ -231,9 +230,7 @@ def side_by_side(request: Request, settings: FlowSettings) -> FlowReading:
 
 
 def layer_by_layer(request: Request, settings: FlowSettings) -> FlowReading:
-    attribution, methods = request.attribution, [method for method in request.methods if method != FLOW]
-    if request.token is None:
-        methods = [method for method in methods if method not in FOLLOWING]
+    attribution, methods = request.attribution, request.methods_by_layer
     layers = range(attribution.ways.layers)
     return Layers(methods, np.array([[attribution.scores(method, layer) for method in methods] for layer in layers]))
 
