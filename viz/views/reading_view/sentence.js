@@ -38,7 +38,8 @@ export function sentenceOf(state, asked) {
   const { heads } = header;
   // A row of cross-attention is told by what it has read and what it serves to choose: "After “le”, choosing “chat”, it looks …"
   /** @type {(i: number) => string[]} */
-  const row = (i) => (header.names[i] === "…" ? [after[i], ", to choose the next token", ""] : [after[i], ", choosing ", name(i)]);
+  const row = (i) =>
+    header.names[i] === "…" ? [after[i], ", to choose the next token", ""] : [after[i], ", choosing ", name(i)];
   const rows = from ? after[asked] : after[best];
   const mean = heads ? "On average, " : "";
   const parts = !rows
