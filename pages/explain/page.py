@@ -10,9 +10,10 @@ from pages.explain.boards.tokens import APART, CHIPS, HEADLESS, UNCOVERED
 from pages.explain.compose import HERE, compose
 from pages.explain.settings import Asked, Settings, Tokens
 from ui import shell, state
-from ui.choices import scope
+from ui.choices import picker, scope
 from ui.choices.widgets import tabs
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.board import Board
 from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
@@ -54,5 +55,7 @@ def place(board: Board, look: Look, *keys: str) -> None:
             mount(board, key, partial(choose.select_token, look) if key == CHIPS else None)
 
 
-scope.side_bar()
-shell.live(HERE, draw)
+of_images = "image" in loaded.info(picker.in_use()).reads
+if not of_images:
+    scope.side_bar()
+shell.live(HERE, draw, purpose="purpose image" if of_images else "purpose", reads_images=True)

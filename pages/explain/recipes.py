@@ -13,9 +13,10 @@ import plotly.graph_objects as go
 
 from analysis import Explanation, Question, agreement, explain
 from models.language_model import LanguageModel
+from models.tokens import Patch
 from models.trace import Trace
 from ui.picture.falling import select_tokens
-from viz import View, reading_view
+from viz import View, patch_view, reading_view
 from viz.figures.agreement import agreeing as matrix
 
 SHARES = ("attention × gradient", "rollout")  # in shares of attention; the others are in nats
@@ -66,6 +67,8 @@ def explained(
         scores = explain(Question(model, trace, position, token, against, True), method, tokens_alone=tokens_alone).scores
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     values, unit = amounts(model, trace, scores, groups, method=method, position=position, token=token, simple=simple)
+    if isinstance(patch := trace.tokens[-1], Patch):
+        return patch_view(patch.grid.image_of(trace.tokens), trace.tokens, values=values, unit=unit)
     sizes = np.nan_to_num(np.abs(values), nan=-1)
     asks = [i for i, group in enumerate(groups) if position in group]
     if simple and np.delete(sizes, asks).max(initial=0) > 0:

@@ -28,7 +28,7 @@ def test_every_page_opens_with_a_model_of_pictures(page, level):
     app = open_link(page, f"model=digits&text=digit+3&level={level}")
     assert not app.warned and not app.error and not app.exception
     says_so = any("reads pictures, and page" in info.value for info in app.info)
-    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers"))
+    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers", "explain"))
 
 
 def test_page_type_shows_the_labels_of_the_picture_that_the_address_names():

@@ -69,6 +69,8 @@ LINKS = {  # each with the parts or keys of its pictures
     ("inside", "level=intermediate&stage=order&word-order=0.2.1&model=translator&text=The+cat+sat&target=Le"): ORDER,
     ("explain", f"level=expert&explain-by=Integrated+gradients&{TEXT}"): "explain-text",
     ("explain", f"level=beginner&{TEXT}"): "explain-text",
+    ("explain", "level=beginner&model=digits&text=digit+8"): "explain-text",
+    ("explain", "level=expert&explain-by=SHAP&model=digits&text=digit+8"): "explain-text",
     ("explain", "level=intermediate&explain-by=SHAP&whole-words=true&model=filler&text=The+[MASK]+sat+down"): "explain-text",
     ("explain", "level=expert&explain-by=LIME&model=translator&text=The+cat+sat&target=Le"): "explain-text",
     ("explain", f"level=expert&explain=Methods&{TEXT}"): "agreement",

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from analysis import Faithfulness
+from models.tokens import Patch
 from ui.believe.tables import areas, points
 from ui.believe.trial import HERE, Trial
 from ui.escaping import plain
@@ -42,7 +43,7 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
     if trial.lines.get(chosen):
         draft.note(LINE, "line", **facts)
     if text := numbered(trial, evidence, chosen):
-        draft.note(TEXT, "text masked" if trial.question.mask else "text", text=text, **facts)
+        draft.note(TEXT, "text masked" if trial.question.keeps_places else "text", text=text, **facts)
     draft.add(chart(draft, trial, evidence, chosen, coming=False), LEAVE)
     if not simple:
         draft.add(chart(draft, trial, evidence, chosen, coming=True), COME)
@@ -52,7 +53,7 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
     cuts = () if not look.narrow else (2, 4) if look.level == "expert" else (1,)  # a telephone is too narrow for all columns
     for number, (begin, end) in enumerate(pairwise((0, *cuts, len(whole.columns)))):
         draft.contents[f"{AREAS} {number}"] = Table(whole.iloc[:, begin:end])
-    draft.note(ORDER, "believe masked" if trial.question.mask else "believe", **facts)
+    draft.note(ORDER, "believe masked" if trial.question.keeps_places else "believe", **facts)
     draft.note(STEPS, "every step" if evidence.exact else "some steps", **grid(evidence))
     draft.note(MEASURES, "measures", orders=len(evidence.random), tries=len(evidence.gaps), units=len(evidence.units))
     draft.contents[POINTS] = Table(points(evidence, titles, simple), scrolls=True)
@@ -87,6 +88,8 @@ def numbered(trial: Trial, evidence: Faithfulness, chosen: str) -> str:
     if len(evidence.units) > LONGEST:
         return ""
     places = {evidence.units[unit]: place for place, unit in enumerate(evidence.methods[chosen].order[:NUMBERED], 1)}
+    if isinstance(tokens[-1], Patch):
+        return " · ".join(f"**{plain(tokens[i].text)}**{SUPERSCRIPTS[place]}" for i, place in places.items())
     words = []
     for i, token in enumerate(tokens):
         text = token.text

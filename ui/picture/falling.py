@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from analysis import Attribution, Curves, Faithfulness, Question, as_written, explain, faithfulness, scope
 from analysis.attribution import METHODS
 from models.language_model import LanguageModel
-from models.tokens import Token
+from models.tokens import Patch, Token
 from models.trace import Trace
 from viz.figures.curves import curves
 from viz.tokens import label, plain_signs
@@ -32,6 +32,8 @@ def select_tokens(
         side = scope(trace.attention[kind], **scope_options).keys
         return plain_signs(side.tokens, side.start == 0) if simple else side.tokens, side.groups
 
+    if any(isinstance(token, Patch) for token in trace.tokens):
+        return list(trace.tokens), [[place] for place in range(len(trace.tokens))], 0
     if not trace.target:
         tokens, groups = keys("self")
         return as_written(tokens, trace.text, second), groups, 0

@@ -77,7 +77,7 @@ def say(draft: Draft, request: Request, heading: str, fold: str = "", /, **value
     kind = "evidence contrast" if request.against is not None else "evidence" if request.chance else "evidence number"
     evidence = draft.words(kind, word=plain(request.description), first=first, second=second)
     values |= {"evidence": evidence, "points": draft.words("points") if request.chance else ""}
-    draft.say(masked if request.question.mask and draft.words(masked) else heading, fold, **values)
+    draft.say(masked if request.question.keeps_places and draft.words(masked) else heading, fold, **values)
 
 
 def say_method(draft: Draft, request: Request, explanation: Explanation) -> None:

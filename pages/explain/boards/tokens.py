@@ -17,7 +17,7 @@ def add(draft: Draft) -> None:
     place, labels = position(look), model.info.labels
     if look.apart:
         draft.contents[APART] = Note(APART_SENTENCE)
-    if not labels or labels.each:
+    if "text" in model.info.reads and (not labels or labels.each):
         selection = look.select(look.trace.read)
         view = token_chips(selection.tokens, selection.index(place), ids=False)
         draft.add_cards(CHIPS, [Card([Part("chips", view)])], "The tokens")
@@ -34,5 +34,6 @@ def add_question(draft: Draft, request: Request) -> None:
         draft.note(QUESTION, "nothing typed")
     elif look.beginner:
         why = "follows" if not look.model.info.labels else "labels" if request.chance else "number"
+        why = "labels image" if why == "labels" and "image" in look.model.info.reads else why
         share = look.percent(chance_of(look, request.position, request.token)) if request.chance else ""
         draft.note(QUESTION, why, prediction=plain(request.description), share=share)
