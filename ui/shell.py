@@ -178,7 +178,7 @@ def live(
         nonlocal told_with_the_page
         jobs.here()
         name = picker.in_use()
-        if state.WHOLE_PAGE.pop() or picker.model_has_left():
+        if state.LESSON_NEXT.is_set or state.WHOLE_PAGE.pop() or picker.model_has_left():
             st.rerun()
         text, second, below = write_boxes(loaded.info(name), folder.name, answers, hides_boxes())
         if reads_model and not has_input(folder, name, reads_images):

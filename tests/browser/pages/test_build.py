@@ -80,3 +80,14 @@ def the_names_of_curves_stand_below_the_name_of_the_axis(page: Page) -> None:
         """() => document.querySelector('.st-key-crossing .xtitle').getBoundingClientRect().bottom
             <= document.querySelector('.st-key-crossing .legend .scrollbox').getBoundingClientRect().top"""
     )
+
+
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+def test_the_transformer_goes_to_page_train_at_the_first_click(open_page, level):
+    """The button stands in a fragment, and only a run of the whole page opens another page."""
+    page = open_page(f"/build?level={level}&build-layers=3&text=The+cat")
+    expect(page.locator(".hl-architecture .times")).to_have_text("× 3", timeout=WAIT)
+    page.get_by_role("button", name="Train this").click()
+    page.wait_for_url(re.compile("/train[?]"))
+    expect(page.get_by_label("Layers", exact=True)).to_have_value("3")
+    assert "train-layers=3" in page.url and f"level={level}".replace("level=beginner", "") in page.url
