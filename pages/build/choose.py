@@ -101,6 +101,7 @@ def config(part: str) -> TransformerConfig:
         state.later("intermediate", *(page_state.build_key(name) for name in DEFAULTS if name not in SIMPLE))
         parts = {name: _widget(name) for name in SIMPLE}
         page_state.HEADS_BEFORE.set(parts["heads"])
+        page_state.WIDTH_BEFORE.set(parts["d_model"])
         return TransformerConfig(**parts)
     parts = {}
     open_group = OPEN.get(part, "Sizes")
@@ -156,7 +157,10 @@ def _fit(name: str) -> None:
     key, heads = page_state.build_key(name), page_state.build_key("heads").get_or(DEFAULTS["heads"])
     width = page_state.build_key("d_model").get_or(DEFAULTS["d_model"])
     if name == "d_model":
-        key.set(min(LIMITS[name], max(1, round(width / (2 * heads))) * 2 * heads))
+        unit = 2 * heads
+        step = width - page_state.WIDTH_BEFORE.get_or(DEFAULTS["d_model"])
+        count = (width + unit - 1) // unit if step == 1 else width // unit if step == -1 else round(width / unit)
+        key.set(min(LIMITS[name] // unit, max(1, count)) * unit)
         return
     before = page_state.HEADS_BEFORE.get_or(DEFAULTS["heads"])
     fitting = [count for count in range(1, LIMITS[name] + 1) if width % (2 * count) == 0]

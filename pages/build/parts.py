@@ -18,7 +18,7 @@ from analysis.encodings import Encoding
 from analysis.scaling import scaling
 from models.numbers.sizes import count, size
 from models.scratch.config import TransformerConfig
-from pages.build import recipes
+from pages.build import changes, recipes
 from pages.build import state as page_state
 from ui import state
 from ui.choices.networks import NETWORKS
@@ -49,9 +49,12 @@ OF = {
 
 def diagram(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture]:
     each = cost.costs(config, n, m)
-    total = {name: count(sum(getattr(part, of).value for part in each)) for name, of in list(OF.items())[:2]}
-    say(here, "architecture", tokens=n, length=_length(n), **total, **parameter_shares(each))
+    total = {name: sum(getattr(part, of).value for part in each) for name, of in list(OF.items())[:2]}
+    facts = {name: count(value) for name, value in total.items()} | parameter_shares(each)
     simple = state.level() == "beginner"
+    say(here, "architecture", tokens=n, length=_length(n), time=changes.time_alone(total["operations"]), **facts)
+    if simple:
+        changes.say_change(here, config, n)
     options: dict[str, Any] = {"config": asdict(config), "tokens": n, "target": m, "simple": simple}
 
     def boxes() -> dict[str, Numbers]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from analysis.cost import costs
 from models.scratch.config import TransformerConfig
+from viz.numbers import percent
 from viz.views.architecture import Box
 
 Columns = Sequence[tuple[str, Sequence[Box]]]  # as `viz.architecture` takes them
@@ -24,6 +26,7 @@ FEEDFORWARD = {
     "gelu-tanh": "W↓ GELU(W↑ x), by tanh",
     "swiglu": "W↓ (SiLU(W x) * W↑ x)",
 }
+SMALL = 0.001  # below this, a share is not written out
 SCORE = {"dot": "q·k / √{e}", "multiplicative": "qᵀ W k", "additive": "wᵀ tanh(q + k)"}
 
 
@@ -39,45 +42,79 @@ def columns(config: TransformerConfig, length: int, target: int, stack: Callable
 
 
 def plain_stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:
-    """Return the boxes of a stack for beginners, each with a sentence on its purpose."""
-    tokens = f"{n:,} token" + "s" * (n != 1)
-    stream = f"{tokens} × {c.d_model:,} numbers"
+    """Return the boxes of a stack for beginners, each with its purpose and its share of the numbers to learn."""
+    share = shares(c, "decoder" if source is not None else "" if ends else "encoder")
     heads = "one head does this" if c.heads == 1 else f"{c.heads} heads do this at once, each in its own way"
     others = "all the others" if both_ways else "those before it"
-    memory = "Much of what a model knows by heart is kept here."
-    alone = "Without this, no token would know of another."
-    parts = [Box("Attention", stream, f"Each token looks at {others} and takes over what helps; {heads}. {alone}", added=True)]
+    words = f"Each token looks at {others} and takes over what helps; {heads}."
+    parts = [Box("Attention", share["attention"], words, added=True)]
     if source is not None:
         words = "Each token of the answer looks at the text that the encoder has read."
-        parts.append(Box("Attention to the text", stream, words, added=True, beside="what the encoder made of the text"))
-    parts.append(Box("Feed-forward", stream, f"Each token works by itself on what it has gathered. {memory}", added=True))
+        parts.append(Box("Attention to the text", share["cross"], words, added=True, beside="what the encoder made of the text"))
+    words = "Each token works by itself on what it has gathered; much of what a model knows by heart is kept here."
+    parts.append(Box("Feed-forward", share["feed-forward"], words, added=True))
     before, inside = c.norm_place == "before", list[Box]()
     for i, part in enumerate(parts):
         adder = parts[i - 1].name if before and i else "" if before else part.name
-        norm = _plain_norm(stream, f"{'before' if before else 'after'} {part.name.lower()}", adder)
+        norm = _plain_norm(share["norm"], f"{'before' if before else 'after'} {part.name.lower()}", adder)
         inside += [replace(norm, past=True), part] if before else [part, norm]
-    boxes = [Box("Embedding", stream, f"Each token becomes a row of {c.d_model:,} numbers, which stand for its meaning.")]
+    tokens = f"Each of your {n:,} tokens becomes" if n != 1 else "Your token becomes"
+    words = f"{tokens} a row of {c.d_model:,} numbers, which stand for its meaning."
+    own = "the encoder’s numbers again" if source is not None else f"{share['embedding']} of the numbers"
+    boxes = [Box("Embedding", own, words)]
     if c.positions in POSITIONS:
-        boxes.append(Box("Positions", stream, "Numbers are added that say where each token stands: order matters."))
-    repeated = "This happens once" if c.layers == 1 else f"This happens {c.layers} times"
+        words = "Numbers are added that say where each token stands: order matters."
+        boxes.append(Box("Positions", share["positions"], words))
+    repeated = "This happens once" if c.layers == 1 else f"This happens {c.layers} times, each time with numbers of its own"
     layer = f"{repeated}: the tokens look around, and then each works by itself."
-    boxes.append(Box("Layer", stream, layer, parts=tuple(inside), times=c.layers))
+    boxes.append(Box("Layer" if c.layers == 1 else "Layers", share["layers"], layer, parts=tuple(inside), times=c.layers))
     if before:
-        boxes.append(_plain_norm(stream, "before the answer" if ends else "at the end", "The last layer"))
+        boxes.append(_plain_norm(share["last norm"], "before the answer" if ends else "at the end", "The last layer"))
     if ends:
         doing = "stands here" if c.kind == "encoder" else "comes next"
         words = f"Each of the {c.vocabulary:,} tokens that the model knows gets a score: the higher, the likelier it {doing}."
-        boxes.append(Box("Answer", f"{tokens} × {c.vocabulary:,} scores", words))
+        boxes.append(Box("Answer", "the embedding’s numbers again" if c.tied else share["answer"], words))
     return boxes
 
 
-def _plain_norm(stream: str, place: str, adder: str) -> Box:
+def shares(config: TransformerConfig, stack: str) -> dict[str, str]:
+    """Return each box’s share of all numbers to learn, in words. stack: as in `analysis.cost.Cost`.
+
+    The boxes inside the layers have the share of all layers together. The shares of all boxes add up to 100 %, if “Layers”, their
+    sum, is left out.
+    """
+    parts = costs(config, 1)
+    total = sum(part.parameters.value for part in parts)
+    of = {part.part: part.parameters.value for part in parts if part.stack == stack}
+    start = sum(part.parameters.value for part in parts if part.part == "embedding")
+    kinds = {name: sum(value for part, value in of.items() if part.startswith(name)) for name in ("self-attention", "cross")}
+    in_layer, outside = 2 + (kinds["cross"] > 0), (config.norm_place == "before") + config.embedding_norm
+    norm = of["norms"] // (in_layer * config.layers + outside)
+    numbers = {
+        "embedding": start + norm * config.embedding_norm,
+        "positions": of["positions"],
+        "attention": kinds["self-attention"] + of["positions"] * (config.positions not in POSITIONS),
+        "cross": kinds["cross"],
+        "feed-forward": of["feed-forward"],
+        "norm": norm * config.layers,
+        "last norm": norm * (config.norm_place == "before"),
+        "answer": of.get("unembedding", 0),
+    }
+    inside = ("attention", "cross", "feed-forward")
+    numbers["layers"] = sum(numbers[name] for name in inside) + in_layer * numbers["norm"]
+    return {name: _share(value / total) for name, value in numbers.items()}
+
+
+def _share(share: float) -> str:
+    return percent(share) if share >= SMALL or not share else "under 0.1\u00a0%"
+
+
+def _plain_norm(share: str, place: str, adder: str) -> Box:
     """Return the box of a norm for beginners. adder: the part that has added to the rows just before; "" at the start."""
+    name = f"One size, {place}"
     if not adder:
-        return Box(
-            f"One size, {place}", stream, "All rows of numbers are brought to one size, so that no token is louder than others."
-        )
-    return Box(f"One size, {place}", stream, f"{adder} has added to the rows, so they are brought to one size again.")
+        return Box(name, share, "All rows of numbers are brought to one size, so that no token is louder than others.")
+    return Box(name, share, f"{adder} has added to the rows, so they are brought to one size again.")
 
 
 def _stack(c: TransformerConfig, n: int, both_ways: bool, source: int | None, ends: bool = True) -> list[Box]:

@@ -11,7 +11,11 @@ from models.scratch.config import TransformerConfig
 from pages.build.choose import NAMES
 from ui import state
 
-SIZES = ("layers", "heads", "d_model")  # that page Train offers at the level "Intermediate"; the others at "Expert"
+SIZES = (
+    "layers",
+    "heads",
+    "d_model",
+)  # that page Train can choose at each level; the others at "Expert"
 PARTS = (
     "d_ff",
     "kv_heads",
@@ -65,6 +69,8 @@ def explanation(config: TransformerConfig) -> str:
         for name, value in asdict(config).items()
         if name in NAMES and name not in (*SIZES, *PARTS, *ITS_OWN) and value != getattr(USUAL, name)
     ]
+    if state.level() == "beginner":
+        return "Opens page Train with these sizes. There it learns in front of you, from letters."
     left_out = f" It leaves behind: {', '.join(left)}." if left else ""
     return f"Opens page Train with these parts. There it reads bytes, up to 64 at a time.{left_out}"
 
@@ -77,8 +83,7 @@ def taken() -> tuple[str, ...]:
 def open_train(config: TransformerConfig) -> None:
     """Open page Train with these parts in the next run, at a level that shows them."""
     names = taken()
-    levels = [state.level(), "expert" if set(names) & set(PARTS) else "intermediate"]
-    link = {state.LEVEL.name: max(levels, key=state.LEVELS.index)}
+    link = {state.LEVEL.name: "expert" if set(names) & set(PARTS) else state.level()}
     state.LESSON_NEXT.set(("train", link | {f"train-{name}": written(getattr(config, name)) for name in names}))
 
 

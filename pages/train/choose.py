@@ -57,6 +57,7 @@ LEARNING = {
     "seconds": Number("Time limit in seconds", 5.0, 600.0, 5.0, "Seconds of computing. Pauses do not count."),
     "seed": Number("Seed", 0, 2**31 - 1),
 }
+BROUGHT = ("heads", "d_model")  # that beginners choose on page Build, and see here when they come from there
 LEVELS = {  # what is chosen at each level; the rest is as it is by default
     "beginner": (("layers",), ()),
     "intermediate": (("layers", "heads", "d_model"), ("steps", "rate")),
@@ -95,6 +96,8 @@ def task(disabled: bool) -> str:
 def numbers(disabled: bool) -> tuple[dict, dict]:
     """Return the sizes and parts of the transformer, and the numbers of the budget; only those that this level offers."""
     sizes, learning = LEVELS[state.level()]
+    if state.level() == "beginner" and any(map(_is_brought, BROUGHT)):
+        sizes += BROUGHT
     here = [*sizes, *learning]
     for level, (more, numbers) in LEVELS.items():
         new = [name for name in (*more, *numbers) if name not in here]
@@ -108,6 +111,12 @@ def numbers(disabled: bool) -> tuple[dict, dict]:
     if state.level() == "expert":
         chosen |= _parts(disabled)
     return chosen, budget
+
+
+def _is_brought(name: str) -> bool:
+    """Return whether the link or the visitor has chosen a size that is not the usual one."""
+    key, usual = page_state.train_key(name), _default(name)
+    return state.linked_value(key) not in (None, str(usual)) or key.get_or(usual) != usual
 
 
 def _network(disabled: bool) -> dict[str, str]:
@@ -214,7 +223,7 @@ def _numbers(every: dict[str, Number], names: tuple[str, ...], disabled: bool) -
         with columns[i % len(columns)]:
             chosen[name] = number(
                 page_state.train_key(name),
-                setting.title,
+                setting.title.removesuffix(" (d_model)") if state.level() == "beginner" else setting.title,
                 setting.least,
                 setting.most,
                 default,

@@ -116,7 +116,7 @@ def describe(training: Training) -> str:
     of = f"of {config.heads} heads" if config.heads else f"of {LAYERS_OF[network_of(training)]}"
     subject = f"“{training.task.name}” with {layers} {of}"
     if state.level() == "beginner":
-        return f"{subject}, in {budget.steps} steps of {budget.rows} examples"
+        return f"{subject}, in {budget.steps} steps"
     examples = f"in {budget.steps} steps of {budget.rows} examples at a learning rate of {budget.rate:g}"
     return f"{subject}, {training.parameters:,} parameters, {examples}"
 

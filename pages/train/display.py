@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pages.train.choose import Plan
 
 DRAWN = 400  # points of a planned curve
+APART = 0.1  # between the right answers and the best head, from which on the page says why
+LOOKS = 0.1  # share from which a head counts as one that looks at a place
 SIMPLE = page_state.CURVES.values[:2]
 Lines = dict[str, tuple[Sequence[float], Sequence[float]]]  # the steps and the values of each
 
@@ -47,6 +49,8 @@ def preview(here: Path, plan: Plan | None) -> None:
     question, answer = task.example(np.random.default_rng(0))
     st.markdown(f"**An example.** {plain(task.says)}")
     st.code(example(task.name, question, answer), language=None)
+    if state.level() == "beginner" and task.name == "repeat":
+        say(here, "so the answer", given=question[-1], answer=answer[0], next=answer[1])
     preview_rate(here, plan)
 
 
@@ -107,10 +111,14 @@ def picture(here: Path, training: Training) -> None:
     if training.config.heads:
         say(here, "at", **facts)
         say(here, "induction" if best["induction"] else "no induction", **facts)
-        if best["induction"] and training.task.name == "copy" and state.level() != "beginner":
+        if state.level() == "beginner":
+            say_shared(here, training, snapshot)
+        elif best["induction"] and training.task.name == "copy":
             say(here, "same distance")
     else:
         say(here, "at without heads", **facts)
+    if state.level() == "beginner" and training.task.name == "repeat":
+        say(here, "it says")
     question, answer = (part.decode("latin-1") for part in training.example)
     st.code(example(training.task.name, question, answer, snapshot.answer), language=None)
     if training.config.heads:
@@ -119,6 +127,33 @@ def picture(here: Path, training: Training) -> None:
         say(here, "no heads")
     with above:
         take_away("training", lambda: pictures)
+
+
+def say_shared(here: Path, training: Training, snapshot: Snapshot) -> None:
+    """Say why more answers can be right than the best head looks at what followed last time, where a measure of the example says
+    so: the head looks there more than anywhere else, and other heads look there too."""
+    best = place(snapshot.induction)
+    if best is None or snapshot.accuracy - snapshot.induction[best] < APART:
+        return
+    first, asked = first_choices(snapshot.attention[best], training.read)
+    others = [where for where in np.argwhere(snapshot.induction >= LOOKS).tolist() if tuple(where) != best]
+    others.sort(key=lambda where: -snapshot.induction[tuple(where)])
+    facts = {"right": percent(snapshot.accuracy), "induction": f"L{best[0]} H{best[1]}", "first": first, "asked": asked}
+    each = ", ".join(f"L{layer} H{head} ({percent(snapshot.induction[layer, head])})" for layer, head in others)
+    if 2 * first > asked:
+        say(here, "shared first" if not others else "shared", others=each, **facts)
+    elif others:
+        say(here, "shared others", others=each, **facts)
+
+
+def first_choices(weights: np.ndarray, read: list[int]) -> tuple[int, int]:
+    """Return for how many letters a head looks most at what followed the same letter before, and how many letters have such a
+    place. weights: [query, key] between the letters `read`."""
+    from models.reading.repeats import what_followed
+
+    followed = what_followed(read)
+    asked = np.flatnonzero(followed.any(-1))
+    return int(followed[asked, weights[asked].argmax(-1)].sum()), len(asked)
 
 
 def offered_curves(training: Training) -> tuple[str, ...]:

@@ -75,7 +75,10 @@ def plan_or_error(task: str, sizes: dict, budget: dict, look: Look) -> choose.Pl
     try:
         return choose.plan(task, sizes, budget, look.trace.text)
     except ValueError as error:
-        st.error(plain(str(error)), icon=":material/report:")
+        sentence = str(error)
+        if look.beginner:  # the number's label is “Width” here
+            sentence = sentence.replace("d_model (", "The width (").replace("d_model", "the width")
+        st.error(plain(sentence), icon=":material/report:")
         return None
 
 

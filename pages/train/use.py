@@ -56,9 +56,11 @@ def place(here: Path, name: str, training: Training) -> None:
         label = words(here, "head of repeat" if training.task.name == "repeat" else "head")
         if st.button(label, icon=":material/visibility:", on_click=open_head, key="train-open-head"):
             st.rerun()
-        download_weights(lambda: (trainings.write_model(name, training).folder / "model.safetensors").read_bytes(), file)
+        beginner = state.level() == "beginner"
+        if not beginner:
+            download_weights(lambda: (trainings.write_model(name, training).folder / "model.safetensors").read_bytes(), file)
         st.download_button(
-            "Folder (zip)",
+            "Download it" if beginner else "Folder (zip)",
             lambda: zip_folder(trainings.write_model(name, training).folder),
             f"{file}.zip",
             "application/zip",

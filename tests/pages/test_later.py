@@ -23,7 +23,7 @@ LATER = {  # page and link for a beginner, and what its sentence says
     ("heads", "heads-label=induction"): "heads label “induction”. Choose the level “Intermediate”",
     ("heads", "heads-by=induction&level=intermediate"): "heads by “induction”. Choose the level “Expert”",
     ("build", "build-norm=rms&build=Why+√d"): "build “Why √d” and norm “rms”. Choose the level “Intermediate”",
-    ("train", "train-heads=2"): "heads “2”. Choose the level “Intermediate”",
+    ("train", "train-steps=40"): "steps “40”. Choose the level “Intermediate”",
     ("train", "train-seed=7"): "seed “7”. Choose the level “Expert”",
 }
 

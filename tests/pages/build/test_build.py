@@ -12,6 +12,7 @@ from analysis.cost import costs
 from analysis.encodings import Encoding
 from analysis.scaling import scaling
 from models.scratch.config import KINDS, PLACES, POSITIONS, TransformerConfig
+from pages.build.changes import change_facts, time_alone
 from pages.build.parts import moral, position_facts, root_facts
 from pages.build.plan import columns, plain_stack
 from tests.pages.opening import open_link
@@ -85,11 +86,53 @@ def test_what_page_train_cannot_train_is_said_at_its_button(link, why):
     assert button.disabled and why in button.proto.help
 
 
-def test_a_beginner_brings_along_what_a_beginner_has_chosen():
-    app = open_link("build", "build-layers=1")
+def test_a_beginner_brings_along_what_a_beginner_has_chosen_and_stays_one():
+    app = open_link("build", "build-layers=1&build-heads=2")
     app.button(key="build-train").click().run()
-    assert (app.session_state["level"], app.session_state["train-layers"]) == ("intermediate", 1)
+    sizes = {name: app.number_input(key=f"train-{name}").value for name in ("layers", "heads", "d_model")}
+    assert (app.session_state["level"], sizes) == ("beginner", {"layers": 1, "heads": 2, "d_model": 256})
     assert "train-d_ff" not in app.session_state
+
+
+def test_a_press_on_plus_widens_by_the_least_that_fits():
+    app = open_link("build", "build-heads=16")
+    width = lambda: app.number_input(key="build-d_model")  # noqa: E731  (it is another one after each run)
+    width().set_value(257).run()
+    assert width().value == 288
+    width().set_value(287).run()
+    assert width().value == 256
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("positions", ["rotary", "learned", "relative"])
+def test_the_shares_beside_the_boxes_add_up_to_all_numbers(kind, place, positions):
+    config = TransformerConfig(kind=kind, norm_place=place, positions=positions)
+    shapes = [box.shape for box in boxes(columns(config, 7, 5, plain_stack)) if not box.parts]
+    shares = [float(match[1]) for shape in shapes if (match := re.match(r"([\d.]+)\s%", shape))]
+    assert 100 - 0.1 * len(shapes) < sum(shares) <= 100.1
+
+
+def test_a_change_is_told_with_what_it_changes_and_what_it_does_not():
+    app = open_link("build", "")
+    said = lambda: re.sub(r"\[(\w+)\]\(.*?\)", r"\1", " ".join(caption.value for caption in app.caption))  # noqa: E731
+    assert "**Try it:**" in said()
+    app.number_input(key="build-heads").set_value(9).run()
+    assert "**8 → 16 heads: the model stays at 6.92 million numbers.**" in said()
+    assert "16 of the 256 numbers, not with 32" in said()
+    app.number_input(key="build-layers").set_value(7).run()
+    facts = change_facts(TransformerConfig(heads=16), TransformerConfig(heads=16, layers=7), 12)
+    assert f"6 → 7 layers: {facts['parameters_before']} → {facts['parameters']} numbers" in said()
+
+
+def test_operations_are_compared_with_a_person_who_does_one_a_second():
+    assert [time_alone(count) for count in (1, 90, 3_600, 86_400 * 20, 31_557_600 * 12)] == [
+        "1 second",
+        "1.5 minutes",
+        "1 hour",
+        "20 days",
+        "12 years",
+    ]
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])

@@ -8,7 +8,7 @@ import unicodedata
 import numpy as np
 
 from models.training.tasks import TASKS
-from pages.train.display import columns, example
+from pages.train.display import columns, example, first_choices
 from pages.train.recipes import large
 
 
@@ -68,3 +68,10 @@ def test_each_byte_has_a_column():
     text = "aü日🐕".encode()
     assert columns(text) == ["a", "ü", " ", "日", " ", "", "🐕", " ", " ", ""] and len(columns(text)) == len(text)
     assert columns(text[2:4] + b"\n") == ["�", "�", "�"] and columns(b"\xff\xe6a") == ["�", "�", "a"]
+
+
+def test_a_head_is_counted_where_it_looks_most_at_what_came_next_last_time():
+    read = [256, *b"abcab"]  # the second a was followed by b at 2, the second b by c at 3
+    weights = np.tril(np.full((6, 6), 0.1))
+    weights[4, 2] = weights[5, 0] = 0.4
+    assert first_choices(weights, read) == (1, 2)
