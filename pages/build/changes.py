@@ -48,7 +48,7 @@ def change_facts(before: TransformerConfig, after: TransformerConfig, length: in
         "each": f"each now works with {after.d_head} of the {after.d_model:,} numbers, not with {before.d_head}",
         "more": "more" if more else "fewer",
         "finer": "narrower" if more else "wider",
-        "wider": "wider too" if after.d_model > before.d_model else "narrower too",
+        "amount": "more" if after.d_model > before.d_model else "fewer",
     }
 
 

@@ -55,7 +55,8 @@ def all_heads(draft: Draft) -> Part:
         sections = {"previous": "heads", "single": "heads single", "induction": "heads induction", "lookup": "heads cross"}
         section = sections[first.does]
         section += "" if first.score > CLEAR else " unclear"
-        return Part("heads", None, draft.words(draft.heading_for(section), share=percent(max(0.0, first.score))))
+        facts = {"name": look.named(look.layer, look.head), "share": percent(max(0.0, first.score))}
+        return Part("heads", None, draft.words(draft.heading_for(section), **facts))
     drawing = Picture(
         recipes.all_heads,
         (look,),

@@ -9,8 +9,10 @@ import numpy as np
 
 from analysis import surprise
 from pages.type import recipes
+from ui.escaping import starred
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
+from viz.tokens import label
 from viz.views.board import Part
 
 if TYPE_CHECKING:
@@ -57,7 +59,10 @@ def chips(draft: Draft, name: str, tokens: Sequence[Token], chosen: int | None) 
     explained = name == "target" and any(token.fragment for token in trace.tokens)  # above, below the source
     notes = ["fragments"] * (not explained and any(token.fragment for token in tokens))
     notes += ["space at the end"] * (tokens is trace.read and waits_for_a_word(model, trace))
-    return draft.picture(drawing, draft.words(above, mask=model.info.mask), "\n\n".join(map(draft.words, notes)))
+    spaced = next((token.text for token in tokens if token.text.startswith(" ") and token.text.strip()), "")
+    below = [draft.words("dot", token=starred(label(spaced)))] if look.beginner and spaced and name == "chips" else []
+    below += map(draft.words, notes)
+    return draft.picture(drawing, draft.words(above, mask=model.info.mask), "\n\n".join(below))
 
 
 def waits_for_a_word(model: LanguageModel, trace: Trace) -> bool:

@@ -58,6 +58,12 @@ def for_model(info: ModelInfo) -> list[Example]:
     return [own] if own else [example for example in guided_examples() if example.model == info.name]
 
 
+def for_menu(info: ModelInfo) -> list[Example]:
+    """Return the examples for a model that the chosen level can show."""
+    here = state.LEVELS.index(state.level())
+    return [example for example in for_model(info) if state.LEVELS.index(example.level) <= here]
+
+
 def trained_example(name: str) -> Example | None:
     """Return the example of a model that was trained here: its own sequence, seen through the head that its task needs; None for
     others.
@@ -74,13 +80,6 @@ def trained_example(name: str) -> Example | None:
 
 def as_markdown(example: Example) -> str:
     return f"**{plain(example.title)}.** {plain(example.look)}"
-
-
-def in_menu(example: Example) -> str:
-    """Return the menu entry of an example, with the level that it opens at where that is above the chosen one."""
-    higher = state.LEVELS.index(example.level) > state.LEVELS.index(state.level())
-    level = f" · {example.level.capitalize()}" if higher else ""
-    return f"**{plain(example.title)}{level}.** {plain(example.look)}"
 
 
 def open_example(example: Example) -> None:

@@ -137,13 +137,13 @@ def example_menu(info: ModelInfo) -> None:
     """Place a menu of examples beside the heading, where typing does not change it, so a key press does not send it again."""
     st.menu_button(
         "Examples",
-        [*guides.for_model(info), *examples(info)],
+        [*guides.for_menu(info), *examples(info)],
         key=state.EXAMPLE.name,
         type="tertiary",
         icon=":material/lightbulb:",
         on_click=take_example,
         args=(info,),
-        format_func=lambda example: plain(example) if isinstance(example, str) else guides.in_menu(example),
+        format_func=lambda example: plain(example) if isinstance(example, str) else guides.as_markdown(example),
     )
 
 
