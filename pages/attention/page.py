@@ -15,7 +15,7 @@ from pages.attention.live import VIEWS, compose_from, values_of
 from pages.attention.settings import Settings
 from pages.attention.views import BEGINNER, WIDE
 from pages.attention.window import MAP, needs_window, seen_through
-from pages.attention.wording import WORDS
+from pages.attention.wording import AVERAGES, WORDS
 from ui import shell, state
 from ui.choices import heads, patches, picker, scope
 from ui.choices.widgets import tabs
@@ -28,6 +28,7 @@ from ui.picture.mount import place as place_picture
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
+from ui.words import words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -80,13 +81,16 @@ def place_board(board: Board, look: Look, map_place: DeltaGenerator | None) -> N
         if key == MAP and map_place:
             with map_place:
                 mount(board, MAP, lambda: on_map(look))
-        elif key != WORDS:
+        elif key not in (WORDS, AVERAGES):
             mount(board, key, reaction(board, key))
 
 
 def mount_words(board: Board) -> None:
     if WORDS in board.contents:
         mount(board, WORDS)
+    if AVERAGES in board.contents:
+        with st.expander(words(HERE, "averages")):
+            mount(board, AVERAGES)
 
 
 def reaction(board: Board, key: str) -> Callable[[], None] | None:

@@ -16,7 +16,7 @@ from models.trace import Trace
 from viz import View, head_view, model_view, patch_view, query_key_view, reading_view
 from viz.figures.comparison import comparison
 from viz.figures.heatmap import heatmap, heatmap_grid
-from viz.figures.style import CHOOSING, FROM, TO
+from viz.figures.style import BAR_ROOM, CHOOSING, FROM, TO
 from viz.palette import PATTERNS
 
 ABSENT = "not there: this layer has fewer heads"
@@ -124,8 +124,15 @@ def numbers(trace: Trace, seen: Scope, *, layer: int, head: int, position: int, 
 
 def one_head(trace: Trace, seen: Scope, *, layer: int, head: int, causal: bool, title: str, simple: bool = False) -> go.Figure:
     weights = without_future(seen, seen[layer][head], causal)
-    figure = heatmap(seen.queries.tokens, seen.keys.tokens, weights, title=title, starts=seen.starts)
-    return plain_axes(figure) if simple else figure
+    figure = heatmap(seen.queries.tokens, seen.keys.tokens, weights, title="" if simple else title, starts=seen.starts)
+    return plain_axes(without_bar(figure)) if simple else figure
+
+
+def without_bar(figure: go.Figure) -> go.Figure:
+    """Leave out the colour bar above a heatmap, so that more rows are in sight."""
+    figure.update_traces(showscale=False)
+    layout = figure.layout
+    return figure.update_layout(height=layout.height - BAR_ROOM, margin_t=layout.margin.t - BAR_ROOM)
 
 
 def plain_axes(figure: go.Figure) -> go.Figure:

@@ -20,7 +20,7 @@ from viz.tokens import label, named
 if TYPE_CHECKING:
     import pandas as pd
 
-WORDS = "attention-words"  # their key on the board
+WORDS, AVERAGES = "attention-words", "attention-averages"  # their keys on the board
 
 
 def say(draft: Draft, look: Look, view: str, shade: str, on: Sequence[int] | None) -> None:
@@ -31,6 +31,8 @@ def say(draft: Draft, look: Look, view: str, shade: str, on: Sequence[int] | Non
         row = {"on": which_heads(draft, look, on)}
     if view == "Model":
         row = {"least": percent(CLEAR), "even": even_share(look)}
+    if look.beginner and look.kind != "cross" and len(look.attention.queries) > 1:
+        return say_to_beginners(draft, look, view, on)
     texts = [draft.words(f"view {view} {shade}") or draft.words(draft.heading_for(f"view {view}", look.kind), **row)]
     if look.kind == "cross":
         texts.append(draft.words(draft.heading_for("rows cross")))
@@ -40,6 +42,22 @@ def say(draft: Draft, look: Look, view: str, shade: str, on: Sequence[int] | Non
     if view == "Heatmap" or look.level == "expert":
         texts.append(rows_and_columns(draft, look))  # these words are about a heatmap
     draft.add_words(WORDS, *texts, title="In words")
+
+
+def say_to_beginners(draft: Draft, look: Look, view: str, on: Sequence[int] | None) -> None:
+    """Add what the selected token looks at, and how to read the picture; the averages of the head are folded."""
+    row = row_of(look)
+    several = view == "Head" and (on is None or len(on) > 1)
+    facts = row | {"head": look.head_name, "layer": look.number(look.layer), "number": look.head}
+    finding = "finding several" if several else "finding itself" if row["own"] else "finding"
+    texts = ["" if view == "Heatmap" else draft.words(finding, **facts)]
+    texts.append(draft.words(draft.heading_for(f"view {view}", look.kind), **row))
+    if not look.scope.whole:
+        texts.append(draft.words("all tokens"))
+    if view == "Heatmap":
+        texts.append(rows_and_columns(draft, look))
+    draft.add_words(WORDS, *texts, title="In words")
+    draft.add_words(AVERAGES, summary(draft, look))
 
 
 def which_heads(draft: Draft, look: Look, on: Sequence[int] | None) -> str:
@@ -86,8 +104,9 @@ def row_of(look: Look) -> dict[str, str]:
     row = len(seen.queries.tokens) - 1 if row is None else row
     weights = seen[look.layer][look.head][row]
     at = int(weights.argmax())
+    own = "itself" if look.kind != "cross" and seen.queries.groups[row] == seen.keys.groups[at] else ""
     names = {"token": seen.queries.tokens[row].text, "key": seen.keys.tokens[at].text}
-    return {name: starred(named(text)) for name, text in names.items()} | {"share": percent(weights[at])}
+    return {name: starred(named(text)) for name, text in names.items()} | {"own": own, "share": look.percent(float(weights[at]))}
 
 
 def summary(draft: Draft, look: Look) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis import inside
 from pages.inside import recipes
+from pages.inside.pieces.sentences import quantity
 from ui.picture.board import Draft
 
 SHOWN = 3  # terms of a sum that are written out
@@ -76,8 +77,11 @@ def section(draft: Draft, stage: inside.Stage | str, **facts: object) -> str:
     """Return the words of a stage: by its name, without its number or its attention; else those of its formula."""
     key = stage if isinstance(stage, str) else stage.name
     plain = re.sub(r" \d+$", "", key)
+    if not isinstance(stage, str) and plain == "blocks":
+        facts |= {"layers": quantity(draft.look.trace.attention[stage.stack].layers, "layer")}
     for candidate in (key, plain, PLAIN.get(plain, plain), plain.removeprefix(CROSS)):
-        heading = f"stage {candidate}" if isinstance(stage, str) else draft.heading_for(f"stage {candidate}", case(stage))
+        kind = draft.look.model.info.kind if candidate == "choice" else ""
+        heading = f"stage {candidate}" if isinstance(stage, str) else draft.heading_for(f"stage {candidate}", case(stage) or kind)
         if text := draft.words(heading, **facts):
             return text
     return "" if isinstance(stage, str) else draft.words(f"kind {stage.formula}", **facts)

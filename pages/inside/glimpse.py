@@ -58,7 +58,7 @@ def sentences(draft: Draft, here: OpenStage, facts: dict[str, str]) -> str:
 def own_heading(draft: Draft, stage: inside.Stage, facts: dict[str, str]) -> str:
     """Return the heading of a stage's own short words, for which every fact is known; "" without such words."""
     plain = re.sub(r" \d+$", "", stage.name)
-    needed = {"mixed values": "most", "feed-forward": "neuron", "blocks": "before"}
+    needed = {"mixed values": "most", "feed-forward": "neuron", "blocks": "layers"}
     for candidate in (plain, plain.removeprefix(formulas.CROSS)):
         is_known = candidate not in needed or needed[candidate] in facts
         if is_known and draft.words(heading := f"glimpse {candidate}", **facts):
@@ -75,9 +75,8 @@ def computed(draft: Draft, here: OpenStage, index: tuple[int, ...]) -> dict[str,
         return attended(here, stage.name.replace("mixed values", "weights"))
     if stage.name == "feed-forward":
         return firing(way, row)
-    if stage.name == "blocks" and (first := first_stage(here)):
-        layers = here.look.trace.attention[way.stack].layers
-        return {"before": recipes.written(first.at(index)), "layers": str(layers)}
+    if stage.name == "blocks" and first_stage(here):
+        return {"layers": str(here.look.trace.attention[way.stack].layers)}
     return {}
 
 
@@ -151,7 +150,8 @@ def strip(draft: Draft, here: OpenStage) -> Picture:
     look, stage, row = here.look, here.stage, here.place[0]
     row_stages = rows_of(here)
     column = here.place[1]  # the one that is explained: the strongest, where none was pressed
-    names = [formulas.name(draft, each) for each in row_stages] if len(row_stages) > 1 else naming.rows(look, stage, [row])
+    ends = [draft.words("row first"), draft.words("row last")]
+    names = ends if len(row_stages) > 1 else naming.rows(look, stage, [row])
     whole = naming.sizes(look, stage)[-1]
     if joined := recipes.in_squares(stage, whole):
         parts = recipes.members(whole)
@@ -174,7 +174,7 @@ def strip(draft: Draft, here: OpenStage) -> Picture:
 
     def values() -> dict[str, Numbers]:
         rows = [recipes.plane(each, [row], here.head) for each in row_stages]
-        arrays = [(recipes.means(values) if joined else values)[0, columns] for values in rows]
+        arrays = [(recipes.peaks(values) if joined else values)[0, columns] for values in rows]
         return {"value": Numbers(np.array(arrays), ("row", "number"), {"row": names, "number": column_names})}
 
     return Picture(

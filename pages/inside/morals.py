@@ -12,6 +12,7 @@ from ui.picture.board import Draft
 from viz.numbers import whole_percent
 from viz.tokens import named
 
+CLEAR = 0.95  # of cases: what the best of random tokens seldom exceeds
 SAMPLE = 1000  # tokens of the vocabulary, drawn for comparison
 DRAWS = 20  # random changes: of 21 that are drawn alike, one is above the 20 others in less than 5 % of cases
 
@@ -46,10 +47,11 @@ def like_it(draft: Draft, here: OpenStage) -> str:
     table = model.embedding(drawn[drawn != every[at].id].tolist())
     if table.shape[-1] != rows.shape[-1]:
         return ""
-    chance = np.quantile(_unit(table) @ rows[0], 0.5 ** (1 / len(places)))
+    chance, seldom = np.quantile(_unit(table) @ rows[0], [0.5 ** (1 / len(places)), CLEAR ** (1 / len(places))])
     best = int(cosines.argmax())
     facts = {"like": _name(every[list(places.values())[best]].text), "cosine": _two(cosines[best]), "others": str(len(places))}
-    return draft.words("moral embeddings" if len(places) > 1 else "moral embeddings one", **facts, chance=_two(chance))
+    case = "chance" if cosines[best] <= seldom else "one" if len(places) == 1 else ""
+    return draft.words(draft.heading_for("moral embeddings", case), **facts, chance=_two(chance))
 
 
 def fits_best(draft: Draft, here: OpenStage) -> str:

@@ -57,13 +57,13 @@ def strip(
 
 
 def row(stage: inside.Stage | None, token: int, head: int, heads: int, joined: bool = False) -> np.ndarray | None:
-    """Return the numbers of a stage for a token and for one of `heads` heads; None for a stage without numbers. joined: the means
+    """Return the numbers of a stage for a token and for one of `heads` heads; None for a stage without numbers. joined: the strongest
     of neighbouring numbers in their place, where there are many."""
     if stage is None or not known(stage):
         return None
     at = nearest(stage, token)
     values = plane(stage, [at], layer_of(stage, head, heads))
-    return (means(values) if joined and in_squares(stage, values.shape[1]) else values)[0]
+    return (peaks(values) if joined and in_squares(stage, values.shape[1]) else values)[0]
 
 
 def in_squares(stage: inside.Stage, count: int) -> bool:
@@ -76,9 +76,10 @@ def members(count: int) -> list[list[int]]:
     return [part.tolist() for part in np.array_split(np.arange(count), SQUARES)]
 
 
-def means(values: np.ndarray) -> np.ndarray:
-    """Return the mean of the numbers of each square: [row, square]."""
-    return np.stack([values[:, part].mean(1) for part in members(values.shape[1])], axis=1)
+def peaks(values: np.ndarray) -> np.ndarray:
+    """Return the strongest number of each square, the one furthest from 0: [row, square]."""
+    parts = [values[:, part] for part in members(values.shape[1])]
+    return np.stack([part[np.arange(len(part)), np.abs(part).argmax(1)] for part in parts], axis=1)
 
 
 def stacked(stage: inside.Stage) -> bool:
@@ -218,10 +219,10 @@ def glimpse(
     way: inside.Way | None = None,
 ) -> View:
     """Draw the row of a token as a strip of colours without words in it; one below the other for several stages. joined: a square
-    for the mean of neighbouring numbers; columns and chosen are then squares."""
+    for the strongest of neighbouring numbers; columns and chosen are then squares."""
     followed = way or way_of(model, trace, stack, layer, around)
     whole = [plane(stage_of(followed, name), [at], head) for name in stages]
-    values = np.concatenate([(means(each) if joined else each)[:, columns] for each in whole])
+    values = np.concatenate([(peaks(each) if joined else each)[:, columns] for each in whole])
     every = joined or stage_of(followed, stages[-1]).formula == SHARES
     limit, signed = clear_limit(values, 100.0 if every else CLEAR)
     is_short = len(columns) <= FEW

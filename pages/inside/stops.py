@@ -23,8 +23,7 @@ ORDER = "order"  # no stage, but something to try with all of them
 STATIONS = (
     (("pieces",), ("text",)),
     (("embeddings", "embedding sum", "stream"), ("embeddings", "embedding sum", "stream")),
-    (("queries",), ("queries", "keys", "values", "latent")),
-    (("weights",), ("products", "scores", "weights")),
+    (("weights",), ("queries", "keys", "values", "latent", "products", "scores", "weights")),
     (("mixed values",), ("mixed values",)),
     (("cross weights",), ("cross",)),
     (("feed-forward", "expert answers"), ("feed-forward", "gate", "up", "router", "expert")),
@@ -85,7 +84,7 @@ def followed(draft: Draft, settings: Settings, way: inside.Way) -> str:
     weights = next((stage for stage in way.stages if stage.name == "weights" and recipes.known(stage)), None)
     most = (
         ""
-        if weights is None or look.level == "expert"
+        if weights is None or look.level != "intermediate"
         else morals.looks_most(draft, way, weights, recipes.nearest(weights, look.token))
     )
     how = draft.words("followed press", main=len(main(way)), others=small(way))
@@ -104,7 +103,7 @@ def key_of(stage: inside.Stage | str) -> str:
 
 
 def stations(way: inside.Way) -> dict[str, str]:
-    """Return, by the name of each stage, the one of a beginner's eight steps that contains it."""
+    """Return, by the name of each stage, the one of a beginner's seven steps that contains it."""
     keys = [key_of(stage) for stage in names(way)]
     opens = [next((name for name in offered if name in keys), "") for offered, _ in STATIONS]
     under, at = {}, 0
@@ -146,8 +145,6 @@ def listed_stages(
 def numbered(look: Look, way: inside.Way) -> dict[str, str]:
     """Return the numbers of the stages that have one, as "3. ", by their names."""
     counted = main(way) if folds(look) else []
-    if look.beginner:
-        counted = [key_of(stage) for stage, _ in listed_stages(look, way) if stage != ORDER]
     return {name: f"{number}. " for number, name in enumerate(counted, 1)}
 
 

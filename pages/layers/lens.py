@@ -68,22 +68,24 @@ def draw(look: Look) -> tuple[Sequence[Picture], Live | None]:
     )
     if predictions is None:
         return [], None
-    settings = Settings(lens_layer=page_state.LENS_LAYER.get(), colour=colour)
+    settings = Settings(lens_layer=page_state.LENS_LAYER.get(), lens_token=page_state.LENS_TOKEN.get(), colour=colour)
     board = composed(compose, look, settings, Predictions(tuple(positions), predictions, translate is not None))
     for key in board.contents:
         with st.expander("More about this token") if key == MORE else nullcontext():
-            mount(board, key, partial(_react, key, positions, int(look.beginner)))
-    values = {"tuned": translate is not None, "colour": colour, "layer": settings.lens_layer}
+            mount(board, key, partial(_react, look, key, positions, int(look.beginner)))
+    values = {"tuned": translate is not None, "colour": colour, "layer": settings.lens_layer, "token": settings.lens_token}
     is_live = is_quick(look, places) and (translate is None or own is not None)
     return board.pictures, Live(compose_lens, board, values) if is_live else None
 
 
-def _react(key: str, positions: list[int], first: int) -> None:
+def _react(look: Look, key: str, positions: list[int], first: int) -> None:
     """Handle a click on the board. first: the row of the lens that is drawn first."""
     match choice(key):
         case {"part": "lens", "value": [row, place]}:
             page_state.LENS_LAYER.set(row + first)
-            keep(positions[place])
+            token = positions[place]
+            page_state.LENS_TOKEN.set((token, look.trace.read[token].id))
+            keep(token)
         case {"part": "layers" | "answer", "value": [row, _]}:
             page_state.LENS_LAYER.set(row + first)
 

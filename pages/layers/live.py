@@ -52,7 +52,7 @@ def compose_lens(look: Look, values: Mapping[str, Any]) -> Board:
     """Return the board "Lens" of a text.
 
     values: "tuned", whether the layers are seen through the model's tuned lens; "colour" of the cells; "layer", the row that was
-    clicked, null for none. Errors: ValueError, a sentence, for a value that is not allowed or a text that a run has to show.
+    clicked, and "token", the position and the id of its token, null for none. Errors: ValueError, a sentence, for a value that is not allowed or a text that a run has to show.
     """
     tuned, colour, layer = values.get("tuned", False), values.get("colour", "probability"), values.get("layer")
     if not isinstance(tuned, bool) or colour not in LENS:
@@ -66,8 +66,18 @@ def compose_lens(look: Look, values: Mapping[str, Any]) -> Board:
     if tuned and translate is None:
         raise ValueError("This model has no tuned lens.")
     predictions = lens(look.trace, places, recipes.TOP, translate)
-    settings = Settings(lens_layer=layer, colour=colour)
+    settings = Settings(lens_layer=layer, lens_token=token_of(values.get("token")), colour=colour)
     return compose(look, settings, Predictions(tuple(places), predictions, tuned))
+
+
+def token_of(value: object) -> tuple[int, int] | None:
+    """Return the position and the id of a token from plain values. Errors: ValueError, a sentence."""
+    match value:
+        case None:
+            return None
+        case [int(place), int(id)] if min(place, id) >= 0 and max(place, id) < LARGEST:
+            return place, id
+    raise ValueError("“token” is the position of a token and its id, or null.")
 
 
 def positions_of(look: Look) -> list[int]:

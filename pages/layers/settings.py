@@ -18,13 +18,15 @@ class Settings:
     """The choices that only this page has, as plain values: from the session, or from a message.
 
     pair_key: the clicked key in "Evolution", and the id of its token. film: whether the maps of one head are played there.
-    clicked: the head that was clicked last. lens_layer: the clicked row in "Lens"; colour: the quantity that colours its cells.
+    clicked: the head that was clicked last. lens_layer: the clicked row in "Lens"; lens_token:
+    the token of the clicked column, its position and id; colour: the quantity that colours its cells.
     """
 
     pair_key: tuple[int | None, int | None] = (None, None)
     film: bool = False
     clicked: tuple[int, int] = (-1, -1)
     lens_layer: int | None = None
+    lens_token: tuple[int, int] | None = None
     colour: str = "probability"
 
     def clicked_of(self, layers: int, heads: int, level: str) -> tuple[int, int] | None:

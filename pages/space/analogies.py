@@ -57,6 +57,10 @@ def draw(look: Look, settings: Settings) -> Sequence[Picture]:
         say(HERE, "analogy", **{key: plain(term) for key, term in zip(BOXES, terms, strict=True)})
     board, choices = composed(compose, look, settings, Analogy(terms)), (settings.centred, settings.words_only)
     mount_list(board, ANALOGY)
+    if look.beginner:
+        say_expected(terms, list(board.pictures[0].drawn["text"]))
+        count_successes(look, choices)
+        return board.pictures
     chance = jobs.result(
         ("analogy by chance", *subject(look), *choices),
         lambda report: chance_of_analogy(look.model, *choices),
@@ -67,6 +71,15 @@ def draw(look: Look, settings: Settings) -> Sequence[Picture]:
         mount_chance(look, composed(compose, look, settings, AnalogyByChance(cosines, chance)))
     count_successes(look, choices)
     return board.pictures
+
+
+def say_expected(terms: list[str], answers: list[str]) -> None:
+    """Say at which place of the answers the expected word of a ready analogy stands; nothing about others."""
+    expected = next((ready[3] for ready in READY if list(ready[:3]) == terms), "")
+    if not expected:
+        return
+    place = next((at for at, answer in enumerate(answers, 1) if answer.strip() == expected), 0)
+    say(HERE, f"expected {'first' if place == 1 else 'later' if place else 'missed'}", word=expected, place=place)
 
 
 def ask_terms() -> list[str]:

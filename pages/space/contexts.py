@@ -55,6 +55,7 @@ def draw(look: Look) -> Sequence[Picture]:
             max_chars=most,
             help="An empty line begins another meaning, with its own colour. Your text above also counts if the word is in it.",
         )[:most]
+        say(HERE, "empty line")
         whole = st.toggle(
             "All tokens of these texts", key=page_state.CONTEXT_ALL.name, help="Also show the other tokens, in grey."
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -21,6 +23,9 @@ from ui.picture.mount import composed, mount, mount_all
 from ui.picture.picture import Picture
 from ui.show import picture
 from ui.words import say
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 WORDS = (
     "king queen prince princess man woman boy girl dog cat horse cow river lake sea mountain "
@@ -44,7 +49,9 @@ def draw(look: Look) -> Sequence[Picture]:
             st.caption(f"Only the first {MOST} of {len(words):,} words are shown.")
         settings = pick_settings(look)
         with picture("The map"):
-            pictures += map_of(look, words[:MOST], settings)
+            pictures += map_of(look, words[:MOST], settings, right)
+    if look.beginner:  # who first look at the map alone
+        right, left = st.expander("Words most like a word, and sums of words").columns(2)
     with right, picture("The list of neighbours"):
         pictures += neighbours(look, settings)
     with left, picture("The analogy"):
@@ -62,7 +69,8 @@ def pick_settings(look: Look) -> Settings:
     return Settings(centred=centred, words_only=not page_state.WORD_PARTS.get())
 
 
-def map_of(look: Look, words: list[str], settings: Settings) -> Sequence[Picture]:
+def map_of(look: Look, words: list[str], settings: Settings, beside: DeltaGenerator) -> Sequence[Picture]:
+    """Draw the map of these words. beside: where beginners read about it."""
     if len(words) < 3:
         return mount_all(composed(compose, look, settings, Map(words, None)))
     chosen, centred = choose.projection(one_layer=True), settings.centred
@@ -74,7 +82,9 @@ def map_of(look: Look, words: list[str], settings: Settings) -> Sequence[Picture
     board = composed(compose, look, settings, Map(words, arranged))
     folded = [key for key in board.contents if key.startswith((ABOUT, FAITH))] if look.level == "intermediate" else []
     for key in board.contents:
-        if key not in folded:
+        if key in folded:
+            continue
+        with beside if look.beginner and key != MAP else nullcontext():
             mount(board, key, choose.follow(MAP) if key == MAP else None)
     if folded:
         with st.expander("How far to trust this picture"):

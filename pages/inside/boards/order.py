@@ -51,7 +51,8 @@ def compare(draft: Draft, order: tuple[int, ...], readings: dict[bool, BothOrder
     look = draft.look
     cards: list[Card] = []
     pictures: list[Picture] = []
-    for subject in drawings.SUBJECTS:
+    is_short = look.beginner and bool(drawings.spots(look, next(iter(readings.values()))))  # there is a guess to compare
+    for subject in drawings.SUBJECTS[:1] if is_short else drawings.SUBJECTS:
         drawn = {positions: drawings.of(look, order, reading, positions, subject) for positions, reading in readings.items()}
         above = sentences.introduce(draft, subject)
         cards.append(Card([Part(subject, None, above)], draft.words(f"title {subject}", head=look.head_name)))
@@ -60,5 +61,6 @@ def compare(draft: Draft, order: tuple[int, ...], readings: dict[bool, BothOrder
             nothing = draft.words("labels" if look.model.info.labels else "no head")
             cards.append(Card(parts or [Part(subject, None, nothing)], draft.words(f"positions {positions}"), 5))
             pictures += own
-    cards.append(Card([Part("why", None, sentences.explain(draft, readings))], draft.words("title why")))
+    if not is_short:
+        cards.append(Card([Part("why", None, sentences.explain(draft, readings))], draft.words("title why")))
     return cards, pictures

@@ -24,11 +24,12 @@ TRANSFORM = "; t is a transform of the head: a matrix, an activation and a norm"
 def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
     """Add the board."""
     look, seen, positions = draft.look, reading.lens, reading.positions
-    at = look.token_among(len(look.trace.read))
+    is_stale = look.beginner and has_changed(look, settings)
+    at = len(look.trace.read) - 1 if is_stale else look.token_among(len(look.trace.read))
     column = positions.index(at) if at in positions else len(positions) - 1 if look.model.info.kind != "encoder" else 0
     last = len(seen.ids) - 1
     first = int(look.beginner)  # the input is no layer, so beginners do not see its row
-    layer = last if settings.lens_layer is None else min(max(settings.lens_layer, first), last)
+    layer = last if settings.lens_layer is None or is_stale else min(max(settings.lens_layer, first), last)
     facts = _facts(look, seen, column, layer)
     drawings = _pictures(look, reading, settings.colour, column, layer)
 
@@ -45,13 +46,21 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
     finding = say("facts", "settled", *(["before"] if is_late else []))
     if look.beginner:
         cell = [say("cell", "cell")] if layer < last else []
-        grid = [finding, lens, *cell, say("words", words, f"{words} careful")]
+        grid = [finding, lens, *cell, say("words", words, *(["lens last"] if look.model.info.kind != "encoder" else []), f"{words} careful")]
         draft.add_cards(KEY, [Card(grid, TITLE)], TITLE)
         draft.add_cards(MORE, [Card([position], titles[0], 6), Card([answer], titles[1], 5)], titles[0])
         return
     grid = [finding, lens, say("words", words), say("careful", f"{words} careful")]
     way = [answer, say("cell", "cell")]
     draft.add_cards(KEY, [Card(grid), Card([position], titles[0], 6), Card(way, titles[1], 5)], TITLE)
+
+
+def has_changed(look: Look, settings: Settings) -> bool:
+    """Return whether another token now stands where the clicked column was, so that a beginner reads of the last one again."""
+    if settings.lens_token is None or look.chosen_token != settings.lens_token[0]:
+        return False
+    place, id = settings.lens_token
+    return place >= len(look.trace.read) or look.trace.read[place].id != id
 
 
 def _layer_name(trace: Trace, layer: int) -> str:

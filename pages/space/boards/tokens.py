@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from scipy.spatial.distance import pdist
+
 from pages.space import recipes, scene
 from pages.space.settings import Settings, Tokens
 from ui.escaping import starred
@@ -73,4 +76,20 @@ def say_most_alike(draft: Draft, reading: Tokens) -> None:
     names = [starred(f"“{named(tokens[reading.places[at]].text)}”") for at in pair]
     values = {"start": alike[0], "end": alike[-1], "usual": usual[-1]}
     values_in_words = {name: scene.cosine_words(value) for name, value in values.items()}
-    draft.say("most alike", first=names[0], second=names[1], **values_in_words)
+    facts = {"first": names[0], "second": names[1], **values_in_words}
+    if not draft.look.beginner:
+        draft.say("most alike", **facts)
+        return
+    headings = ["most alike", f"most alike {'grown' if alike[-1] > alike[0] else 'fallen'}"]
+    if reading.arranged and (flat := nearest_drawn(reading.arranged.projection.points[-1], list(distinct.values()))) != pair:
+        drawn = [starred(f"“{named(tokens[reading.places[at]].text)}”") for at in flat]
+        facts |= {"flat_first": drawn[0], "flat_second": drawn[1]}
+        headings.append("most alike flat")
+    draft.beside.append(Note(draft.paragraph(*headings, **facts)))
+
+
+def nearest_drawn(points: np.ndarray, places: Sequence[int]) -> tuple[int, int]:
+    """Return which two of these points lie nearest to each other in the picture. points: [point, direction]."""
+    first, second = np.triu_indices(len(places), 1)
+    best = int(pdist(points[list(places)]).argmin())
+    return places[first[best]], places[second[best]]

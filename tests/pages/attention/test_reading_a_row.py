@@ -7,7 +7,7 @@ import pytest
 import models
 from pages.attention.wording import row_of
 from ui.look import Choices, look_of
-from viz import percent
+from viz.numbers import whole_percent
 
 TEXTS = [("writer", "The cat sat", ""), ("filler", "A [MASK] sat", ""), ("translator", "A cat.", "Un")]
 
@@ -18,5 +18,5 @@ def test_the_row_is_that_of_the_token_and_its_share_the_largest(name, text, targ
     look = look_of(model, model.trace(text, target), target, Choices(level="beginner"))
     weights = look.scope[look.layer][look.head][look.scope.queries.index(look.token)]
     row = row_of(look)
-    assert row["share"] == percent(weights.max())
+    assert row["share"] == whole_percent(float(weights.max()))
     assert row["key"] == look.scope.keys.tokens[int(weights.argmax())].text.strip()

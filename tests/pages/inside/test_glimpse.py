@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from ui.look import Look
 from ui.picture.board import Draft
 from viz.numbers import whole_percent
 
-STATIONS = ("embeddings", "queries", "weights", "mixed values", "feed-forward", "blocks")
+STATIONS = ("embeddings", "weights", "mixed values", "feed-forward", "blocks")
 LINK = "level=beginner&text=The+cat+sat+on+the"
 
 
@@ -37,9 +38,13 @@ def look_and_way(name: str = "writer") -> tuple[Look, inside.Way]:
     return look, inside.follow(model, look.trace, 1, stack=stack, around=look.token)
 
 
-def sentences_of(stage: str, name: str = "writer") -> str:
-    """The words above the small picture of a stage."""
+def sentences_of(stage: str, name: str = "writer", level: str = "beginner") -> str:
+    """The words above the small picture of a stage; of another level, its sentence alone."""
     look, way = look_and_way(name)
+    if level != "beginner":
+        look = replace(look, level=level)
+        here = open_stage(look, way, recipes.stage_of(way, stage), Selection(stage))
+        return morals.of_stage(Draft(HERE, look), here)
     here = open_stage(look, way, recipes.stage_of(way, stage), Selection(stage))
     draft = Draft(HERE, look)
     facts = glimpse.naming.facts(look, here.stage, glimpse.strongest(here))
@@ -85,25 +90,30 @@ def test_what_was_mixed_names_the_token_that_was_looked_at_most():
 
 def test_the_row_most_like_a_token_is_that_of_the_smallest_angle_in_the_embedding():
     look, _ = look_and_way()
-    words, tokens, table = sentences_of("embeddings"), look.trace.tokens, look.model.embedding().astype(np.float64)
+    words, tokens, table = (
+        sentences_of("embeddings", level="intermediate"),
+        look.trace.tokens,
+        look.model.embedding().astype(np.float64),
+    )
     own = table[tokens[look.token].id]
     cosines = table @ own / np.linalg.norm(table, axis=1) / np.linalg.norm(own)
     others = {token.id for token in tokens if not token.special and token.id != tokens[look.token].id}
     best = max(others, key=lambda id: cosines[id])
-    assert f"“{look.model.token_text(best).strip()}” has the row most like it: **{written(cosines[best])}**" in words
+    assert f"“{look.model.token_text(best).strip()}” has the vector most like it:** cosine {written(cosines[best])}." in words
+    assert f"“{look.model.token_text(best).strip()}” comes nearest" in sentences_of("embeddings") or "chance" in sentences_of("embeddings")
     drawn = np.random.default_rng(1).choice(cosines, (4000, len(others))).max(1)
-    chance = float(re.search(r"usually has about (\S+)\.", words)[1].replace("−", "-"))
+    chance = float(re.search(r"usually has (\S+)\.", words)[1].replace("−", "-"))
     assert abs(chance - np.median(drawn)) < 0.05
 
 
 def test_the_offer_that_fits_best_is_the_one_with_the_largest_weight():
     look, way = look_and_way()
     weights = recipes.plane(recipes.stage_of(way, "weights"), [look.token], 2)[0]
-    words = sentences_of("queries")
+    words = sentences_of("queries", level="intermediate")
     best, tokens = int(weights.argmax()), look.spell_tokens(look.trace.tokens)
-    whose = "it fits itself best" if best == look.token else f"“{tokens[best].text.strip()}” fits best"
-    assert f"Of {look.token + 1} tokens, {whose}" in words
-    numbers = re.search(r"best: \*\*(\S+)\*\*, and usual is (\S+)\. ", words).groups()
+    whose = "its own key" if best == look.token else f"the key of “{tokens[best].text.strip()}”"
+    assert f"Of {look.token + 1} tokens, {whose} fits this query best" in words
+    numbers = re.search(r"score (\S+); the middle score is (\S+)\.", words).groups()
     high, middle = (float(number.replace("−", "-")) for number in numbers)
     typical = np.median(np.log(weights[: look.token + 1])) - np.log(weights[best])
     assert high - middle == pytest.approx(-typical, abs=0.06)
@@ -119,21 +129,23 @@ def test_the_guess_that_the_feed_forward_part_helps_is_named_only_where_no_rando
     drawn *= np.linalg.norm(added) / np.linalg.norm(drawn, axis=1, keepdims=True)
     gains = look.model.chances(look.trace.unembed((after - added + drawn).astype(np.float32))) - before
     as_much = int((gains.max(1) >= later[guess] - before[guess]).sum())
-    words = sentences_of("feed-forward")
-    assert f"by **{whole_percent(np.linalg.norm(added) / np.linalg.norm(after - added))}**" in words
-    named = (
-        f"“{look.model.token_text(guess).strip()}” most: from {whole_percent(before[guess])} to **{whole_percent(later[guess])}**"
-    )
+    words = sentences_of("feed-forward", level="intermediate")
+    assert f"by {whole_percent(np.linalg.norm(added) / np.linalg.norm(after - added))} of its length" in words
+    named = f"“{look.model.token_text(guess).strip()}” most: from {whole_percent(before[guess])} to "
     assert (named in words) == (as_much == 0)
+    plain_words = sentences_of("feed-forward")
+    assert (named in plain_words) == (as_much == 0)
+    assert ("no more than chance" in plain_words) == (as_much > 0)
     assert f"{as_much or 'None'} of {morals.DRAWS} random changes of that size" in words
 
 
-def test_a_row_of_many_numbers_is_sixteen_squares_each_the_mean_of_its_neighbours():
+def test_a_row_of_many_numbers_is_sixteen_squares_each_the_strongest_of_its_neighbours():
     look, way = look_and_way()
     here = open_stage(look, way, recipes.stage_of(way, "embeddings"), Selection("embeddings"))
     drawn = glimpse.strip(Draft(HERE, look), here).numbers()["value"].values
     table = look.model.embedding([look.trace.tokens[look.token].id])[0]
-    assert drawn[0] == pytest.approx(table.reshape(16, -1).mean(1), abs=1e-6)
+    groups = table.reshape(16, -1)
+    assert drawn[0] == pytest.approx(groups[np.arange(16), np.abs(groups).argmax(1)], abs=1e-6)
     pressed = glimpse.column_at(here, here.stage, 3)
     assert pressed == 48 + int(np.abs(table[48:64]).argmax())
 

@@ -24,6 +24,7 @@ from tests.node import printed
 from tests.pages.opening import open_link, words_on
 from tests.serving import ROOT
 from ui import state
+from ui.lexicon.marks import sections
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.board import Draft
@@ -326,12 +327,11 @@ def test_the_main_stages_open_the_list_at_intermediate_and_the_small_ones_unfold
     assert len(stops.lines(draft, way, every_stage=True)) == len(names) + stops.small(way) + 1 == len(stops.names(way))
 
 
-def test_beginners_go_through_eight_stations_and_experts_see_all_stages():
+def test_beginners_go_through_the_seven_stations_of_the_overview_and_experts_see_all_stages():
     look, way = look_of("writer", "self", "beginner")
     assert [line.key for line in stops.lines(Draft(HERE, look), way)] == [
         "pieces",
         "embeddings",
-        "queries",
         "weights",
         "mixed values",
         "feed-forward",
@@ -339,6 +339,10 @@ def test_beginners_go_through_eight_stations_and_experts_see_all_stages():
         "choice",
         stops.ORDER,
     ]
+    titles = ["Tokens", "Numbers", "Looking", "Mixing", "Feed-forward", "6 layers", "What comes next"]
+    assert [line.name for line in stops.lines(Draft(HERE, look), way)][:-1] == titles
+    own = sections(ROOT / "pages/overview/beginner.md")
+    assert titles[1] == own["name vectors"] and titles[-2] == own["name layers"].format(layers=6) and titles[-1] == own["name chances"]
     assert len(stops.lines(Draft(HERE, replace(look, level="expert")), way)) > 20
     opened = stops.stations(way)
     assert opened["masked scores"] == "weights" and opened["ids"] == "pieces" and opened["logits"] == "choice"

@@ -86,7 +86,7 @@ def test_the_score_that_opens_first_is_that_of_the_token_that_the_model_chooses(
 def test_a_beginner_reads_which_of_the_heads_is_shown():
     heads, text = models.load("writer").info.heads, words_on(open_link("inside"))
     shown = re.search(
-        rf"Its attention is that of L(\d) H(\d) \(layer (\d), head (\d); counting begins at 0\), one of the {heads} heads", text
+        rf"Where tokens look, you see L(\d) H(\d) \(layer (\d), head (\d); counting begins at 0\), one of the {heads} heads", text
     )
     assert shown and shown.groups()[:2] == shown.groups()[2:]
 

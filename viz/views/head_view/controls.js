@@ -3,7 +3,7 @@
 import { element } from "../../shared/element.js";
 import { makeToggle } from "../../shared/toggle.js";
 import { refresh } from "./drawing.js";
-import { CHOICES, DEFAULTS, soon } from "./state.js";
+import { CHOICES, DEFAULTS, leastWords, soon } from "./state.js";
 
 /** @typedef {import("./types").Controls} Controls */
 /** @typedef {import("./types").Options} Options */
@@ -39,13 +39,13 @@ export function makeControls(node, act) {
   const toggles = { mode: toggle("mode"), style: toggle("style"), layout: toggle("layout"), zoom: toggle("zoom") };
   const least = element("input");
   Object.assign(least, { type: "range", min: "1", max: "60", step: "1", value: String(DEFAULTS.least) });
-  const [leastName, leastWords] = [element("span", "", "weights from"), element("output")];
-  field(leastName, () => act("least", Number(least.value)), least, leastWords);
+  const [leastName, leastOutput] = [element("span", "", "weights from"), element("output")];
+  field(leastName, () => act("least", Number(least.value)), least, leastOutput);
   const top = select(TOP);
   const topField = field(element("span", "", "a token’s strongest"), () => act("top", Number(top.value)), top);
   const pairs = select(PAIRS);
   const pairsField = field(element("span", "", "sentences"), () => act("pairs", pairs.value), pairs);
-  return { ...toggles, least, leastName, leastWords, topField, pairsField };
+  return { ...toggles, least, leastName, leastWords: leastOutput, topField, pairsField };
 }
 
 /** @type {(values: string[][]) => HTMLSelectElement} */
@@ -60,7 +60,7 @@ export function choose(state, name, value) {
   state.options[name] = value;
   if (name === "layout" || name === "zoom") state.scroll = 0;
   if (name === "least") {
-    state.controls.leastWords.textContent = value + "\u00a0%"; // the picture follows once a frame
+    state.controls.leastWords.textContent = leastWords(state); // the picture follows once a frame
     soon(state, () => refresh(state));
   } else refresh(state);
 }

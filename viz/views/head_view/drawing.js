@@ -6,7 +6,7 @@ import { cutsOf } from "./cutting.js";
 import { label } from "./labels.js";
 import { gather, LINES, planesOf, scan, scanOf } from "./gather.js";
 import { arrange } from "./places.js";
-import { asked, BAR, buttonsOf, CHOSEN, isPlaced, valuesOf } from "./state.js";
+import { asked, BAR, buttonsOf, CHOSEN, isPlaced, leastWords, valuesOf } from "./state.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./types").Lines} Lines */
@@ -27,10 +27,10 @@ export function refresh(state) {
   const { controls, options, heads, header, on } = state;
   for (const name of CHOSEN) controls[name].show(options[name]);
   controls.least.value = String(options.least);
-  controls.leastWords.textContent = options.least + "\u00a0%";
+  controls.leastWords.textContent = leastWords(state);
   const { simple } = header;
   controls.style.node.hidden = controls.layout.node.hidden = controls.topField.hidden = simple;
-  controls.leastName.textContent = simple ? "lines from" : "weights from";
+  controls.leastName.textContent = simple ? "lines for at least" : "weights from";
   controls.pairsField.hidden = simple || !state.paired;
   controls.mode.node.hidden = simple || header.shape[0] < 2;
   heads.hidden = header.shape[0] < 2;

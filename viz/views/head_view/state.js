@@ -95,3 +95,8 @@ export function tell(state, name, value) {
   state.echoes[name].told(value);
   state.tell("chosen", name === "heads" ? { heads: value } : { token: value });
 }
+
+// The smallest weight that is drawn, in words.
+/** @type {(state: State) => string} */
+export const leastWords = ({ options, header }) =>
+  `${options.least}\u00a0%${header.simple ? " of its attention" : ""}`;

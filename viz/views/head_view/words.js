@@ -68,7 +68,7 @@ function sentenceOf(state, [side, position]) {
   const order = best(values, 2);
   const verb = side === 0 ? "looks most at" : `is looked at most${sides[0].rows ? "" : " by"}`;
   /** @type {(i: number, side: number) => string} */
-  const number = (i, side) => (sides[side].rows ? "" : ` (${sides[side].first + i})`); // the position in the text
+  const number = (i, side) => (sides[side].rows || state.header.simple ? "" : ` (${sides[side].first + i})`); // the position in the text
   const rows = sides[0].rows && (side === 0 ? `${capital(me)}, it` : me); // in cross-attention: "After “le”, choosing “chat”, it looks …"
   if (!order.length)
     return `${rows || me}${number(position, side)} ${side === 0 ? "looks at nothing here" : "is looked at by nothing here"}.`;
@@ -112,7 +112,7 @@ export function tabulate(state) {
   const values = valuesOf(state, place);
   const order = [...values.keys()].sort((a, b) => values[b] - values[a] || a - b).slice(0, TABLED);
   /** @type {(side: Side, i: number) => string} */
-  const placed = (side, i) => nameOf(side, i) + (side.rows ? "" : ` (${side.first + i})`);
+  const placed = (side, i) => nameOf(side, i) + (side.rows || header.simple ? "" : ` (${side.first + i})`);
   const caption = `Attention ${sides[side].rows ? "" : NAMES[side] + " "}${placed(sides[side], position)}`;
   const few = values.length > TABLED ? `, the strongest ${TABLED} of ${values.length}` : "";
   const joint = on.length > 1 ? [options.mode === "max" ? "max" : "mean"] : [];
