@@ -57,8 +57,8 @@ def strip(
 
 
 def row(stage: inside.Stage | None, token: int, head: int, heads: int, joined: bool = False) -> np.ndarray | None:
-    """Return the numbers of a stage for a token and for one of `heads` heads; None for a stage without numbers. joined: the strongest
-    of neighbouring numbers in their place, where there are many."""
+    """Return the numbers of a stage for a token and for one of `heads` heads; None for a stage without numbers. joined: the
+    strongest of neighbouring numbers in their place, where there are many."""
     if stage is None or not known(stage):
         return None
     at = nearest(stage, token)

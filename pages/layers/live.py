@@ -52,7 +52,8 @@ def compose_lens(look: Look, values: Mapping[str, Any]) -> Board:
     """Return the board "Lens" of a text.
 
     values: "tuned", whether the layers are seen through the model's tuned lens; "colour" of the cells; "layer", the row that was
-    clicked, and "token", the position and the id of its token, null for none. Errors: ValueError, a sentence, for a value that is not allowed or a text that a run has to show.
+    clicked, and "token", the position and the id of its token, null for none. Errors: ValueError, a sentence, for a value that is
+    not allowed or a text that a run has to show.
     """
     tuned, colour, layer = values.get("tuned", False), values.get("colour", "probability"), values.get("layer")
     if not isinstance(tuned, bool) or colour not in LENS:

@@ -46,7 +46,8 @@ def add(draft: Draft, settings: Settings, reading: Predictions) -> None:
     finding = say("facts", "settled", *(["before"] if is_late else []))
     if look.beginner:
         cell = [say("cell", "cell")] if layer < last else []
-        grid = [finding, lens, *cell, say("words", words, *(["lens last"] if look.model.info.kind != "encoder" else []), f"{words} careful")]
+        about = [words, *(["lens last"] if look.model.info.kind != "encoder" else []), f"{words} careful"]
+        grid = [finding, lens, *cell, say("words", *about)]
         draft.add_cards(KEY, [Card(grid, TITLE)], TITLE)
         draft.add_cards(MORE, [Card([position], titles[0], 6), Card([answer], titles[1], 5)], titles[0])
         return

@@ -100,7 +100,9 @@ def test_the_row_most_like_a_token_is_that_of_the_smallest_angle_in_the_embeddin
     others = {token.id for token in tokens if not token.special and token.id != tokens[look.token].id}
     best = max(others, key=lambda id: cosines[id])
     assert f"“{look.model.token_text(best).strip()}” has the vector most like it:** cosine {written(cosines[best])}." in words
-    assert f"“{look.model.token_text(best).strip()}” comes nearest" in sentences_of("embeddings") or "chance" in sentences_of("embeddings")
+    assert f"“{look.model.token_text(best).strip()}” comes nearest" in sentences_of("embeddings") or "chance" in sentences_of(
+        "embeddings"
+    )
     drawn = np.random.default_rng(1).choice(cosines, (4000, len(others))).max(1)
     chance = float(re.search(r"usually has (\S+)\.", words)[1].replace("−", "-"))
     assert abs(chance - np.median(drawn)) < 0.05

@@ -342,7 +342,11 @@ def test_beginners_go_through_the_seven_stations_of_the_overview_and_experts_see
     titles = ["Tokens", "Numbers", "Looking", "Mixing", "Feed-forward", "6 layers", "What comes next"]
     assert [line.name for line in stops.lines(Draft(HERE, look), way)][:-1] == titles
     own = sections(ROOT / "pages/overview/beginner.md")
-    assert titles[1] == own["name vectors"] and titles[-2] == own["name layers"].format(layers=6) and titles[-1] == own["name chances"]
+    assert (
+        titles[1] == own["name vectors"]
+        and titles[-2] == own["name layers"].format(layers=6)
+        and titles[-1] == own["name chances"]
+    )
     assert len(stops.lines(Draft(HERE, replace(look, level="expert")), way)) > 20
     opened = stops.stations(way)
     assert opened["masked scores"] == "weights" and opened["ids"] == "pieces" and opened["logits"] == "choice"

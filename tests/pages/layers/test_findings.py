@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import models
 from analysis import head_statistics, logit_lens, maps
+from pages.layers.boards.lens import KEY, has_changed
+from pages.layers.live import compose_lens
+from pages.layers.settings import Settings
 from tests.pages.levels import flat, read
 from tests.pages.opening import open_link
+from ui.look import Look
 from viz import percent
 
 TEXT = "Tom had a ball, and his dog ran after the"
@@ -44,7 +50,10 @@ def test_statistics_begin_with_the_extreme_heads_beside_an_even_look(trace):
     assert flat(f"({percent(table['first'].max())}; an even look would give {even})") in words
     words = read(open_link("layers", f"part=Statistics&{LINK}"))
     most = percent(table["previous"].max())
-    assert flat(f"**{name[table['previous'].idxmax()]} looks just one token back more than any other head**: {most}") in words
+    assert (
+        flat(f"**In your text, {name[table['previous'].idxmax()]} looks just one token back more than any other head**: {most}")
+        in words
+    )
 
 
 def test_the_lens_says_what_the_layer_before_would_say_and_why(trace):
@@ -53,3 +62,15 @@ def test_the_lens_says_what_the_layer_before_would_say_and_why(trace):
     words = read(open_link("layers", f"level=intermediate&part=Lens&lens=logit+lens&{LINK}"))
     says = f"after L4, it would say “{before['text'].strip()}” ({percent(before['probability'])}), because what comes after it"
     assert flat(says) in words
+
+
+def test_a_new_text_brings_a_beginner_back_to_the_last_token_where_a_token_was_clicked():
+    writer = models.load("writer")
+    old, new = writer.trace("The cat sat on the"), writer.trace("Tom had a red ball")
+    pressed = Settings(lens_layer=2, lens_token=(2, old.tokens[2].id))
+    looks = [Look(writer, trace, "self", "beginner", chosen_token=2) for trace in (old, new)]
+    assert [has_changed(look, pressed) for look in looks] == [False, True]
+    assert not has_changed(replace(looks[1], chosen_token=1), pressed), "chosen elsewhere"
+    for look, token in zip(looks, ("cat", "ball"), strict=True):
+        values = {"layer": 2, "token": [2, old.tokens[2].id]}
+        assert f"After “{token}”" in compose_lens(look, values).contents[KEY].data.decode("utf-8", "replace")

@@ -53,7 +53,16 @@ def test_a_text_with_controls_or_words_of_its_own_is_left_to_a_run(text, model):
         compose_lens(seen(text, model), {})
 
 
-WRONG_LENS = [{"tuned": 1}, {"colour": "green"}, {"colour": ["kl"]}, {"layer": -1}, {"layer": "2"}, {"layer": True}]
+WRONG_LENS = [
+    {"tuned": 1},
+    {"colour": "green"},
+    {"colour": ["kl"]},
+    {"layer": -1},
+    {"layer": "2"},
+    {"layer": True},
+    {"token": [1]},
+    {"token": [-1, 2]},
+]
 
 
 @pytest.mark.parametrize("values", WRONG_LENS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import models
+from pages.space.boards.tokens import nearest_drawn
 from tests.pages.opening import open_link
 
 TEXT = "text=The+cat+sat+on+the+mat"
@@ -40,7 +41,13 @@ def test_a_beginner_reads_which_tokens_end_up_most_alike_and_how_alike_they_bega
     pairs = list(combinations(places, 2))
     best = max(pairs, key=lambda pair: alike(-1, pair))
     first, second = (trace.tokens[at].text.strip() for at in best)
-    usual = written(float(np.median([alike(-1, pair) for pair in pairs])))
     captions = " ".join(caption.value for caption in open_link("space", "text=A+cat+sat+on+the+mat&space=Tokens").caption)
-    ends = f"“{first}” and “{second}” end up most alike: **{written(alike(-1, best))}** (1 is the same, {usual} is usual here)"
-    assert f"{ends}. Before the first layer they were **{written(alike(0, best))}** alike" in captions
+    ends = f"“{first}” and “{second}” end up most alike: **{written(alike(-1, best))}** (1 is the same)"
+    more = "have made" if alike(-1, best) > alike(0, best) else "have not made"
+    start = f"The layers {more} them more alike: before the first one they were **{written(alike(0, best))}** alike"
+    assert f"{ends}. {start}" in captions
+
+
+def test_the_pair_that_lies_nearest_in_the_picture_is_that_of_the_drawn_points():
+    points = np.array([[0.0, 0.0], [9.0, 9.0], [5.0, 0.0], [5.0, 1.0]])
+    assert nearest_drawn(points, [0, 1, 2, 3]) == (2, 3) and nearest_drawn(points, [0, 1, 2]) == (0, 2)

@@ -98,5 +98,4 @@ export function tell(state, name, value) {
 
 // The smallest weight that is drawn, in words.
 /** @type {(state: State) => string} */
-export const leastWords = ({ options, header }) =>
-  `${options.least}\u00a0%${header.simple ? " of its attention" : ""}`;
+export const leastWords = ({ options, header }) => `${options.least}\u00a0%${header.simple ? " of its attention" : ""}`;
