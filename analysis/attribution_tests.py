@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from analysis.ranks import rank_correlation
 from models.language_model import LanguageModel
 from models.tokens import Patch, Token
 from models.trace import Trace
@@ -442,16 +443,6 @@ def _curves(question: Question, order: np.ndarray, counts: np.ndarray, correlati
 
 def _area(counts: np.ndarray, values: np.ndarray) -> float:
     return float(np.trapezoid(values, counts / counts[-1]))
-
-
-def rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
-    """Return Spearman's rank correlation of two arrays; None where either is constant."""
-    from scipy.stats import spearmanr
-
-    ranks = [np.unique(values, return_inverse=True)[1] for values in (first, second)]
-    if min(rank.max() for rank in ranks) == 0:
-        return None
-    return float(spearmanr(*ranks).statistic)
 
 
 def _part(report: Report | None, start: float, end: float) -> Report | None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.attribution_tests import Question, rank_correlation
+from analysis.attribution_tests import Question
 from analysis.direct import logit_attribution
 from analysis.effects import changes, skip_effects
 from analysis.explaining import explain
 from analysis.prediction import prediction_entropy
+from analysis.ranks import rank_correlation
 from models.edits import Edit, Head
 from models.language_model import LanguageModel
 from models.numbers.softmax import softmax

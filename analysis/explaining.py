@@ -11,8 +11,9 @@ import numpy as np
 
 from analysis.attention_rollout import rollout
 from analysis.attribution import Attribution
-from analysis.attribution_tests import Question, Report, rank_correlation
+from analysis.attribution_tests import Question, Report
 from analysis.lime_and_shap import ENUMERATED, FEWEST, ORDERS, enumerated_shap, leave_one_out, lime, ready, sampled_shap, shap
+from analysis.ranks import rank_correlation
 from analysis.slopes import STEPS, adds_to_tokens, ends, gradient_times_input, integrated_gradients
 from models.language_model import LanguageModel
 from models.reading.inputs import Text

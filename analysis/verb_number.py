@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from analysis.attribution import METHODS, Attribution
-from analysis.attribution_tests import Question, rank_correlation
+from analysis.attribution_tests import Question
+from analysis.ranks import rank_correlation
 from models.huggingface.names import quoted
 from models.language_model import LanguageModel
 

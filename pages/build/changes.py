@@ -31,7 +31,7 @@ def say_change(here: Path, config: TransformerConfig, length: int) -> None:
         name = "several"
     if len(changed) == 1:
         facts |= {"before": f"{getattr(before, changed[0]):,}", "after": f"{getattr(config, changed[0]):,}"}
-    say(here, f"change {name}", **facts)
+    say(here, f"change {'width' if name == 'd_model' else name}", **facts)
 
 
 def change_facts(before: TransformerConfig, after: TransformerConfig, length: int) -> dict[str, str]:

@@ -22,5 +22,8 @@ def test_the_page_of_rooms_begins_the_mode():
 
 
 def test_a_class_is_not_led_into_the_mode_of_its_teacher():
-    _, room = lead("heads", "projector=1")
+    app, room = lead("heads", "")
+    app.session_state["projector"] = "1"
+    app.run()
+    assert choices(app, "projector") == ("1",)
     assert choices(follow(room), "projector") == ("",) and "projector" not in room.at

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import Explanation, agreement
-from analysis.attribution_tests import rank_correlation
+from analysis.ranks import rank_correlation
 from pages.explain import recipes
 from pages.explain.asked import TITLES, Request
 from ui.escaping import plain
