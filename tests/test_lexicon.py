@@ -75,13 +75,13 @@ def test_a_link_of_a_word_leads_there_with_text_model_and_level_of_the_visitor(m
     app = open_link("type", "text=The+cat&model=writer&level=intermediate&layer=L1&head=H2")
     asked = {}
     monkeypatch.setattr(follow, "bring", lambda: follow.follow(asked.pop("now")) if asked else None)
-    # A browser's press reaches `follow` before the run; here it does in the run, whose next one goes there.
+    # A browser's press reaches `follow` before the run; here it does in the run, which goes there at its end.
     for word, to, there in (
         ("embedding", "see", ("inside", "embeddings", "The cat", "intermediate")),
         ("surprise", "see", ("attention", "Reading", "The cat", "expert")),
     ):
         asked["now"] = {"word": word, "to": to}
-        finish(app.run().run())
+        finish(app.run())
         page, choice, text, level = there
         assert f"# {page.capitalize()}" in words_on(app)
         assert choice == app.session_state["stage" if page == "inside" else "view"]
