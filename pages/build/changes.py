@@ -11,7 +11,7 @@ from models.scratch.config import TransformerConfig
 from pages.build import state as page_state
 from ui.words import say
 
-SIZES = ("layers", "d_model", "heads")
+SIZES = {"layers": "layers", "d_model": "width", "heads": "heads"}  # and the headings of the words on them
 UNITS = ((31_557_600, "year"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))  # in seconds
 
 
@@ -26,7 +26,7 @@ def say_change(here: Path, config: TransformerConfig, length: int) -> None:
         return
     changed = [name for name in SIZES if getattr(before, name) != getattr(config, name)]
     facts = change_facts(before, config, length)
-    name = changed[0] if len(changed) == 1 else "several"
+    name = SIZES[changed[0]] if len(changed) == 1 else "several"
     if name == "heads" and facts["parameters_before"] != facts["parameters"]:
         name = "several"
     if len(changed) == 1:
