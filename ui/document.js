@@ -25,7 +25,7 @@ export default ({ data, setTriggerValue }) => {
   keepOneEntryAPage();
   cutLongTexts();
   bringWhatIsTyped();
-  keepLineBreaksOfPastes();
+  keepLineBreaks();
   closeTheMenuOnPhones();
   nameTheSections();
   showTheEndOfTexts();
@@ -109,8 +109,9 @@ const nameOf = ({ target }) =>
 /** @type {(event: Event) => HTMLInputElement | null} */
 const boxOf = ({ target }) => (target instanceof HTMLInputElement && target.matches(BOXES) ? target : null);
 
-// A box of one line would make a space of a line break; in those of texts ↵ stands for one (see ui/choices/text_boxes.py).
-function keepLineBreaksOfPastes() {
+// A box of one line would make a space of a pasted line break; in those of texts ↵ stands for one (see ui/choices/text_boxes.py),
+// and Shift and Enter write it.
+function keepLineBreaks() {
   /** @type {(event: ClipboardEvent) => void} */
   const paste = (event) => {
     const text = event.clipboardData?.getData("text/plain") ?? "";
@@ -119,6 +120,14 @@ function keepLineBreaksOfPastes() {
     document.execCommand("insertText", false, text.replace(/\r\n|\r|\n/g, "↵")); // unlike a new value, it can be undone
   };
   addEventListener("paste", paste, true);
+  /** @type {(event: KeyboardEvent) => void} */
+  const breakLine = (event) => {
+    if (event.key !== "Enter" || !event.shiftKey || event.isComposing || !boxOf(event)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation(); // Enter alone sends the text
+    document.execCommand("insertText", false, "↵");
+  };
+  addEventListener("keydown", breakLine, true);
 }
 
 // What a view writes, such as the name of a drawing, goes into the box as if it was typed there.

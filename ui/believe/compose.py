@@ -95,7 +95,9 @@ def numbered(trial: Trial, evidence: Faithfulness, chosen: str) -> str:
         text = token.text
         if i in places:
             bare = text.strip(" ")
-            words.append(f"{' ' * text.startswith(' ')}**{plain(bare)}**{SUPERSCRIPTS[places[i]]}")
+            is_word = bare[:1].isalnum() and bare[-1:].isalnum()  # Markdown has no bold comma before a raised number
+            strong = f"**{plain(bare)}**" if is_word else plain(bare)
+            words.append(f"{' ' * text.startswith(' ')}{strong}{SUPERSCRIPTS[places[i]]}")
         elif not token.special:
             words.append(plain(text))
     return "".join(words).strip()

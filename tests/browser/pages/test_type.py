@@ -54,6 +54,15 @@ def test_typing_changes_tokens_predictions_and_where_it_looks(open_page):
     expect(box(page)).to_have_value("Once upon a time")
 
 
+def test_shift_and_enter_write_a_line_break(open_page):
+    page = ready(open_page("/?text=Once"))
+    box(page).click()
+    page.keyboard.press("End")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("Upon")
+    expect(box(page)).to_have_value("Once↵Upon")
+
+
 def test_a_press_on_a_prediction_appends_it(open_page):
     page = ready(open_page("/?text=Once+upon+a"))
     bars(page).first.click()
