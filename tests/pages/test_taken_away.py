@@ -65,7 +65,9 @@ LINKS = {  # each with the parts or keys of its pictures
     ("inside", f"level=intermediate&stage=ids&{TEXT}"): "inside-strip chips",
     ("inside", "level=expert&stage=cross+weights&model=translator&text=The+cat+sat&target=Le"): "inside-strip matrix row cell",
     ("inside", f"level=expert&stage=order&word-order=0.2.1.3.4&{TEXT}"): ORDER,
-    ("inside", "level=beginner&stage=order&word-order=0.2.1&model=filler&text=The+[MASK]+sat"): ORDER.replace("end", "token"),
+    ("inside", "level=beginner&stage=order&word-order=0.2.1&model=filler&text=The+[MASK]+sat"): (
+        "inside-strip, inside-words, token with positions, token without positions"
+    ),
     ("inside", "level=intermediate&stage=order&word-order=0.2.1&model=translator&text=The+cat+sat&target=Le"): ORDER,
     ("explain", f"level=expert&explain-by=Integrated+gradients&{TEXT}"): "explain-text",
     ("explain", f"level=beginner&{TEXT}"): "explain-text",

@@ -175,7 +175,18 @@ ALL_KINDS: dict[str, tuple[Callable[[], View], list[str]]] = {
     "way-strip": (lambda: viz.way_view([Stop("a", "Ids", values=LAYERS), Stop("b", "Norm")], "b", strip=True), []),
 }
 # What a page has beside its pictures, and the board, whose parts are pictures by themselves.
-NO_PICTURES = {"board", "change_list", "dials", "export", "file_picker", "overview", "room", "time_slider"}
+NO_PICTURES = {
+    "board",
+    "change_list",
+    "dials",
+    "export",
+    "file_picker",
+    "overview",
+    "patch_view",
+    "picture_choice",
+    "room",
+    "time_slider",
+}
 ON_SCREEN = """() => {
   const words = [];
   const walk = (node) => {

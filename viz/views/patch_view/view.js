@@ -5,7 +5,7 @@ import { penOn } from "../../shared/canvas.js";
 import { element, makeTool } from "../../shared/element.js";
 import { stateOf } from "../../shared/state.js";
 import { makeToggle } from "../../shared/toggle.js";
-import { draw } from "./drawing.js";
+import { draw, nameOf } from "./drawing.js";
 import { listen, show, writeHidden } from "./pointing.js";
 
 /** @typedef {import("./types").Header} Header */
@@ -94,6 +94,7 @@ function build(state) {
     node.dataset.token = String(i);
     return node;
   });
+  state.nodes.forEach((node, i) => node.setAttribute("aria-label", nameOf(state, i)));
   leading.replaceChildren(...state.nodes.slice(0, header.leading.length));
   leading.hidden = !header.leading.length;
   grid.replaceChildren(...state.nodes.slice(header.leading.length));
