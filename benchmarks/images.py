@@ -1,4 +1,4 @@
-"""What the recorder costs for a vision transformer of base size: 12 layers × 12 heads, 197 tokens.
+"""Measure the cost of the recorder for a vision transformer of base size: 12 layers × 12 heads, 197 tokens.
 
     python -m benchmarks.images [--repeats 20] [--threads 2]
 

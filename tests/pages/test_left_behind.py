@@ -25,7 +25,7 @@ PARTS = {
     "inside": ("", "stage=order"),
     "generate": ("generate-said=11,12",),
     "explain": ("", "explain=Methods"),
-    "change": ("", "experiment=Two+texts&other-text=The+cat+sat+on+the+mat", "experiment=What+wrote+it", "experiment=Circuit", "experiment=Steer"),
+    "change": ("", "experiment=Two+texts", "experiment=What+wrote+it", "experiment=Circuit", "experiment=Steer"),
     "heads": ("",),
 }
 

@@ -134,10 +134,11 @@ def pick(key: state.Key, title: str, model: LanguageModel, patches: Patches, off
     if stored_token is not None and (link_text is not None or not menu_key.is_set):
         menu_key.set(stored_token)
 
+    logs = patches.logs["clean" if itself is None else "corrupt"]  # the menu outlives the visitor, and must not hold the readings
+
     def format_option(option: int | str) -> str:
         if isinstance(option, str):
             return option
-        logs = patches.logs["clean" if itself is None else "corrupt"]
         return f"{listed(model.token_text(option))} ({percent(float(np.exp(logs[option])))})"
 
     chosen = st.selectbox(
