@@ -67,7 +67,7 @@ def settle(opened, level: str) -> None:
     """Waits until the page is drawn at that level."""
     expect(opened.locator(".st-key-chosen")).to_contain_text(f"Level: {level}", timeout=60_000)
     expect(opened.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)
-    expect(opened.locator(".hl, .js-plotly-plot").first).to_be_attached(timeout=60_000)  # perhaps folded, as a weak result of Heads is
+    expect(opened.locator(".hl, .js-plotly-plot").first).to_be_attached(timeout=60_000)  # perhaps folded
     expect(opened.locator("[data-testid=stSidebar]")).to_contain_text("parameters", timeout=60_000)
 
 
