@@ -256,7 +256,7 @@ def test_by_keyboard_on_a_phone_in_the_dark(open_page, tmp_path):
     button(page).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="HTML", exact=True)).to_be_visible()
-    for _ in range(16):
+    for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("(one => (one.shadowRoot?.activeElement ?? one).textContent)(document.activeElement)") == "SVG":
             break
