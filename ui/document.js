@@ -8,9 +8,12 @@ const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text inpu
 const TYPED = "typed-"; // begins the names of texts in an address that ui/serving/leaving.py brings along to the next page
 const LONGEST = 6000; // characters of such a text
 const MOST = 220_000; // characters, half of each one beyond 16 bits, that a box passes on: see CUT_BEFORE in ui/choices/text_boxes.py
+const ECHO = 5000; // milliseconds after a key in which a run that knows nothing of it may still write the text before it
 const TURNED = 200; // milliseconds in which Streamlit has its other theme
 const PATIENCE = 2000; // milliseconds without a message from the server, after which the page says that it is out of date
 const OUT_OF_DATE = "The server has not answered yet: this picture is older than what you typed or chose.";
+
+const VALUE = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value"); // React's own would hide the change from it
 
 /** @type {Tell} */
 let tell = () => {}; // the server, by the element that brings this now
@@ -26,6 +29,7 @@ export default ({ data, setTriggerValue }) => {
   cutLongTexts();
   bringWhatIsTyped();
   keepLineBreaks();
+  keepWhatIsTyped();
   closeTheMenuOnPhones();
   nameTheSections();
   showTheEndOfTexts();
@@ -51,14 +55,12 @@ function keepOneEntryAPage() {
 // A box holds less, and the server says so. But of a message of several megabytes it reads nothing, and ends the connection: the
 // browser would come back with that message again and again.
 function cutLongTexts() {
-  const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value"); // React's own would hide the change from it
   /** @type {(event: Event) => void} */
   const cut = (event) => {
     const box = event.target;
     if (!(box instanceof HTMLInputElement && box.closest("[data-testid=stTextInput]") && box.value.length > MOST)) return;
     event.stopImmediatePropagation();
-    value?.set?.call(box, box.value.slice(-MOST).replace(/^[\uDC00-\uDFFF]/, ""));
-    box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    write(box, box.value.slice(-MOST).replace(/^[\uDC00-\uDFFF]/, ""));
   };
   addEventListener("input", cut, true);
 }
@@ -130,14 +132,55 @@ function keepLineBreaks() {
   addEventListener("keydown", breakLine, true);
 }
 
+// Streamlit sends the text that an address begins with once more where a first run begins again, as on a fresh server, and a box
+// takes it though somebody types there by then. So what is typed comes back, before the next key or with the next frame.
+function keepWhatIsTyped() {
+  /** @type {HTMLInputElement | null} */
+  let box = null;
+  let [before, typed, caret, last, frame] = ["", "", 0, 0, 0]; // before: what the box held before the first key
+  const bringBack = () => {
+    if (!box?.isConnected || box.value !== before || typed === before || performance.now() - last > ECHO) return;
+    write(box, typed);
+    box.setSelectionRange(caret, caret);
+  };
+  const look = () => {
+    bringBack();
+    frame = box && performance.now() - last < ECHO ? requestAnimationFrame(look) : 0;
+  };
+  /** @type {(event: Event) => void} */
+  const begin = (event) => {
+    const target = boxOf(event);
+    if (target && target === box && performance.now() - last < ECHO) return bringBack();
+    box = target;
+    before = typed = target?.value ?? "";
+  };
+  /** @type {(event: Event) => void} */
+  const note = ({ target }) => {
+    if (!box || target !== box) return;
+    [typed, caret, last] = [box.value, box.selectionStart ?? box.value.length, performance.now()];
+    frame ||= requestAnimationFrame(look);
+  };
+  /** @type {(event: Event) => void} */
+  const end = ({ target }) => {
+    if (target !== box) box = null; // a press elsewhere may write into the box
+  };
+  addEventListener("beforeinput", begin, true);
+  addEventListener("input", note, true);
+  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, end, true);
+}
+
+// Write into a box as if it was typed there.
+/** @type {(box: HTMLInputElement, text: string) => void} */
+function write(box, text) {
+  VALUE?.set?.call(box, text);
+  box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+}
+
 // What a view writes, such as the name of a drawing, goes into the box as if it was typed there.
 function writeTexts() {
-  const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value"); // React's own would hide the change from it
   addEventListener("headlight:text", ({ detail }) => {
     const box = /** @type {HTMLInputElement | null} */ (document.querySelector(".st-key-text input"));
-    if (!box || box.value === detail) return;
-    value?.set?.call(box, detail);
-    box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    if (box && box.value !== detail) write(box, detail);
   });
 }
 

@@ -13,6 +13,7 @@ import models
 from analysis import Attribution, Question, faithfulness, rollout
 from models.language_model import LanguageModel
 from models.trace import Trace
+from tests.browser.pages.test_type import box, no_error
 from viz import percent
 
 TEXT = "Tom gave Anna a red ball. Anna thanked Tom and threw the red"
@@ -141,3 +142,24 @@ def test_every_view_draws_an_encoder_decoder(open_flow, folders):
         press(page, view)
         expect(page.locator(picture).first).to_be_visible(timeout=WAIT)
         assert page.get_by_text(re.compile("could not be (drawn|read)")).count() == 0
+
+
+WRITTEN_BY_A_RUN = """box => Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(box, "The cat sat")"""
+
+
+def test_what_is_typed_stays_where_a_run_writes_the_text_before_it(open_page):
+    """As on a fresh server, whose first run begins again when it knows the cache of the Hub."""
+    page = open_page("/flow?level=intermediate&text=The+cat+sat")
+    expect(page.get_by_role("button", name="Take it away")).to_be_visible(timeout=WAIT)
+    box(page).press("End")
+    page.keyboard.type(" on")
+    box(page).evaluate(WRITTEN_BY_A_RUN)
+    expect(box(page)).to_have_value("The cat sat on")
+    box(page).evaluate(WRITTEN_BY_A_RUN)
+    page.keyboard.type(" a")
+    expect(box(page)).to_have_value("The cat sat on a")
+    expect(page.locator("[data-part=chips]").get_by_role("option").last).to_have_text(re.compile("a$"))
+    page.get_by_test_id("stMain").get_by_role("button", name="Examples").click()
+    page.get_by_role("menuitem").last.click()
+    expect(box(page)).not_to_have_value(re.compile("^The cat sat"))
+    no_error(page)
