@@ -14,11 +14,12 @@ import numpy as np
 
 from analysis import Projection, analogy, nearest, occurrences, projection, word_states, words
 from analysis.embedding import vectors, word
-from analysis.projections import nearest_tokens
+from analysis.projections import nearest_tokens, prepared
+from models.images.model import ImageModel
 from models.language_model import LanguageModel
 from models.tokens import Token
 from models.trace import Trace
-from viz import View, percent, space_view
+from viz import View, patch_view, percent, space_view
 from viz.tokens import label, plain_signs
 from viz.views.space_view import layer_names, short
 
@@ -94,7 +95,28 @@ def colour_options(colour: str, tokens: list[Token], places: list[int], hidden: 
         case "Norm":
             norms = np.linalg.norm(hidden, axis=-1)
             return {"values": norms, "quantity": "norm", "log": bool(norms.min() > 0)}
+        case "Row" | "Column":
+            side = colour.lower()
+            at = ["" if token.special else f"{side} {getattr(token, side) + 1}" for token in tokens]
+            return {"values": at, "quantity": side}
     return {"values": np.array(places), "quantity": "position"}
+
+
+def likeness(trace: Trace, *, stack: str, token: int) -> np.ndarray:
+    """Return the cosine between the hidden state of one token and that of each, in each layer: [layers + 1, token]."""
+    units = prepared(trace.hidden[stack], "cosine")
+    return np.clip(1 - ((units - units[:, token : token + 1]) ** 2).sum(-1) / 2, -1, 1)
+
+
+def patches_alike(model: ImageModel, trace: Trace, *, stack: str, token: int) -> View:
+    """Draw the picture, each patch shaded by how far its cosine to one token, after the last layer, is above the median of all
+    patches: hidden states share a direction, so that all cosines are high."""
+    cosines = likeness(trace, stack=stack, token=token)[-1]
+    others = [at for at, each in enumerate(trace.tokens) if at != token and not each.special]
+    values = cosines - np.median(cosines[others]) if others else cosines * np.nan
+    values[token] = np.nan
+    unit = "from the median cosine"
+    return patch_view(model.grid.image_of(trace.tokens), trace.tokens, values=values, unit=unit, chosen=token)
 
 
 def word_parts(tokens: list[Token]) -> list[str]:

@@ -8,7 +8,8 @@ from ui.state import Key, link
 
 SPACE = link("space", "One word", "Tokens", "Vocabulary")
 PROJECTION, DIMENSIONS = link("projection", "PCA", "t-SNE", "UMAP"), link("dimensions", "3-D", "2-D")
-MEASURE, COLOUR = link("measure", "Cosine", "Scaled", "Raw"), link("colour", "Position", "Token", "Part of word", "Norm")
+MEASURE = link("measure", "Cosine", "Scaled", "Raw")
+COLOUR = link("colour", "Position", "Token", "Part of word", "Norm", "Row", "Column")
 STACK = link("stack")
 PERPLEXITY, PROJECTION_SEED, EVERY_TOKEN = Key("perplexity", 30), Key("projection-seed", 0), Key("every-token", False)
 CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", ""), Key("context-all", False)

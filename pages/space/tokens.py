@@ -8,22 +8,26 @@ import streamlit as st
 
 from pages.space import choose
 from pages.space import state as page_state
-from pages.space.boards.tokens import KEY
+from pages.space.boards.tokens import KEY, PATCHES
 from pages.space.compose import compose
 from pages.space.settings import Settings, Tokens
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.picture.mount import composed, mount_all, write_beside
 from ui.picture.picture import Picture
+from ui.show import choice
 
 
 def draw(look: Look) -> Sequence[Picture]:
     trace = look.trace
     colour, arranged = page_state.COLOUR.default, None
+    reads_picture = "image" in look.model.info.reads
+    position, *of_tokens, norm, row, column = page_state.COLOUR.values
+    of_words, of_patches = (position, *of_tokens, norm), (position, row, column, norm)
 
     def pick_colour() -> None:
         nonlocal colour
-        colour = one_of(page_state.COLOUR, page_state.COLOUR.values, "the colour")
+        colour = one_of(page_state.COLOUR, of_patches if reads_picture else of_words, "the colour")
 
     left, right = st.columns([7, 4])
     with left:
@@ -36,7 +40,7 @@ def draw(look: Look) -> Sequence[Picture]:
             arranged = choose.arrange(subject, trace.hidden[stack][:, places], chosen)
         settings = Settings(chosen, choose.followed(KEY), colour)
         board = composed(compose, look, settings, Tokens(stack, places, arranged))
-        mount_all(board, {KEY: choose.follow(KEY)})
+        mount_all(board, {KEY: choose.follow(KEY), PATCHES: lambda: follow_patch(places)})
     with right:
         write_beside(board)
     return board.pictures
@@ -48,3 +52,12 @@ def pick_stack(look: Look) -> str:
     if len(stacks) == 1 or look.beginner:
         return stacks[0]
     return one_of(page_state.STACK, [name.capitalize() for name in stacks], "the stack").lower()
+
+
+def follow_patch(places: list[int]) -> None:
+    """Follow the point of the patch that was pressed; a second press lets it go."""
+    position = choice(PATCHES)
+    if position not in places:
+        return
+    point = places.index(position)
+    page_state.FOLLOWED.set({**page_state.FOLLOWED.get(), KEY: None if point == choose.followed(KEY) else point})

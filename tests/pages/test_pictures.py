@@ -11,6 +11,7 @@ from PIL import Image
 
 import models
 from models.images.written import parse
+from pages.space import recipes as space
 from tests.grids import grid, pairwise
 from tests.pages.levels import read
 from tests.pages.opening import PAGES, open_link
@@ -28,7 +29,7 @@ def test_every_page_opens_with_a_model_of_pictures(page, level):
     app = open_link(page, f"model=digits&text=digit+3&level={level}")
     assert not app.warned and not app.error and not app.exception
     says_so = any("reads pictures, and page" in info.value for info in app.info)
-    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers", "explain"))
+    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers", "explain", "space"))
 
 
 def test_page_type_shows_the_labels_of_the_picture_that_the_address_names():
@@ -100,3 +101,15 @@ def test_another_kind_of_model_brings_an_example_of_its_own_into_the_box():
     app.selectbox(key="model").select("writer").run()
     app.run()
     assert parse(app.session_state["text"]).is_file, "a text again"
+
+
+def test_page_space_compares_a_patch_with_all_others_by_the_cosine_of_their_states():
+    trace = models.load("digits").trace("digit 3")
+    states = trace.hidden["self"].astype(np.float64)
+    units = states / np.linalg.norm(states, axis=-1, keepdims=True)
+    expected = np.einsum("lnd,ld->ln", units, units[:, 7])
+    np.testing.assert_allclose(space.likeness(trace, stack="self", token=7), expected, atol=1e-6)
+    app = open_link("space", "model=digits&text=digit+3&level=intermediate&colour=Row")
+    at = max(range(1, 17), key=lambda place: trace.tokens[place].pixels.std())
+    others = np.delete(units[-1] @ units[-1, at], [0, at])
+    assert f"their cosine is {others.max():.2f}, where the median over all patches is {np.median(others):.2f}" in read(app)
