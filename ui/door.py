@@ -5,7 +5,7 @@ import streamlit as st
 from ui import document, menu, projector, state
 from ui.choices import gallery, picker, strength, text_boxes
 from ui.choices.widgets import one_of
-from ui.lessons import course, panel
+from ui.lessons import course, ending, panel
 from ui.lexicon import follow
 from ui.memory import jobs, loaded
 from ui.memory.turns import turn
@@ -93,7 +93,9 @@ with turn(first=seat.goes_first()):
     st.set_page_config(page_title=f"{title} · Headlight")
     side_bar(page.url_path)
     follow.bring()
-    draw_lesson = panel.show(page.url_path or menu.FIRST, picker.in_use(), hidden=seat.has_notes())
+    draw_lesson = panel.show(
+        page.url_path or menu.FIRST, picker.in_use(), panel.Endings(ending.close, ending.finish), hidden=seat.has_notes()
+    )
     page.run()
     draw_lesson()
     projector.leave_button()

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.lessons import state as page_state
+from ui import state
 from ui.escaping import plain
 from ui.lessons import course
 from ui.lessons.files import Course, Lesson
@@ -23,6 +24,20 @@ def level_of(each: Course, lessons: Mapping[str, Lesson]) -> str:
     return levels.most_common(1)[0][0] if levels else ""
 
 
+def levels_of(each: Course, lessons: Mapping[str, Lesson]) -> str:
+    """Return the levels of a course's lessons in words, as "beginner and intermediate"."""
+    levels = {lessons[name].level for name in each.lessons if name in lessons}
+    return " and ".join(sorted(levels, key=state.LEVELS.index))
+
+
+def help_for(lesson: Lesson) -> str:
+    """Return the help of a button that begins a lesson; it says so if the lesson changes the level."""
+    text = f"Begin with “{plain(lesson.title)}”"
+    if lesson.level == state.level():
+        return text
+    return f"{text}. The level becomes “{lesson.level.capitalize()}”, and yours comes back at the end."
+
+
 def draw(each: Course, lessons: Mapping[str, Lesson], language: str, first: bool) -> None:
     """Draw a course as a card. first: whether it is the course that the visitor should begin or continue."""
     named = [lessons.get(f"{language}/{name}" if language else name, lessons.get(name)) for name in each.lessons]
@@ -32,6 +47,7 @@ def draw(each: Course, lessons: Mapping[str, Lesson], language: str, first: bool
     facts = f"{each.minutes} minutes · {len(each.lessons)} lessons"
     if done := len(numbered) - len(ahead):
         facts += f" · {done} finished" if ahead else " · all finished"
+    facts = " · ".join(filter(None, [facts, levels_of(each, lessons)]))
     with st.container(border=True, key=f"course-{each.name}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", key=f"course-head-{each.name}"):
             st.markdown(f"### {plain(each.title)} &nbsp; :small[:gray[{facts}]]", width="stretch")
@@ -53,7 +69,7 @@ def start_button(each: Course, lesson: Lesson, label: str, first: bool) -> None:
         icon=":material/play_arrow:",
         on_click=begin_of,
         args=(each, lesson),
-        help=f"Begin with “{plain(lesson.title)}”",
+        help=help_for(lesson),
     )
 
 
@@ -64,7 +80,7 @@ def lesson_button(each: Course, number: int, lesson: Lesson, comes_next: bool) -
         f"Next: {title}" if comes_next else title,
         key=f"course-{each.name}-{lesson.name.rpartition('/')[2]}",
         icon=":material/check:" if finished else None,
-        help="Finished. Press it to read it again." if finished else None,
+        help="Finished. Press it to read it again." if finished else help_for(lesson),
         on_click=begin_of,
         args=(each, lesson),
     )

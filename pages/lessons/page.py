@@ -54,16 +54,25 @@ def list_lessons(language: str) -> None:
     )
     for each in listed_courses:
         courses_view.draw(each, lessons, language, each is listed_courses[0])
-    st.markdown(f"## {words(HERE, 'all lessons')}")
     taught = {name for each in courses for name in each.lessons}
     here = in_language(lessons, language)
-    here.sort(key=lambda lesson: (lesson.order, lesson.name))
-    for group in sorted({lesson.group for lesson in here}):
-        if group:
-            st.markdown(f"## {plain(group)}")
-        for lesson in here:
-            if lesson.group == group:
-                line(lesson, lesson.name.rpartition("/")[2] in taught)
+    for heading, listed in sections(here, level).items():
+        st.markdown(f"## {plain(heading)}")
+        for lesson in listed:
+            line(lesson, lesson.name.rpartition("/")[2] in taught)
+
+
+def sections(lessons: list[Lesson], level: str) -> dict[str, list[Lesson]]:
+    """Return the lessons by their headings: those at the reader's level first. A lesson of a group stands below its group."""
+
+    def place(lesson: Lesson) -> tuple[bool, int, str, int, str]:
+        return lesson.level != level, state.LEVELS.index(lesson.level), lesson.group, lesson.order, lesson.name
+
+    listed: dict[str, list[Lesson]] = {}
+    for lesson in sorted(lessons, key=place):
+        heading = "lessons at own level" if lesson.level == level else "lessons at another level"
+        listed.setdefault(lesson.group or words(HERE, heading, level=lesson.level.capitalize()), []).append(lesson)
+    return listed
 
 
 def in_language(lessons: dict[str, Lesson], language: str) -> list[Lesson]:
@@ -105,7 +114,7 @@ def line(lesson: Lesson, taught: bool) -> None:
             icon=":material/check:" if finished else ":material/play_arrow:",
             on_click=course.begin,
             args=(lesson, at or 1),
-            help=f"Begin the lesson “{plain(lesson.title)}”",
+            help=courses_view.help_for(lesson),
         )
         if lesson.teacher and not taught:
             with st.expander(words(HERE, "for the teacher")):

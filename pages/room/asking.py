@@ -10,7 +10,7 @@ from pages.room import notes
 from pages.room import state as page_state
 from ui import state
 from ui.escaping import plain
-from ui.lessons import panel
+from ui.lessons import answers
 from ui.lessons.files import Step
 from ui.parts import complaint
 from ui.rooms import play
@@ -109,7 +109,7 @@ def ask_step(mine: Seat, step: Step) -> None:
     try:
         right = notes.answer(mine, step)
         asked = step.question.ask if step.question else ""
-        answer = panel.in_words(right.value)
+        answer = answers.in_words(right.value)
         marked = str(right.value) if str(right.value) in right.choices else answer
         mine.room.ask(asked, KINDS[0] if right.choices else KINDS[1], right.choices, answer, marked)
     except Exception as error:

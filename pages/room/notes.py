@@ -11,7 +11,7 @@ from models.errors import FileError
 from pages.room import state as page_state
 from ui import state
 from ui.escaping import display_name, plain
-from ui.lessons import course, files, panel
+from ui.lessons import answers, course, files
 from ui.lessons.files import Lesson, Step
 from ui.parts import complaint
 from ui.rooms.seat import Seat
@@ -76,12 +76,12 @@ def go(mine: Seat, number: int) -> None:
 def answer(mine: Seat, step: Step) -> Answer:
     """Return the right answer for the class's model. Errors: those of `analysis.true_answers`."""
     assert step.question
-    return panel.measure_answer(step, mine.room.at["model"], step.question.answer, step.question.given)
+    return answers.measure_answer(step, mine.room.at["model"], step.question.answer, step.question.given)
 
 
 def in_words(mine: Seat, step: Step) -> str:
     """Return the right answer as a sentence."""
     try:
-        return f"With “{display_name(mine.room.at['model'])}” it is {panel.in_words(answer(mine, step).value)}."
+        return f"With “{display_name(mine.room.at['model'])}” it is {answers.in_words(answer(mine, step).value)}."
     except Exception as error:
         return complaint("The answer", error, "computed")

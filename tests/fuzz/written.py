@@ -18,7 +18,7 @@ from tests.fuzz.watching import is_refusal, is_sentence, refused, watched
 from tests.pages.opening import open_given, wait
 from tests.serving import ROOT
 from ui import state
-from ui.lessons import files, panel
+from ui.lessons import answers, files
 from ui.lessons.files import FACTS
 from ui.lexicon import files as lexicon
 from ui.lexicon import follow
@@ -315,12 +315,12 @@ def asked_of(lesson: files.Lesson, number: int) -> bool:
     link, model = lesson.steps[number - 1].link, lesson.model_at(number)
     text = tuple(link.get(key.name, key.default)[:300] for key in (state.TEXT, state.TARGET))
     try:
-        right = panel.compute_answer(model, None, asked.answer, text, tuple(asked.given.items()))
+        right = answers.compute_answer(model, None, asked.answer, text, tuple(asked.given.items()))
     except ValueError as error:
         if not is_refusal(error):
             raise
         return True
-    panel.in_words(right.value)
+    answers.in_words(right.value)
     right.accepts(right.choices[0] if right.choices else 1.0)
     return False
 

@@ -11,8 +11,10 @@ from models.errors import FileError
 from ui import state
 from ui.lessons import files
 from ui.lessons.files import Lesson, Step
-from ui.lessons.state import LEVELS, UNANSWERED
+from ui.lessons.state import LEVELS, OWN, UNANSWERED
+from ui.state import Key
 
+TEXTS = (state.TEXT, state.TARGET)
 ALONE = {state.LESSON.name, state.LESSON_STEP.name}  # in an address: it says no more than which step
 
 
@@ -44,6 +46,8 @@ def begin(lesson: Lesson, number: int = 1, more: Mapping[str, str] | None = None
     link = {**others, **step.link, **(more or {})}
     link[state.LEVEL.name] = level_for(lesson, link.get(state.LEVEL.name, lesson.level))
     UNANSWERED.set("")
+    if not state.LESSON.get():
+        OWN.set(own_choices())
     state.WELCOME.set(False)  # nobody who began a lesson is asked where to begin
     state.LESSON.set(lesson.name)
     state.LESSON_STEP.set(number)
@@ -67,6 +71,26 @@ def level_for(lesson: Lesson, least: str) -> str:
     level = max(chosen or least, least, key=state.LEVELS.index)
     LEVELS.set((level, chosen))
     return level
+
+
+def own_choices() -> dict[str, Any]:
+    """Return the visitor's present level, model and texts."""
+    texts = {key.name: text_in(key) for key in TEXTS}
+    return {state.LEVEL.name: state.level(), state.MODEL.name: model_in_use(), **texts}
+
+
+def text_in(key: Key[str]) -> str:
+    """Return the text of a box, also on a page without it."""
+    return state.box_text(key) or key.of("last").get() or key.default
+
+
+def own_level() -> str:
+    """Return the level before the lesson; "" for a lesson that a link opened."""
+    return (OWN.get() or {}).get(state.LEVEL.name, "")
+
+
+def model_in_use() -> str:
+    return state.IN_USE.get() or models.names()[0]
 
 
 def level_raised() -> tuple[str, str] | None:
@@ -182,5 +206,5 @@ def bring_back(saved: Any) -> None:
 def is_elsewhere(step: Step, page: str) -> bool:
     """Return whether the visitor has left the step's page or has typed another text."""
     return page != step.page or any(
-        state.box_text(key) not in ("", step.link.get(key.name, state.box_text(key))) for key in (state.TEXT, state.TARGET)
+        state.box_text(key) not in ("", step.link.get(key.name, state.box_text(key))) for key in TEXTS
     )

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
-from threading import Lock
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import streamlit as st
 
-from analysis.true_answers import Answer, answer
+from analysis.true_answers import Answer
 from ui import document, state
 from ui.escaping import display_name, plain
 from ui.lessons import beside_papers, course
-from ui.lessons.files import Lesson, Question, Step
+from ui.lessons.answers import in_words, measure_answer
+from ui.lessons.files import Lesson, Question
 from ui.lessons.state import UNANSWERED
-from ui.memory import loaded
 from ui.parts import complaint
 from viz.tokens import plain_name
 
-NUMBER = re.compile(r"−?\d+(\.\d+)?")  # as one among choices is written
 IN_BARS = {"likeliest token", "likeliest token is", "probability"}  # answers that the bars of predictions tell
 TYPED = {"after", "than", "other", "first", "second"}  # of what an answer is given: texts that one has to type to see it
 
 
-def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
+class Endings(NamedTuple):
+    """The callbacks for the clicks that end a lesson."""
+
+    close: Callable[[Lesson], None]
+    finish: Callable[[Lesson], None]
+
+
+def show(page: str, model: str, endings: Endings, hidden: bool = False) -> Callable[[], None]:
     """Reserve the place of the open lesson, and return the function that draws it after the page, whose text and picture come
-    first. page: the open page's name in an address. model: the name of the model in use. hidden: whether another part of that
-    page shows the step."""
+    first. page: the open page's name in an address. model: the name of the model in use. endings: what ends a lesson. hidden:
+    whether another part of that page shows the step."""
     lesson = course.current()
     number = state.LESSON_STEP.get()
     state.keep(state.LESSON, state.LESSON.get(), "")
@@ -43,7 +48,7 @@ def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
     def panel() -> None:
         if state.LESSON_NEXT.is_set or not state.LESSON.get():
             st.rerun()
-        draw(lesson, number, page, model)
+        draw(lesson, number, page, model, endings)
 
     def fill() -> None:
         with place:
@@ -52,7 +57,7 @@ def show(page: str, model: str, hidden: bool = False) -> Callable[[], None]:
     return fill
 
 
-def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
+def draw(lesson: Lesson, number: int, page: str, model: str, endings: Endings) -> None:
     step = lesson.steps[number - 1]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson-head"):
         st.caption(f"{plain(lesson.title)} · step\u00a0{number}\u00a0of\u00a0{len(lesson.steps)}", width="stretch")
@@ -64,10 +69,22 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
             on_click=fold,
             icon=":material/expand_less:" if folded else ":material/expand_more:",
         )
-        st.button("Close the lesson", key="lesson-close", icon=":material/close:", type="tertiary", on_click=course.leave)
+        st.button(
+            "Close the lesson",
+            key="lesson-close",
+            icon=":material/close:",
+            type="tertiary",
+            on_click=endings.close,
+            args=(lesson,),
+        )
     if folded:
         return
     st.markdown(f"#### {plain(step.title)}\n\n{keep_percents_together(step.words)}")
+    if number == 1 and (own := course.own_level()) not in ("", lesson.level):
+        st.caption(
+            f"This lesson is at the level “{lesson.level.capitalize()}”. "
+            f"Your level, “{own.capitalize()}”, comes back when you finish or close it, and so does your text."
+        )
     if page == step.page and (levels := course.level_raised()):
         st.caption("This step is shown at the level “{}”: at “{}” not all of it is there.".format(*map(str.capitalize, levels)))
     if page != step.page:
@@ -93,7 +110,7 @@ def draw(lesson: Lesson, number: int, page: str, model: str) -> None:
             judge(lesson, number, step.question, model, *asked, rewritten)
         if number == len(lesson.steps):
             remind(lesson)
-        ways(lesson, number)
+        ways(lesson, number, endings)
     document.keep_lessons(course.saved_progress())
     document.open_step(f"{lesson.name} {number}", str(asked[1]) if asked else "", **sight(lesson, number, asked))
 
@@ -119,7 +136,7 @@ def remind(lesson: Lesson) -> None:
     )
 
 
-def ways(lesson: Lesson, number: int) -> None:
+def ways(lesson: Lesson, number: int, endings: Endings) -> None:
     """Draw the buttons to the previous and the next step."""
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-ways"):
         st.button(
@@ -136,7 +153,7 @@ def ways(lesson: Lesson, number: int) -> None:
             key="lesson-next-step",
             type="primary",
             icon=":material/check:" if last else ":material/arrow_forward:",
-            on_click=course.finish if last else course.begin,
+            on_click=endings.finish if last else course.begin,
             args=(lesson,) if last else (lesson, number + 1),
         )
 
@@ -221,51 +238,6 @@ def asks_for_bars(question: Question) -> bool:
     return question.answer in IN_BARS and not TYPED & question.given.keys()
 
 
-def texts(step: Step) -> tuple[str, str]:
-    """Return the texts that a step sets, which its question is about."""
-    return step.link.get(state.TEXT.name, state.TEXT.default), step.link.get(state.TARGET.name, state.TARGET.default)
-
-
 def offered(choice: str) -> str:
     """Format a choice as the page beside it does."""
     return plain(plain_name(choice) if state.level() == "beginner" else choice)
-
-
-def in_words(value: object) -> str:
-    named = ("Yes" if value else "No") if isinstance(value, bool) else value
-    if isinstance(named, int | float):
-        return f"{named:g}"
-    return str(named) if NUMBER.fullmatch(str(named)) else f"“{named}”"
-
-
-def measure_answer(step: Step, model: str, name: str, given: Mapping[str, Any]) -> Answer:
-    """Compute a model's answer about the text that a step sets. Errors: as `answer`."""
-    return compute_answer(model, loaded.model(model).condition, name, texts(step), tuple(given.items()))
-
-
-class Computation:
-    """An answer that several visitors may wait for: it is computed once, under its lock."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.answer: Answer | None = None
-
-
-@lru_cache(maxsize=512)
-def computation(
-    model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]
-) -> Computation:
-    return Computation()
-
-
-def compute_answer(
-    model: str, condition: int | None, name: str, text: tuple[str, str], given: tuple[tuple[str, Any], ...]
-) -> Answer:
-    """Return an answer, computed once for all who ask the same: a class asks at the same time, and waits for one computation.
-    condition: of the network, so that a changed network is asked again. Errors: as `answer`."""
-    shared = computation(model, condition, name, text, given)
-    with shared.lock:
-        if shared.answer is None:
-            with loaded.shelf.reading(model) as network:
-                shared.answer = answer(network, name, *text, **dict(given))
-        return shared.answer

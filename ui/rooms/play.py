@@ -8,7 +8,7 @@ import streamlit as st
 
 from ui import state
 from ui.escaping import plain
-from ui.lessons import panel
+from ui.lessons import answers
 from ui.memory import loaded
 from ui.menu import TITLES
 from ui.parts import complaint
@@ -149,7 +149,7 @@ def own_answer(room: Room, what: str) -> str:
         return ""
     try:
         texts = (at[state.TEXT.name], at[state.TARGET.name])
-        return panel.in_words(panel.compute_answer(at["model"], loaded.model(at["model"]).condition, name, texts, ()).value)
+        return answers.in_words(answers.compute_answer(at["model"], loaded.model(at["model"]).condition, name, texts, ()).value)
     except Exception as error:
         st.toast(plain(complaint("The model’s answer", error, "computed")), icon=":material/info:")
         return ""

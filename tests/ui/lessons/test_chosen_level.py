@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.util import calc_hash
 
 from tests.pages.opening import open_link, words_on
 from tests.ui.lessons.test_panel import MINE, named, press
@@ -66,3 +67,44 @@ def test_the_level_of_a_step_is_not_taken_for_a_choice(mine):
     app = press(open_link("type", "lesson=mine"), "lesson-next-step")
     assert app.session_state["level"] == "expert" and RAISED not in words_on(app)
     assert press(app, "lesson-back").session_state["level"] == "beginner"
+
+
+def start_from_the_list(level="expert", text="A dog ran"):
+    app = open_link("lessons", f"level={level}&text={text}&target=")
+    app.session_state["text"] = text
+    app.session_state["text-last"] = text
+    named(app, "begin-mine").click().run()
+    app._page_hash = calc_hash("type")
+    return app
+
+
+def test_the_text_and_the_level_from_before_a_lesson_come_back_when_it_is_closed(mine):
+    (mine / "mine.md").write_text(EASY)
+    app = start_from_the_list()
+    assert app.session_state["text"] == "The cat sat" and app.session_state["level"] == "beginner"
+    assert "Your level, “Expert”, comes back" in words_on(app)
+    press(app, "lesson-close")
+    assert app.session_state["text"] == "A dog ran" and app.session_state["level"] == "expert"
+    assert [toast.value for toast in app.toast] == ["Your text and your level, “Expert”, are back, as before the lesson."]
+
+
+def test_what_a_visitor_chooses_during_a_lesson_stays_after_it(mine):
+    (mine / "mine.md").write_text(EASY)
+    app = choose_level(start_from_the_list(), "intermediate")
+    app.text_input(key="text").set_value("A cow").run()
+    press(app, "lesson-close")
+    assert app.session_state["text"] == "A cow" and app.session_state["level"] == "intermediate" and not app.toast
+
+
+def test_the_end_of_a_lesson_brings_back_the_text_too(mine):
+    (mine / "mine.md").write_text(EASY)
+    app = press(press(press(start_from_the_list(), "lesson-next-step"), "lesson-next-step"), "lesson-next-step")
+    assert app.session_state["lesson"] == "" and app.session_state["level"] == "expert"
+    assert app.session_state["text"] == "A dog ran"
+
+
+def test_lessons_of_the_readers_level_come_first(mine):
+    for level, first in (("intermediate", "Intermediate"), ("beginner", "Beginner")):
+        headings = [block.value for block in open_link("lessons", f"level={level}").markdown if block.value.startswith("## ")]
+        assert headings[0] == f"## Lessons at your level, “{first}”"
+    assert "## Papers" in headings
