@@ -84,6 +84,33 @@ def looks_most(draft: Draft, way: inside.Way, weights: inside.Stage, row: int) -
     return draft.words("moral weights", **facts, share=whole_percent(float(shares[best])), even=whole_percent(1 / count))
 
 
+def scored_most(draft: Draft, way: inside.Way, weights: inside.Stage, row: int) -> str:
+    """Return which token a token looks at most, with the product, the score and the share of this pair; without the product and
+    the score where they are not known."""
+    stages = {stage.name: stage for stage in way.stages}
+    products, scores = stages.get("products"), stages.get("scores")
+    plain = looks_most(draft, way, weights, row)
+    if not plain or products is None or scores is None or not (recipes.known(products) and recipes.known(scores)):
+        return plain
+    head = recipes.layer_of(weights, draft.look.head, draft.look.trace.attention[way.stack].heads)
+    shares, product, score = (recipes.plane(stage, [row], head)[0] for stage in (weights, products, scores))
+    best = int(shares.argmax())
+    factor = getattr(scores.rule, "factor", None)
+    if factor is None or not np.isfinite([product[best], score[best]]).all():
+        return plain
+    width = stages["queries"].sizes[-1] if "queries" in stages else 0
+    by_root = width > 0 and bool(np.isclose(factor * width**0.5, 1, rtol=1e-3))
+    facts = {
+        "product": recipes.written(product[best]),
+        "scaled": f"divided by √{width}" if by_root else f"multiplied by {recipes.written(factor)}",
+        "score": recipes.written(score[best]),
+        "most": starred(naming.along(draft.look, weights, weights.axes[-1], best)),
+        "count": f"{len(shares):,}",
+        "share": whole_percent(float(shares[best])),
+    }
+    return f"{plain} {draft.words('moral scores', **facts)}".rstrip()
+
+
 def guess_before(draft: Draft, here: OpenStage) -> str:
     """Return what the model would guess from the row as it began, without any layer, beside its guess."""
     at, trace = here.place[0], here.look.trace

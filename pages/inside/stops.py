@@ -39,8 +39,10 @@ MAIN = (
     ("scores",),
     ("weights",),
     ("mixed values",),
+    ("attention stream",),
     ("cross weights",),
     ("feed-forward", "expert answers"),
+    ("output",),
     ("choice", "probabilities", "logits", "unembedding"),
 )
 PER_TOKEN = ("feed-forward", "router", "expert", "output")  # begin the names of stages of the feed-forward part
@@ -79,18 +81,22 @@ def followed(draft: Draft, settings: Settings, way: inside.Way) -> str:
     layer = attention.numbers[way.layer]  # a beginner may have followed a number into another one
     where = {"heads": attention.heads, "head": f"L{layer} H{look.head}", "layer": layer, "number": look.head}
     which = draft.words("through", **where) if attention.heads > 1 else ""
+    first = look.favourite
+    chosen_by = f" {draft.words(f'why {first.does}')}".rstrip() if (first.layer, first.head) == (way.layer, look.head) else ""
     facts = morals.answer(draft, way)
     guess = draft.words("followed guess", token=token, **facts) if facts else ""
     weights = next((stage for stage in way.stages if stage.name == "weights" and recipes.known(stage)), None)
     most = (
         ""
         if weights is None or look.level != "intermediate"
-        else morals.looks_most(draft, way, weights, recipes.nearest(weights, look.token))
+        else morals.scored_most(draft, way, weights, recipes.nearest(weights, look.token))
     )
     how = draft.words("followed press", main=len(main(way)), others=small(way))
     if settings.every_stage:
         how = draft.words("followed press all", main=len(main(way))) or how
-    return " ".join(filter(None, [guess, draft.words("followed", token=token, head=look.head_name), which, most, how]))
+    return " ".join(
+        filter(None, [guess, draft.words("followed", token=token, head=look.head_name, why=chosen_by), which, most, how])
+    )
 
 
 def names(way: inside.Way) -> list[inside.Stage | str]:
@@ -183,7 +189,10 @@ def lines(draft: Draft, way: inside.Way, open_stage: str = "", every_stage: bool
     """Return a line for each listed stage."""
     look = draft.look
     stops, heads, numbers = [], look.trace.attention[way.stack].heads, numbered(look, way)
-    for stage, where in listed_stages(look, way, open_stage, every_stage):
+    later, is_inside = later_layers(draft, way), False
+    for stage, group in listed_stages(look, way, open_stage, every_stage):
+        is_inside = is_inside or bool(group)
+        where = group or (later if is_inside else "")
         name, gist = formulas.first_line(draft, stage)
         name = f"{numbers.get(key_of(stage), '')}{name}"
         if isinstance(stage, str):
@@ -202,6 +211,18 @@ def lines(draft: Draft, way: inside.Way, open_stage: str = "", every_stage: bool
                 )
             )
     return stops
+
+
+def later_layers(draft: Draft, way: inside.Way) -> str:
+    """Return a heading that says which layers do the same after the one that is listed; "" after the last one."""
+    if way.layer is None:
+        return ""
+    later = [f"L{number}" for number in draft.look.trace.attention[way.stack].numbers[way.layer + 1 :]]
+    if len(later) < 3:
+        names = " and ".join(later)
+    else:
+        names = f"{', '.join(later[:-1])} and {later[-1]}" if len(later) < 5 else f"{later[0]} to {later[-1]}"
+    return draft.words("same again", layers=names) if later else ""
 
 
 def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:

@@ -31,10 +31,10 @@ def test_labels_begin_with_how_many_heads_clearly_do_something():
     labels = head_labels(models.load("writer"))["label"]
     (name, count), *_ = Counter(name for label in labels for name in label.split(", ") if name).most_common()
     labelled, several = int((labels != "").sum()), int(labels.str.contains(", ").sum())
-    single = f"{labelled - several} clearly do one thing, and {several} more than one."
-    assert f"**{labelled} of the 48 heads have a label: {single}**" in page
+    single = f"{labelled - several} have one label, and {several} have more."
+    assert f"**What does each head do? {labelled} of the 48 heads have a label that says so: {single}**" in page
     first = int(labels.str.startswith(name).sum())
-    assert f"The most frequent label is “{WRITTEN[name]}”, which {count} heads have: {first} have it alone or first" in page
+    assert f"The most frequent label is “{WRITTEN[name]}”: {count} heads have it. You can read it in {first} squares" in page
     assert "weights were put in random order" in page and "A blank square is a head without a label" in page
 
 

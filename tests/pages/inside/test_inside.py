@@ -319,9 +319,10 @@ def test_shares_are_written_with_the_same_places_and_other_numbers_with_three_di
 def test_the_main_stages_open_the_list_at_intermediate_and_the_small_ones_unfold():
     look, way = look_of("writer", "self", "intermediate")
     draft = Draft(HERE, look)
-    names = ("embeddings", "queries", "keys", "values", "scores", "weights", "mixed values", "feed-forward", "choice")
+    attention = ("queries", "keys", "values", "scores", "weights", "mixed values", "attention stream")
+    names = ("embeddings", *attention, "feed-forward", "output", "choice")
     assert [line.key for line in stops.lines(draft, way)] == [*names, stops.ORDER]
-    assert [line.name.partition(". ")[0] for line in stops.lines(draft, way)][:-1] == [str(i) for i in range(1, 10)]
+    assert [line.name.partition(". ")[0] for line in stops.lines(draft, way)][:-1] == [str(i) for i in range(1, 12)]
     with_open = [line.key for line in stops.lines(draft, way, "masked scores")]
     assert with_open[with_open.index("scores") + 1] == "masked scores" and len(with_open) == len(names) + 2
     assert len(stops.lines(draft, way, every_stage=True)) == len(names) + stops.small(way) + 1 == len(stops.names(way))
@@ -361,3 +362,29 @@ def test_colours_are_explained_above_strips_and_nowhere_else():
     strip = Stop("ids", "Ids", values=np.array([-1.0, 7.0]))
     assert b"below zero" in way_view([strip], key=True).data
     assert b"below zero" not in way_view([strip]).data and b"below zero" not in way_view([Stop("a", "A")], key=True).data
+
+
+def test_intermediate_readers_see_the_product_and_the_score_of_one_pair():
+    app = open_link("inside", "level=intermediate&text=Tom had a ball, and his dog ran after the&layer=L2&head=H1")
+    attention = loaded.model("writer").trace("Tom had a ball, and his dog ran after the").attention["self"]
+    row = attention[2][1, -1]
+    best = int(row.argmax())
+    queries, keys = attention.q(2)[1, -1], attention.k(2)[1]
+    product = float(queries @ keys[best])
+    said = words_on(app)
+    assert (
+        f"query · key = {product:.1f}; divided by √{len(queries)}, the score is **{product / len(queries) ** 0.5:.1f}**" in said
+    )
+    assert "no other head looks as much at the token before" in said
+
+
+def test_the_list_says_which_layers_do_the_same_again():
+    model = models.load("writer")
+    for layer, words in ((1, "L2 to L5"), (3, "L4 and L5"), (4, "L5"), (5, "")):
+        look = Look(model, model.trace(TEXTS["writer"][0]), "self", "intermediate", picked=(layer, 2))
+        way = inside.follow(model, look.trace, layer, 2, stack="self")
+        heading = stops.later_layers(Draft(HERE, look), way)
+        assert heading == (
+            f"The same again in {words}, each with weights of its own" if words and words != "L2 to L5" else heading
+        )
+        assert bool(heading) == bool(words)
