@@ -359,3 +359,18 @@ def test_a_table_has_the_numbers_for_who_cannot_see_the_picture(draw):
     expect(tables.nth(0)).to_contain_text("dog")
     assert tables.nth(1).locator("tr").all_inner_texts()[1:3] == ["input\tguess0\t10.0\u00a0%", "L0\tguess1\t20.0\u00a0%"]
     assert page.locator("canvas").get_attribute("aria-hidden") == "true"
+
+
+@pytest.mark.parametrize(("simple", "ends"), [(False, ["to (key)", "from (query)"]), (True, ["looked at", "looks"])])
+def test_both_ends_of_the_lines_are_named(draw, simple, ends):
+    page = draw(drawn(simple=simple))
+    left, right = page.locator(".ends span").nth(0), page.locator(".ends span").nth(1)
+    expect(left).to_have_text(ends[0])
+    expect(right).to_have_text(ends[1])
+    first, second = left.bounding_box(), right.bounding_box()
+    assert first and second and first["x"] + first["width"] < second["x"]
+
+
+def test_what_is_read_before_the_first_layer_is_drawn_apart_from_the_layers(draw):
+    cards = draw(drawn()).locator(".card:visible")
+    assert ["input" in (card.get_attribute("class") or "").split() for card in cards.all()] == [True, False, False, False, False]

@@ -2,6 +2,7 @@
 
 import { penOn } from "../../shared/canvas.js";
 import { colours, css, divergingOf, mix, shade, tintsOf } from "../../shared/colours.js";
+import { roughly } from "../../shared/number.js";
 import { focusOf, headOf, isAlone, mixedOf, vectorOf, weightsOf } from "./data.js";
 import { NAMES, place, stripAt, UPRIGHT } from "./places.js";
 import { gazeOf } from "./words.js";
@@ -136,8 +137,23 @@ function gaze(view, name, from, to, [start, end], station) {
       pen.lineWidth = 1 + 3.4 * share;
       line(pen, g, [start, a], [end, b], mine && alone ? lit(station) : 1);
     });
+    if (mine && g.wide) largest(view, weights, g.across[from], start, lit(station));
   });
   pen.globalAlpha = 1;
+}
+
+// The largest weight of the followed row as a number, where its line begins.
+/** @type {(view: Drawing, weights: Uint8Array, across: number[], start: number, alpha: number) => void} */
+function largest({ state, pen, theme }, weights, across, start, alpha) {
+  const most = Math.max(...weights);
+  if (most < LEAST) return;
+  pen.globalAlpha = alpha;
+  pen.fillStyle = css(theme.ink);
+  pen.font = `bold 11px ${getComputedStyle(state.root).fontFamily}`;
+  pen.textAlign = "left";
+  pen.textBaseline = "bottom";
+  pen.fillText(roughly(most / 255), start + 8, across[weights.indexOf(most)] - 3);
+  pen.fillStyle = css(theme.accent);
 }
 
 /** @type {(pen: Brush, g: Geometry, from: Spot, to: Spot, part: number) => void} */

@@ -15,7 +15,11 @@ import { gazeOf, strongest } from "./words.js";
 /** @typedef {import("./types").State} State */
 /** @typedef {import("./types").Token} Token */
 
-const ENDS = "right end looks at left"; // of a line
+// Of a line: the looked-at token stands at its left end, because what is read there flows to the token that looks.
+const ENDS = [
+  ["to (key)", "from (query)"],
+  ["looked at", "looks"],
+];
 const ROOM = 124; // CSS pixels that these words need
 const PLACED_ENDS = "the lower end of a line looks at the upper end";
 const STRIPS = ["work", "new list"]; // the sign and the strips of the feed-forward part
@@ -37,6 +41,7 @@ export function build(stage) {
   groups.outcomes.setAttribute("aria-label", "Chances");
   const [panel, beside, none, key, ends] = ["panel", "beside", "none", "key", "ends"].map((name) => element("p", name));
   const stripes = element("span");
+  ends.append(element("span"), element("span"));
   key.append(stripes, element("i"), "below 0", element("i", "plus"), "above 0");
   const [work, list] = STRIPS.map((words) => element("p", "label", words));
   stage.append(panel, beside, none, key, ends, work, list);
@@ -283,6 +288,7 @@ function cards(state) {
     const chosen = stage - 1 === at[`lane${last}`].layer;
     node.classList.toggle("final", guess !== undefined && guess.name === header.outcomes[0]?.name);
     node.classList.toggle("small", g.cardPlaces[i].h < 30);
+    node.classList.toggle("input", !stage);
     node.disabled = stage === 0 || !(sent.includes(stage - 1) || header.leads);
     node.setAttribute("aria-pressed", String(chosen));
     node.setAttribute("aria-label", `${name}${guess ? `: ${guess.name}, ${guess.number}` : ""}`);
@@ -330,7 +336,10 @@ function outcomes(state) {
   put(state.keyNode, g.key);
   put(state.endsNode, g.ends);
   state.endsNode.hidden = (g.ends.w ?? 0) < ROOM;
-  write(state.endsNode, g.wide ? ENDS : PLACED_ENDS);
+  const [to, from] = ENDS[Number(header.simple)];
+  const [left, right] = /** @type {Iterable<HTMLElement>} */ (state.endsNode.children);
+  write(left, g.wide ? to : PLACED_ENDS);
+  write(right, g.wide ? from : "");
   write(state.stripesNode, header.rest.stripes ?? "");
   for (const [node, box] of /** @type {const} */ ([[state.workNode, g.work], [state.listNode, g.list]])) {
     node.hidden = !g.wide || !header.simple;
