@@ -40,11 +40,11 @@ def the_strip_opens_a_stage_and_a_press_on_its_line_closes_it(page: Page) -> Non
 def test_the_small_stages_unfold_and_fold_again(open_page):
     page = open_page(LINK)
     lines = page.locator(".hl-way-view:not(.strip) .stop")
-    expect(lines).to_have_count(10, timeout=WAIT)
+    expect(lines).to_have_count(12, timeout=WAIT)
     page.get_by_role("button", name=re.compile("small steps too")).click()
     expect(lines.filter(has_text="Turned keys")).to_be_visible(timeout=WAIT)
     page.get_by_role("button", name="Hide the small steps").click()
-    expect(lines).to_have_count(10, timeout=WAIT)
+    expect(lines).to_have_count(12, timeout=WAIT)
 
 
 def test_a_number_is_followed_back_to_the_ids_and_the_trail_leads_to_it_again(open_page):

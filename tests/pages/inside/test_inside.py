@@ -380,7 +380,7 @@ def test_intermediate_readers_see_the_product_and_the_score_of_one_pair():
 
 def test_the_list_says_which_layers_do_the_same_again():
     model = models.load("writer")
-    for layer, words in ((1, "L2 to L5"), (3, "L4 and L5"), (4, "L5"), (5, "")):
+    for layer, words in ((0, "L1 to L5"), (1, "L2, L3, L4 and L5"), (3, "L4 and L5"), (4, "L5"), (5, "")):
         look = Look(model, model.trace(TEXTS["writer"][0]), "self", "intermediate", picked=(layer, 2))
         way = inside.follow(model, look.trace, layer, 2, stack="self")
         heading = stops.later_layers(Draft(HERE, look), way)
