@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from analysis import Explanation
+from pages.explain import state as page_state
 from pages.explain.asked import Request
 from pages.explain.boards.methods import explanations_of
-from pages.explain.compose import compose
+from pages.explain.compose import HERE, compose
 from pages.explain.request import explain_by_all
 from pages.explain.settings import Doubted, Settings
 from ui.believe import panel as shared
 from ui.believe.measuring import measure
 from ui.picture.mount import composed, write_beside
 from ui.picture.picture import Picture
+from ui.words import say
 
 
 def panel(request: Request) -> Sequence[Picture]:
@@ -21,7 +24,12 @@ def panel(request: Request) -> Sequence[Picture]:
     if not request.chance:
         return shared.panel(request.trial([]))
     answers = explain_by_all(request)
-    return [] if answers is None else shared.panel(request.trial(explanations_of(answers)))
+    if answers is None:
+        return []
+    pictures = shared.panel(replace(request.trial(explanations_of(answers)), opens=page_state.EXPLAIN_BY.get()))
+    if pictures:
+        say(HERE, "believe elsewhere")
+    return pictures
 
 
 def doubt(request: Request, settings: Settings, explanation: Explanation) -> None:

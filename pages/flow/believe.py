@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis import Question
 from pages.flow import calculations
+from pages.flow.boards.methods import methods_of, opened
 from pages.flow.compose import HERE, compose
 from pages.flow.recipes import FLOW
 from pages.flow.request import Request, request_of
@@ -18,6 +19,7 @@ from ui.lexicon.marks import Words
 from ui.look import Look
 from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
+from ui.words import say
 
 
 def believe(look: Look, settings: Settings) -> Sequence[Picture]:
@@ -41,7 +43,12 @@ def believe(look: Look, settings: Settings) -> Sequence[Picture]:
     title_of = calculations.titles()
     titles, options = {name: title_of[name] for name in names}, {"token": request.token, "between": between}
     lines = lines_of(request, names) if look.level == "intermediate" else {}
-    return panel(Trial(look, question, (*request.key, between), scores, titles, request.picture, options, lines))
+    opens = opened(look.level, methods_of(request, answer), answer)[0] if look.level == "intermediate" else ""
+    key = (*request.key, between)
+    pictures = panel(Trial(look, question, key, scores, titles, request.picture, options, lines, opens))
+    if pictures:
+        say(HERE, "believe elsewhere")
+    return pictures
 
 
 def lines_of(request: Request, methods: Sequence[str]) -> dict[str, str]:

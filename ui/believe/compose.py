@@ -61,8 +61,11 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
 
 
 def opens_on(trial: Trial, evidence: Faithfulness) -> str:
-    """Return the method that the view opens on: of those that are better than chance, else of all, the one that is furthest from
-    it; leave-one-out, which asked the model about each token itself, only where no other is better."""
+    """Return the method that the view opens on: the one that the visitor has just seen. Else of those that are better than chance,
+    else of all, the one that is furthest from it; leave-one-out, which asked the model about each token itself, only where no
+    other is better."""
+    if trial.opens in evidence.methods:
+        return trial.opens
     names = [name for name in trial.titles if name in evidence.methods]
     better = [name for name in names if evidence.verdict(name) == "better"]
     return max(better or names, key=lambda name: (name != "leave-one-out", evidence.methods[name].gap))
@@ -72,7 +75,8 @@ def verdict(draft: Draft, evidence: Faithfulness, titles: dict[str, str], chosen
     """Return sentences on whether a method's order is better than chance, and which orders are."""
     better = [title for name, title in titles.items() if evidence.verdict(name) == "better"]
     worse = [title for name, title in titles.items() if evidence.verdict(name) == "worse"]
-    headings = [f"verdict {evidence.verdict(chosen)}", "summary" if better else "summary none"]
+    headings = [f"verdict {evidence.verdict(chosen)}", "bar" if len(evidence.methods) > 1 else "bar alone"]
+    headings.append("summary" if better else "summary none")
     if worse:
         headings.append("summary worse")
     headings.append("one text")

@@ -27,7 +27,7 @@ def panel(trial: Trial) -> list[Picture]:
     titles, best = titles_of(trial, evidence), opens_on(trial, evidence)
     say(HERE, "question masked" if trial.question.mask else "question")
     chosen = one_of(
-        state.BELIEVE.of(best),  # another text, on which another method does best, opens on that
+        state.BELIEVE.of(best),  # where another method opens, the choice of before does not hold
         list(titles),
         "",
         label=words(HERE, "order"),
