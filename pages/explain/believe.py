@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from analysis import Explanation
 from pages.explain import state as page_state
-from pages.explain.asked import Request
+from pages.explain.asked import TITLES, Request
 from pages.explain.boards.methods import explanations_of
 from pages.explain.compose import HERE, compose
 from pages.explain.request import explain_by_all
@@ -26,10 +26,16 @@ def panel(request: Request) -> Sequence[Picture]:
     answers = explain_by_all(request)
     if answers is None:
         return []
-    pictures = shared.panel(replace(request.trial(explanations_of(answers)), opens=page_state.EXPLAIN_BY.get()))
+    pictures = shared.panel(replace(request.trial(explanations_of(answers)), opens=method_of_words()))
     if pictures:
         say(HERE, "believe elsewhere")
     return pictures
+
+
+def method_of_words() -> str:
+    """Return the method of the view "The words": by the address, which names it by its title, else by the session."""
+    by_title = {title: method for method, title in TITLES.items()}
+    return by_title.get(page_state.EXPLAIN_BY.in_address or "", page_state.EXPLAIN_BY.get())
 
 
 def doubt(request: Request, settings: Settings, explanation: Explanation) -> None:

@@ -39,7 +39,8 @@ def draw(look: Look) -> None:
     settings = Settings(*choose.prediction(look, position(look)))
     request = request_of(look, settings)
     pictures: Sequence[Picture] = ()
-    mount_all(composed(compose, look, settings, Asked()))
+    if view == page_state.EXPLAIN.values[0] or not request.question.units:
+        mount_all(composed(compose, look, settings, Asked()))
     if not request.question.units:
         return
     with picture(f"The view “{view}”"):

@@ -64,7 +64,7 @@ def method(
         tokens,
         None,
         group_of(groups, attribution.ways.place(position)),
-        False,
+        True,
         quantity=100 * shares,
         unit="%",
         second=start or None,

@@ -59,7 +59,7 @@ def add_answer(draft: Draft, request: Request, explanation: Explanation) -> None
         before, value = chance_of(draft.look, request.position, request.token), float(values[most[0]])
         after = before - value / 100 if draft.look.beginner else before * float(np.exp(-value))
         facts |= {"before": draft.look.percent(before), "after": draft.look.percent(after)}
-        headings.insert(1, "most without")
+        headings[0] = "most without"
     draft.contents[ANSWER] = Note(draft.paragraph(*headings, **facts))
 
 

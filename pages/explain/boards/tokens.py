@@ -28,12 +28,13 @@ def add(draft: Draft) -> None:
 
 
 def add_question(draft: Draft, request: Request) -> None:
-    """Add a beginner's question in words, or the reason why there is none."""
+    """Add the question in words below the experts' level, or the reason why there is none."""
     look = draft.look
     if not request.question.units:
         draft.note(QUESTION, "nothing typed")
-    elif look.beginner:
+    elif look.level != "expert":
         why = "follows" if not look.model.info.labels else "labels" if request.chance else "number"
         why = "labels image" if why == "labels" and "image" in look.model.info.reads else why
+        why = f"{why} against" if why == "follows" and request.against is not None else why
         share = look.percent(chance_of(look, request.position, request.token)) if request.chance else ""
         draft.note(QUESTION, why, prediction=plain(request.description), share=share)

@@ -48,7 +48,9 @@ def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, 
         return {}
     names = [f"“{plain(named(tokens[i].text))}”" for i in ranked]
     then = draft.words("answer then", second=names[1], other=as_drawn(shares[ranked[1]])) if len(ranked) > 1 else ""
-    return {"first": names[0], "first_share": as_drawn(shares[ranked[0]]), "then": then, **even_of(shares)}
+    extra = " and ".join(dict.fromkeys(f"“{plain(named(token.text))}”" for token in tokens if token.special))
+    facts = {"first": names[0], "first_share": as_drawn(shares[ranked[0]]), "then": then, **even_of(shares)}
+    return facts | {"extra": draft.words("answer extra", extra=extra) if extra else ""}
 
 
 def say_first_tokens(draft: Draft, request: Request, pair: Scores) -> None:
@@ -60,6 +62,7 @@ def say_first_tokens(draft: Draft, request: Request, pair: Scores) -> None:
         shares = shares_of(request, scores)
         top = int(shares.argmax())
         facts |= {name: token_name(request, top), f"{name}_share": as_drawn(shares[top])} | even_of(shares)
+        facts[f"{name}_start"] = draft.words("stands first") if top == 0 and request.seen[0][0].special else ""
     heading = "both answers" if GRADIENTS in pair else "both answers without a guess"
     draft.note(ANSWER, f"{heading}{' same' * (facts['first'] == facts['second'])}", **facts)
 

@@ -68,7 +68,7 @@ def figure(spec: dict[str, Any]) -> dict[str, Any]:
 def readings(request: Request, view: str, answers: dict[Hashable, Any]) -> Iterator[Reading]:
     """What the boards of a view show, from what the page's jobs gave."""
     yield Tokens()
-    if request.look.beginner:
+    if view == TEXT and request.look.level != "expert":
         yield Asked()
     if view == TEXT:
         explanation = answer(answers, *request.key, page_state.EXPLAIN_BY.default)
@@ -91,8 +91,10 @@ def test_explain_composes_what_a_run_mounts(folders, traces, answers, kind, leve
     assert_every_board(app, seen, Settings(), view, answers)
 
 
-def assert_every_board(app: AppTest, seen: Look, settings: Settings, view: str, answers: dict[Hashable, Any]) -> None:
-    """The page has every board of a view."""
+def assert_every_board(
+    app: AppTest, seen: Look, settings: Settings, view: str, answers: dict[Hashable, Any], opens: str = "leave-one-out"
+) -> None:
+    """The page has every board of a view. opens: the method of the first view, whose order is tried first."""
     request = request_of(seen, settings)
     for reading in readings(request, view, answers):
         if isinstance(reading, Doubted):
@@ -101,7 +103,7 @@ def assert_every_board(app: AppTest, seen: Look, settings: Settings, view: str, 
         else:
             assert_drawn(app, assert_mounted(app, partial(compose, seen, settings, reading)))
     if view == BELIEVE:
-        trial = request.trial(explanations_of(answer(answers, *request.key, "every")))
+        trial = replace(request.trial(explanations_of(answer(answers, *request.key, "every"))), opens=opens)
         evidence = answer(answers, "faithful", *request.key)
         chosen = opens_on(trial, evidence)
         board = assert_mounted(app, partial(compose_trial, seen, trial, evidence, chosen))
@@ -129,7 +131,7 @@ def test_explain_composes_with_all_that_is_chosen(folders, traces, answers, view
     seen = look("decoder", folders["decoder"], traces[-1], app, {"level": "expert", "token": 3, "special": False})
     settings = Settings(first, second, tokens_alone=view == TEXT)
     if view == BELIEVE:
-        return assert_every_board(app, seen, settings, view, answers)
+        return assert_every_board(app, seen, settings, view, answers, method)
     explanation = answers[(*request_of(seen, settings).key, method, True)]
     board = assert_mounted(app, partial(compose, seen, settings, Explained(explanation)))
     assert "embedding alone" in unmarked(board.beside[0].text)

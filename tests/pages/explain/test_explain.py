@@ -22,6 +22,7 @@ from tests.serving import ROOT
 from ui import state
 from ui.lexicon.marks import sections
 from ui.memory import loaded
+from viz import percent
 from viz.numbers import decimal, whole_percent
 
 TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
@@ -79,17 +80,17 @@ def test_the_last_token_is_grey_at_every_level_and_the_strongest_is_named_with_i
     page_text = unmarked(words_on(open_link("explain", f"text={text.replace(' ', '+')}")))
     assert "“the” is grey" in page_text and "would guess what follows “after”" in page_text
     first, second, third = (tokens[i].text.strip() for i in np.argsort(-np.nan_to_num(scores[:-1]))[:3])
-    assert f"“{first}” helps the guess most" in page_text and re.search(f"Next: “{second}” .*and “{third}”", page_text)
+    assert f"so “{first}” helps the guess most" in page_text and re.search(f"Next: “{second}” .*and “{third}”", page_text)
     other = unmarked(words_on(open_link("explain", f"level=intermediate&text={text.replace(' ', '+')}")))
     numbers = decimal(float(np.nanmax(scores))), len(tokens) - 2, decimal(float(np.nanmean(scores)))
-    assert (
-        "“{}” counts most for the prediction “ball”: {} nats**, where the average of {} tokens is {} nats".format(first, *numbers)
-        in other
-    )
-    before, after = (
-        whole_percent(float(model.chances(model.trace(text).logits[-1])[best])) for text in (text, text.replace(" after", ""))
-    )
-    assert f"Without “after”, the chance of “ball” falls from {before} to {after}." in page_text
+    assert "In logarithms that is {} nats, where the average of {} tokens is {} nats.".format(*numbers) in other
+    chances = [float(model.chances(model.trace(text).logits[-1])[best]) for text in (text, text.replace(f" {first}", ""))]
+    before, after = map(whole_percent, chances)
+    assert f"**Without “{first}”, the chance of “ball” falls from {before} to {after}**" in page_text
+    before, after = map(percent, chances)
+    assert f"**Without “{first}”, the probability of “ball” falls from {before} to {after}**" in other
+    assert other.index("falls from") < other.index("nats"), "probabilities before logarithms"
+    assert f"The model gives **“ball”** a probability of {before} here. Which tokens of the text speak for that?" in other
 
 
 def test_a_contrast_in_a_link_is_that_of_the_analysis():
