@@ -19,6 +19,7 @@ from viz.numbers import decimal, signed
 from viz.tokens import named
 
 GRAPH, LOST = "circuit-graph", "circuit-lost"
+SCALE, SUM = "circuit-scale", "circuit-sum"
 ENOUGH, ORDER, PATH, UNDER, DECODER, TABLE, WARNING = "enough", "order", "path", "graph", "decoder", "table", "warning"
 MAIN = 5  # parts that the first lines name
 
@@ -37,10 +38,11 @@ def add(draft: Draft, reading: Wired) -> None:
     fold = draft.words("circuit fold")
     say_verdict(draft, wiring.circuit, fold)
     draft.say("circuit search", fold, word=plain(settings.question.description))
-    say_scale(draft, settings, wiring.circuit, fold)
     say_size(draft, settings, wiring.circuit, fold)
     draft.contents[TABLE] = Table(table(settings, wiring))
+    say_scale(draft, settings, wiring.circuit)
     draft.add(drawings[1], LOST)
+    say_sum(draft, wiring.circuit)
     draft.note(WARNING, "circuit warning")
 
 
@@ -52,14 +54,23 @@ def say_order(draft: Draft, circuit: Circuit) -> None:
         draft.note(ORDER, "circuit order", parts=", ".join(circuit.members[i].name for i in sorted(most)))
 
 
-def say_scale(draft: Draft, settings: Settings, circuit: Circuit, fold: str) -> None:
-    """Say in `fold` why the share of the gain that is kept is not the share of the probability."""
-    if settings.question.against is not None or circuit.share >= 1:
+def say_scale(draft: Draft, settings: Settings, circuit: Circuit) -> None:
+    """Say what the shares of the table are shares of, and why they are not those of the probability."""
+    alone = settings.question.against is None
+    if alone and circuit.share >= 1:
         return
     times = decimal(float(np.exp((1 - circuit.share) * (circuit.whole - circuit.nothing))))
     none, remaining, whole = (measure(circuit, share) for share in (0.0, circuit.share, 1.0))
     facts = {"share": signed(circuit.share), "rest": signed(1 - circuit.share), "times": times}
-    draft.say("circuit scale", fold, none=none, after=remaining, before=whole, **facts)
+    draft.note(SCALE, "circuit scale" if alone else "circuit scale against", none=none, after=remaining, before=whole, **facts)
+
+
+def say_sum(draft: Draft, circuit: Circuit) -> None:
+    """Say why the losses of single parts do not add up to what the circuit has to lose."""
+    total = float((circuit.share - circuit.without).sum())
+    if len(circuit.members) > 1 and signed(total) != signed(circuit.share):
+        over = "over" if total > circuit.share else "under"
+        draft.note(SUM, f"circuit sum {over}", total=signed(total), share=signed(circuit.share))
 
 
 def say_path(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
@@ -114,6 +125,7 @@ def say_enough(draft: Draft, settings: Settings, circuit: Circuit) -> None:
         "after": percent(float(chances[circuit.token])),
         "best": plain(named(best.text)),
         "chance": percent(best.probability),
+        "share": signed(circuit.share),
     }
     case = "circuit enough" if circuit.wins else "circuit not enough"
     if circuit.against is not None:
@@ -161,8 +173,8 @@ def table(settings: Settings, wiring: recipes.Wiring) -> pd.DataFrame:
         "All but the circuit": [measure(circuit, circuit.left), signed(circuit.left), spread(circuit.random_lefts)],
         "None of the parts": [measure(circuit, 0.0), signed(0.0), ""],
     }
-    first, gain = ("Probability", "Of the log gain") if alone else ("Logit difference", "Of the gain")
-    columns = [first, gain, f"{len(circuit.random_shares)} other sets"]
+    first = "Probability" if alone else "Logit difference"
+    columns = [first, "Share of the gain", f"Share, {len(circuit.random_shares)} other sets"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 

@@ -70,7 +70,7 @@ def say(draft: Draft, reading: Written, heading: str, **values: object) -> str:
 def board_part(draft: Draft, reading: Written, names: dict[str, str], cell: tuple[int, int]) -> Part:
     def numbers() -> dict[str, Numbers]:
         values = recipes.board_of(reading.rows)
-        layers = ["start", *(f"L{number}" for number in reading.numbers[: len(values) - 2]), "end"]
+        layers = ["embedding", *(f"L{number}" for number in reading.numbers[: len(values) - 2]), "final bias"]
         columns = [part if head is None else f"{part} H{head}" for part, head in recipes.columns_of(reading.rows)]
         so_far = Numbers(np.cumsum(np.nansum(values, 1)), ("layer",), {"layer": layers}, in_csv=False)
         return {"logits": Numbers(values, ("layer", "part"), {"layer": layers, "part": columns}), "sum_so_far": so_far}

@@ -62,9 +62,9 @@ def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Pic
         place(board, boards.GRAPH, boards.PATH, boards.UNDER, boards.DECODER)
     with right:
         write_beside(board)
-        place(board, boards.TABLE)
+        place(board, boards.TABLE, boards.SCALE)
         place_open_button(settings, wiring)
-        place(board, boards.LOST)
+        place(board, boards.LOST, boards.SUM)
     place(board, boards.WARNING)
     return board.pictures
 

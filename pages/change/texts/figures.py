@@ -14,6 +14,7 @@ from viz import Part, percent
 from viz.tokens import named
 
 BARS = 6
+MOST = 0.5  # of the answer: a place with more has most of it
 LITTLE = {"logit difference": 0.5, "probability": 0.05, "KL": 0.05}  # a smaller difference of two texts says hardly anything
 
 
@@ -35,6 +36,7 @@ def grid(draft: Draft, comparison: Comparison, effects: np.ndarray) -> Part:
     )
     above = draft.words(f"texts map {comparison.direction}", **facts(draft, comparison))
     below = [
+        *movement(draft, comparison, effects),
         draft.words(f"texts measured {comparison.direction}", **facts(draft, comparison)),
         *unmatched_tokens(draft, comparison),
         *small_difference(draft, comparison),
@@ -78,6 +80,22 @@ def small_difference(draft: Draft, comparison: Comparison) -> list[str]:
     """Return a sentence where both texts have nearly the same answer."""
     low, high = comparison.patches.ends(comparison.measure, *comparison.answers)
     return [draft.words("texts little")] * (abs(high - low) < LITTLE[comparison.measure])
+
+
+def movement(draft: Draft, comparison: Comparison, effects: np.ndarray) -> list[str]:
+    """Return a sentence on the layer in which the answer moves: where the streams of one place, and then of that of the
+    prediction, bring most of it back; none where more places do so by turns."""
+    if comparison.part != "stream" or not comparison.patches.denoises:
+        return []
+    leaders = np.nanargmax(effects, axis=1)
+    moves = np.flatnonzero(np.diff(leaders))
+    if len(moves) != 1 or np.nanmax(effects, axis=1).min() < MOST:
+        return []
+    _, _, rows, columns = recipes.names(comparison.patches, comparison.part)
+    before, after = int(moves[0]), int(moves[0]) + 1
+    facts = {"last": rows[before], "next": rows[after]}
+    facts |= {"first": columns[leaders[before]].replace("*", r"\*"), "place": columns[leaders[after]].replace("*", r"\*")}
+    return [draft.words("texts travel", **facts)]
 
 
 def strongest(comparison: Comparison, effects: np.ndarray) -> dict[str, str]:
