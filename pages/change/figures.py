@@ -73,7 +73,7 @@ def parts(
         [draft.words(f"board more{of_model(look)}")] * look.beginner,
     )
     if part_effects is not None:
-        below.insert(0, draft.words(draft.heading_for("effects", case(look)), **strongest(look, part_effects)))
+        below.insert(0, draft.words(draft.heading_for("effects", case(look)), **strongest(look, part_effects, position)))
     elif not changed.fitting and position is not None:
         sentences = [above, beginning(draft, suggested, position)]
         above = "\n\n".join(sentences[::-1] if look.beginner else sentences)  # a beginner sees the first alone
@@ -101,17 +101,21 @@ def case(look: Look) -> str:
     return "" if labels is None else "labels" if labels.chances else "number"
 
 
-def strongest(look: Look, effects: np.ndarray) -> dict[str, str]:
-    """Return the head that the prediction needs most, and by how much its probability changes without it."""
+def strongest(look: Look, effects: np.ndarray, position: int | None) -> dict[str, str]:
+    """Return the head that the prediction needs most, and the probability of the likeliest token with and without it."""
     layer, head = divmod(int(np.nanargmin(effects[:, :-2])), effects.shape[1] - 2)
     effect = float(effects[layer, head])
-    factor = min(1.0, float(np.exp(effect)))
-    return {
-        "layer": str(look.number(layer)),
-        "head": str(head),
-        "nats": decimal(effect),
-        "factor": "less than 1\u00a0%" if look.beginner and factor < 0.01 else percent(factor),
-    }
+    facts = {"layer": str(look.number(layer)), "head": str(head), "nats": decimal(effect)}
+    if position is None or case(look) == "number" or (logits := look.trace.scores_at(position)) is None:
+        return facts
+    best = int(logits.argmax())
+    factor, chance = min(1.0, float(np.exp(effect))), float(look.model.chances(logits)[best])
+    chances = chance, chance * factor
+    before, after = map(look.percent, chances)
+    if before == after:  # in whole per cent
+        before, after = map(percent, chances)
+    facts |= {"before": before, "after": after, "factor": percent(factor)}
+    return facts | {"token": named(look.outcome(best)).replace("*", r"\*")}
 
 
 def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: str) -> Part:

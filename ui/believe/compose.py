@@ -61,9 +61,9 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
 
 
 def opens_on(trial: Trial, evidence: Faithfulness) -> str:
-    """Return the method that the view opens on: the one that the visitor has just seen. Else of those that are better than chance,
-    else of all, the one that is furthest from it; leave-one-out, which asked the model about each token itself, only where no
-    other is better."""
+    """Return the method that the view opens on: the one that the visitor has just seen. Without one, of those that are better
+    than chance, else of all, the one that is furthest from it; leave-one-out, which asked the model about each token itself, only
+    where no other is better."""
     if trial.opens in evidence.methods:
         return trial.opens
     names = [name for name in trial.titles if name in evidence.methods]

@@ -85,7 +85,7 @@ def small_difference(draft: Draft, comparison: Comparison) -> list[str]:
 def movement(draft: Draft, comparison: Comparison, effects: np.ndarray) -> list[str]:
     """Return a sentence on the layer in which the answer moves: where the streams of one place, and then of that of the
     prediction, bring most of it back; none where more places do so by turns."""
-    if comparison.part != "stream" or not comparison.patches.denoises:
+    if comparison.part != "stream" or comparison.kind == "encoder" or not comparison.patches.denoises:
         return []
     leaders = np.nanargmax(effects, axis=1)
     moves = np.flatnonzero(np.diff(leaders))

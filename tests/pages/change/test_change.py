@@ -230,13 +230,14 @@ def test_work_on_all_parts_says_all_the_way_how_far_it_is_and_can_be_stopped_the
             try_all(stop)
 
 
-def test_a_small_effect_is_never_said_to_be_nothing(look):
-    assert figures.strongest(look, np.array([[0.2, -0.00348, np.nan, np.nan]])) == {
-        "layer": "0",
-        "head": "1",
-        "nats": "−0.00348",
-        "factor": "99.7\u00a0%",
-    }
+@pytest.mark.parametrize("level", state.LEVELS)
+def test_a_small_effect_is_never_said_to_be_nothing(look, level):
+    position = figures.predicted_position(look)
+    facts = figures.strongest(replace(look, level=level), np.array([[0.2, -0.00348, np.nan, np.nan]]), position)
+    assert (facts["layer"], facts["head"], facts["nats"], facts["factor"]) == ("0", "1", "−0.00348", "99.7\u00a0%")
+    best = float(look.model.chances(look.trace.scores_at(position)).max())
+    after = best * np.exp(-0.00348)
+    assert facts["before"] != facts["after"] in (percent(after), whole_percent(after)), "not even in whole per cent"
 
 
 @pytest.mark.parametrize("level", state.LEVELS)

@@ -37,6 +37,18 @@ def test_what_is_shown_is_what_the_analysis_finds(monkeypatch, writer):
     assert edges.shape == (len(names), len(names)) and np.isnan(edges[np.tril_indices(len(names))]).all()  # nothing goes down
 
 
+def test_below_the_table_and_the_bars_stands_what_their_shares_are_shares_of(writer):
+    words = words_on(open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=70"))
+    she, he = (writer.tokenize(word)[-1].id for word in (" she", " he"))
+    circuit = find_circuit(writer, writer.trace(TEXT), she, against=he, keep=0.7, leads=True)
+    ends = [f"{value:+.2f}".replace("-", "−") for value in (circuit.nothing, circuit.whole)]
+    assert f"from {ends[0]} to {ends[1]}. The circuit does {signed(circuit.share)} of that." in words
+    total = float((circuit.share - circuit.without).sum())
+    assert len(circuit.members) > 1 and f"The bars add up to {signed(total)}" in words
+    reason = "although the circuit has only" if total > circuit.share else "less than the"
+    assert f"{reason} {signed(circuit.share)}" in words
+
+
 @pytest.mark.parametrize(("chosen", "fill"), grid([("zeros", "zero"), ("their+mean", "mean")], [("their+mean", "mean")]))
 def test_the_circuit_opens_under_switch_off_and_leaves_there_the_share_that_was_said(writer, chosen, fill):
     app = open_link("change", f"{CIRCUIT}&level=expert&circuit-fill={chosen}&circuit-keep=70")

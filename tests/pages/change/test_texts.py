@@ -99,6 +99,19 @@ def test_the_map_is_the_analysis_and_the_bars_are_the_patched_run(monkeypatch, l
     np.testing.assert_allclose(source, np.exp(patches.logs["clean"])[ids], rtol=1e-3, atol=1e-7)
 
 
+def test_a_sentence_says_where_the_answer_moves(monkeypatch):
+    """In the stream of the ready pair, the word that differs has the answer up to a layer, and then the last token."""
+    link = "experiment=Two+texts&level=intermediate&text=Tom+had+a+ball,+and+his+dog+ran+after+the"
+    app = open_link("change", f"{link}&other-text=Tom+had+a+cat,+and+his+dog+ran+after+the")
+    model = models.load("writer")
+    texts = [f"Tom had a {word}, and his dog ran after the" for word in ("ball", "cat")]
+    clean, leaders = model.trace(texts[0]), patching(model, *texts).argmax(1)
+    (moves,) = np.flatnonzero(np.diff(leaders))
+    assert [clean.tokens[at].text for at in (leaders[0], leaders[-1])] == [" ball", " the"]
+    sentence = f"after layer {moves - 1} it is at “ball”, in place of “cat”, and after layer {moves} at “the”"
+    assert sentence in text_on_board(app).replace("\\342\\200\\234", "“").replace("\\342\\200\\235", "”")
+
+
 @pytest.mark.thorough
 def test_each_measure_and_direction_of_a_link_is_that_of_the_analysis(monkeypatch):
     for into, direction in zip(page_state.TEXTS_INTO.values, DIRECTIONS, strict=True):
