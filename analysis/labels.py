@@ -153,14 +153,22 @@ def positional(maps: Sequence[Attention]) -> np.ndarray:
         return np.full((len(maps), maps[0].layers, maps[0].heads), np.nan)
     for layer in range(maps[0].layers):
         weights = [attention[layer][:, 1:least, :least].reshape(attention.heads, -1).astype(np.float64) for attention in maps]
-        flat = np.stack(weights)  # [text, heads, cell]
-        products = np.einsum("ahc,bhc->abh", flat, flat)
-        sizes = np.einsum("aah->ah", products)
-        sums = sizes[:, None] + sizes
-        alike = np.divide(2 * products, sums, out=np.full_like(products, np.nan), where=sums > 0)
-        is_other = ~np.eye(len(maps), dtype=bool)
-        layers.append(np.stack([alike[i, is_other[i]].mean(0) for i in range(len(maps))]))
+        layers.append(likeness_of_maps(np.stack(weights)))
     return np.stack(layers, axis=1)
+
+
+def likeness_of_maps(maps: np.ndarray) -> np.ndarray:
+    """Return how alike a head's map of each text is to those of the other texts: float64 [text, heads], 0..1.
+
+    maps: float64 [text, heads, cell]. It is the mean over the other texts of 2⟨A, B⟩ / (‖A‖² + ‖B‖²), where A and B are two maps;
+    NaN where both are 0. 1: the same map for any text.
+    """
+    products = np.einsum("ahc,bhc->abh", maps, maps)
+    sizes = np.einsum("aah->ah", products)
+    sums = sizes[:, None] + sizes
+    alike = np.divide(2 * products, sums, out=np.full_like(products, np.nan), where=sums > 0)
+    is_other = ~np.eye(len(maps), dtype=bool)
+    return np.stack([alike[i, is_other[i]].mean(0) for i in range(len(maps))])
 
 
 def head_examples(

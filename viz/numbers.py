@@ -53,6 +53,11 @@ def signed(share: float) -> str:
     return f"over −{text.removeprefix('under ')}" if text.startswith("under") else f"−{text.removeprefix('over ')}"
 
 
+def tenths(share: float) -> str:
+    """Format a share in per cent with one decimal, as columns of means and their spread have it; NaN as a dash."""
+    return f"{100 * share:.1f}\u00a0%".replace("-", "−") if np.isfinite(share) else "–"
+
+
 def percent_or_score(probability: float, score: float, whole: bool = False) -> str:
     """Format a probability as `percent` does, or as `whole_percent`; where it is NaN, the score."""
     if probability != probability:

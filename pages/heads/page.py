@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from pages.heads import byweights, labels, standins, why, worth
+from pages.heads import byweights, labels, of_image, standins, why, worth
 from pages.heads import state as page_state
 from pages.heads.corpus import choose_corpus, sample_corpus
 from ui import shell, state
@@ -23,6 +23,8 @@ HERE = Path(__file__).parent
 
 def draw(look: Look) -> None:
     why.follow()
+    if "image" in look.model.info.reads:
+        return draw_picture(look)
     if look.beginner:
         state.later(
             "intermediate",
@@ -38,6 +40,15 @@ def draw(look: Look) -> None:
     above = shell.above()
     with picture("This page"):
         pictures = draw_for_beginners(look, above) if look.beginner else draw_part(look, above)
+    with above, picture("“Take it away”"):
+        take_away("heads", lambda: pictures)
+
+
+def draw_picture(look: Look) -> None:
+    """Draw the page for a model of images, whose heads are measured on the sample pictures."""
+    above, pictures = shell.above(), list[Picture]()
+    with picture("This page"):
+        pictures = of_image.draw(look, above)
     with above, picture("“Take it away”"):
         take_away("heads", lambda: pictures)
 
@@ -92,4 +103,13 @@ def uses_no_text() -> bool:
 
 
 heads.side_bar(picker.in_use())
-shell.live(HERE, draw, reads=False, answers=False, hides_boxes=uses_no_text)
+of_images = "image" in loaded.info(picker.in_use()).reads
+shell.live(
+    HERE,
+    draw,
+    reads=False,
+    answers=False,
+    purpose="purpose image" if of_images else "purpose",
+    hides_boxes=uses_no_text,
+    reads_images=True,
+)

@@ -13,10 +13,13 @@ from analysis import as_written, head_examples, head_labels
 from analysis.composition import WAYS, HeadWeights, head_weights
 from analysis.importance import Importance, Pruning, head_importance, prune
 from analysis.labels import Example
+from analysis.picture_heads import LABELS, picture_head_labels
 from analysis.redundancy import Likeness, Together, head_likeness, lost_together
+from models.images.model import ImageModel
 from models.language_model import LanguageModel
 from models.numbers.sizes import count
-from viz import View, grid_view, reading_view
+from models.trace import Trace
+from viz import View, grid_view, patch_view, reading_view
 from viz.figures.importance import importance_bars, importance_scatter, pruning_curves
 from viz.numbers import signed
 from viz.tokens import plain_signs
@@ -132,6 +135,76 @@ def example(
     if kind == "cross":
         return reading_view(keys, None, passage.key, quantity=100 * passage.weights[passage.query].astype(float), unit="%")
     return reading_view(keys, passage.weights, passage.query, causal=False)  # what comes later is to be read too, not faint
+
+
+def picture_labels(
+    model: LanguageModel, *, names: dict[str, str], chosen: tuple[int, int] | None, table: pd.DataFrame | None = None
+) -> View:
+    """Draw layers × heads of a model of images, each with its labels, coloured by the first: how many points above chance."""
+    table = picture_head_labels(model) if table is None else table
+    size = (int(table["layer"].max()) + 1, int(table["head"].max()) + 1)
+    values, texts, notes = np.full(size, np.nan), np.full(size, "", object), np.full(size, "", object)
+    for _, row in table.iterrows():
+        place, labels = (row["layer"], row["head"]), [name for name in row["label"].split(", ") if name]
+        if labels:
+            values[place] = 100 * (row[labels[0]] - row[f"{labels[0]}_chance"])
+            texts[place] = names[labels[0]] + (f" + {len(labels) - 1} more" if len(labels) > 1 else "")
+            notes[place] = "; ".join(f"{names[name]}: {beside_shuffled(row, name)}" for name in labels)
+    return grid_view(
+        values,
+        [f"L{number}" for number in numbers_of(model, "self")],
+        [f"H{head}" for head in range(size[1])],
+        down="layer",
+        across="head",
+        unit="points above shuffled positions",
+        scale=(0, max(10.0, float(np.nanmax(values, initial=0)))),
+        chosen=chosen,
+        texts=texts.tolist(),
+        cell=(76, 170),
+        height=27,
+        notes=notes.tolist(),
+        blank="no label",
+        blank_answers=True,
+        label="What each head does",
+    )
+
+
+def picture_scores(model: LanguageModel, *, names: dict[str, str], table: pd.DataFrame | None = None) -> View:
+    """Draw every score of the heads of a model of images, a row for each head; coloured by how far each is above or below what
+    shuffled positions give, in points, or in hundredths of a patch or of a likeness."""
+    table = picture_head_labels(model) if table is None else table
+    beyond = np.stack([table[name] - table[f"{name}_chance"] for name in names], 1)
+    most = max(float(np.nanmax(np.abs(beyond), initial=0)), 1e-9)
+    return grid_view(
+        100 * beyond,
+        names_of(model, "self", table),
+        list(names.values()),
+        down="head",
+        across="score",
+        unit="hundredths above shuffled positions",
+        scale=(-100 * most, 100 * most),
+        signed=True,
+        texts=[[signed(row[name]) if name in LABELS else f"{row[name]:.2f}" for name in names] for _, row in table.iterrows()],
+        notes=[[beside_shuffled(row, name) for name in names] for _, row in table.iterrows()],
+        row_notes=[" + ".join(names[part] for part in label.split(", ") if part) for label in table["label"]],
+        cell=(72, 120),
+        height=24,
+        label="Every score of every head",
+    )
+
+
+def beside_shuffled(row: pd.Series, name: str) -> str:
+    """Return words on the range of a score over the pictures, and on the same head with its positions shuffled."""
+    numbers = [row[name + end] for end in ("", "_low", "_high", "_chance", "_spread")]
+    score, low, high, chance, spread = (signed(value) if name in LABELS else f"{value:.2f}" for value in numbers)
+    extent = "" if np.isnan(numbers[1]) else f" ({low} to {high})"
+    return f"{score}{extent}; positions shuffled {chance} ± {spread}"
+
+
+def head_on_picture(model: ImageModel, trace: Trace, *, layer: int, head: int, chosen: int, link: str) -> View:
+    """Draw a picture shaded by where a head looks."""
+    weights = trace.attention["self"][layer][head]
+    return patch_view(model.grid.image_of(trace.tokens), trace.tokens, weights, chosen, link=link, small=True)
 
 
 def worth(

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 import models
+from analysis.picture_heads import picture_head_labels
 from models.images.written import parse
 from pages.space import recipes as space
 from tests.grids import grid, pairwise
@@ -18,6 +19,7 @@ from tests.pages.opening import PAGES, open_link
 from ui.choices import text_boxes
 from ui.memory import loaded, pictures
 from ui.state import LEVELS
+from viz.numbers import tenths
 
 OF_NO_MODEL = ("train", "lessons", "room")  # pages that show no result of the model in use
 
@@ -29,7 +31,25 @@ def test_every_page_opens_with_a_model_of_pictures(page, level):
     app = open_link(page, f"model=digits&text=digit+3&level={level}")
     assert not app.warned and not app.error and not app.exception
     says_so = any("reads pictures, and page" in info.value for info in app.info)
-    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers", "explain", "space"))
+    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers", "explain", "space", "heads"))
+
+
+def test_page_heads_compares_each_head_with_its_shuffled_positions_over_the_held_out_digits():
+    table = picture_head_labels(models.load("digits"))
+    row = table[(table["layer"] == 1) & (table["head"] == 2)].iloc[0]
+    app = open_link("heads", "model=digits&text=digit+3&level=intermediate&layer=L1&head=H2")
+    on_screen = read(app)
+    assert f"**{(table['label'] != '').sum()} of the {len(table)} heads have a label**" in on_screen
+    assert all(f"{100 * row[name]:.1f}" in on_screen for name in ("neighbours", "neighbours_chance", "neighbours_null"))
+    assert app.table[0].value.loc["own row", "positions shuffled"] == f"{tenths(row['row_chance'])} ± {tenths(row['row_spread'])}"
+    assert app.table[0].value.loc["positions", "this head"] == f"{row['positional']:.2f}"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_page_heads_opens_with_a_head_without_a_label_and_from_a_token_that_is_no_patch(level):
+    app = open_link("heads", f"model=digits&text=digit+3&level={level}&layer=L0&head=H2&token=0")
+    assert not app.exception and not app.error
+    assert level == "beginner" or "No label" in read(app)
 
 
 def test_page_type_shows_the_labels_of_the_picture_that_the_address_names():

@@ -103,3 +103,26 @@ def test_it_works_by_keys_and_has_no_grave_faults_for_screen_readers(open_page, 
     ]
     assert grave == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+@pytest.mark.parametrize(("level", "width"), [("beginner", 390), ("intermediate", 1280), ("expert", 390)])
+def test_page_heads_opens_a_head_and_its_map_on_the_picture(open_page, level, width):
+    page = open_page(f"/heads?model=digits&level={level}&layer=L0&head=H0", width, 844)
+    maps = page.locator(".hl-patch-view")
+    expect(maps.first).to_be_visible(timeout=WAIT)
+    if level == "beginner":
+        expect(maps).to_have_count(4)
+    else:
+        page.locator(".hl-grid-view").first.get_by_role("grid").focus()
+        for key in ("ArrowDown", "ArrowRight", "ArrowRight", "Enter"):
+            page.keyboard.press(key)
+        expect(page.get_by_role("heading", name="L1 H2")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text("neighbours + own row").first).to_be_visible(timeout=WAIT)
+    patch = maps.first.get_by_role("option").nth(6)
+    patch.click()
+    expect(patch).to_have_attribute("aria-selected", "true", timeout=WAIT)
+    grave = [
+        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
