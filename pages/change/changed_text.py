@@ -14,12 +14,19 @@ from viz.tokens import named
 @dataclass(frozen=True)
 class ChangedText:
     """The text as the changed model reads it. fitting: the changes that fit model and text, in the text form of links; unfit: for
-    each other change the reason; trace: the text, read with the changes; other: the text that a head's output is taken from."""
+    each other change the reason; trace: the text, read with the changes; other: the text that a head's output is taken from;
+    whole: of a picture with covered patches, its trace without changes and with none covered."""
 
     fitting: list[str]
     unfit: dict[str, str]
     trace: Trace
     other: str = ""
+    whole: Trace | None = None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is changed: the model, or patches of a picture."""
+        return bool(self.fitting) or self.whole is not None
 
     @property
     def text(self) -> str:

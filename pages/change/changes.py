@@ -66,8 +66,8 @@ def click_part(look: Look, changes: Sequence[str], letter: str, layer: int) -> l
 
 
 def has_means(look: Look) -> bool:
-    """Return whether a click sets parts to their mean too: a beginner switches them off and on."""
-    return bool(look.model.info.queries) and not look.beginner
+    """Return whether a click sets parts to their mean too: a beginner switches them off and on, and the mean is over texts."""
+    return bool(look.model.info.queries) and not look.beginner and "image" not in look.model.info.reads
 
 
 def next_state(changes: Sequence[str], rest: list[str], states: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from analysis import Side
 from analysis.effects import divergence
 from models.edits import Edit, Head
+from models.trace import Trace
 from pages.change import changed_text, recipes
 from pages.change.changed_text import ChangedText
 from ui.look import Look
@@ -90,9 +91,21 @@ def beginning(draft: Draft, suggested: tuple[int, int] | None, position: int) ->
     return draft.words("board begin", suggested=name, token=named(token).replace("*", r"\*"))
 
 
+def trace_before(look: Look, changed: ChangedText) -> Trace:
+    """Return the trace before the changes: that of the text, or of a picture without covered patches."""
+    return changed.whole or look.trace
+
+
+def of_image(look: Look) -> str:
+    """Return the end of the headings for pictures: "image" for a model of images, else ""."""
+    return "image" if "image" in look.model.info.reads else ""
+
+
 def of_model(look: Look) -> str:
     """Return the end of the headings on what a click changes: a mean only where heads can be given one."""
-    return "" if look.beginner or look.model.info.queries else " no mean"
+    if look.beginner:
+        return ""
+    return " image" if of_image(look) else "" if look.model.info.queries else " no mean"
 
 
 def case(look: Look) -> str:
@@ -125,7 +138,7 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
     if position is None:
         why = "headless" if not look.trace.predicts else "unmasked" if look.model.info.mask else "maskless"
         return Part("bars", None, draft.words(why, name=look.model.info.name.replace("*", r"\*"), mask=look.model.info.mask))
-    before, after = look.trace.scores_at(position), changed.trace.scores_at(position)
+    before, after = trace_before(look, changed).scores_at(position), changed.trace.scores_at(position)
     assert before is not None and after is not None, "asked where the model predicts"
     if (labels := look.model.info.labels) and not labels.chances:
         numbers_in_words = {"label": labels.names[0].replace("*", r"\*"), "before": f"{before[0]:.3f}", "now": f"{after[0]:.3f}"}
@@ -141,6 +154,7 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
         "second": look.second,
         "simple": look.beginner,
         "other": changed.other,
+        "whole": str(changed.whole.text) if changed.whole else "",
     }
     shares = [look.model.chances(logits) for logits in (before, after)]
 
@@ -163,7 +177,8 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
     )
     section, facts = outcome(look, changed, before, after)
     facts |= {"nats": under(divergence(before, after, labels))}
-    sentence = draft.words(draft.heading_for(f"prediction {section}", case(look)), **facts)
+    heading = draft.heading_for(f"prediction {section}", case(look))
+    sentence = draft.words(draft.heading_for(heading, of_image(look)), **facts)
     first = int(before.argmax())
     if look.beginner and section == "same" and shares[1][first] > shares[0][first]:
         sentence += f" {draft.words('surer')}"
@@ -180,7 +195,7 @@ def outcome(look: Look, changed: ChangedText, before: np.ndarray, after: np.ndar
         "after": spoken(float(look.model.chances(after)[first])),
         "now": named(look.outcome(now)).replace("*", r"\*"),
     }
-    return "unchanged" if not changed.fitting else "same" if first == now else "other", facts
+    return "unchanged" if not changed.is_changed else "same" if first == now else "other", facts
 
 
 def result(draft: Draft, changed: ChangedText, position: int | None) -> list[Part]:
@@ -188,7 +203,7 @@ def result(draft: Draft, changed: ChangedText, position: int | None) -> list[Par
     look = draft.look
     if not (look.narrow or look.beginner) or position is None or case(look) == "number":
         return []
-    before, after = look.trace.scores_at(position), changed.trace.scores_at(position)
+    before, after = trace_before(look, changed).scores_at(position), changed.trace.scores_at(position)
     assert before is not None and after is not None, "asked where the model predicts"
     section, facts = outcome(look, changed, before, after)
     return [Part("result", None, draft.words(f"result {section}", **facts))]
@@ -291,7 +306,8 @@ def lines(draft: Draft, changed: ChangedText, name: str) -> Part:
 
 def is_untouched(look: Look, changed: ChangedText) -> bool:
     """Return whether the chosen head's weights are the same as before the changes."""
-    before, after = (trace.attention[look.kind][look.layer][look.head] for trace in (look.trace, changed.trace))
+    traces = trace_before(look, changed), changed.trace
+    before, after = (trace.attention[look.kind][look.layer][look.head] for trace in traces)
     return bool(np.abs(before - after).max() < SAME)
 
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import streamlit as st
 
+from pages.change import of_image, switching
 from pages.change import state as page_state
-from pages.change import switching
 from pages.change.circuit import panel as circuit
 from pages.change.compose import HERE
 from pages.change.steer import panel as steer
@@ -23,7 +23,7 @@ from ui.memory import loaded
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.words import heading_for
+from ui.words import heading_for, say
 
 PANELS = {  # of the experiments that runs of the page draw
     "Two texts": texts.panel,
@@ -42,6 +42,8 @@ drawn: set[str] = set()  # experiments that have stood on this page: then the la
 
 
 def draw(look: Look) -> Live | None:
+    if "image" in look.model.info.reads:
+        return draw_picture(look)
     pictures: Sequence[Picture] = ()
     live: Live | None = None
     above = shell.above()
@@ -63,6 +65,20 @@ def draw(look: Look) -> Live | None:
     return live
 
 
+def draw_picture(look: Look) -> Live | None:
+    """Draw the experiment that a model of images has here."""
+    pictures: Sequence[Picture] = ()
+    live: Live | None = None
+    above = shell.above()
+    with picture("The experiment “Switch off”"):
+        pictures, live = of_image.panel(look, above)
+    with above, picture("“Take it away”"):
+        take_away("change", lambda: pictures)
+    say(HERE, "texts only image")
+    return live
+
+
 heads.side_bar(picker.in_use())
-labels = loaded.info(picker.in_use()).labels
-shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", "labels" if labels else ""))
+info = loaded.info(picker.in_use())
+case = "image" if "image" in info.reads else "labels" if info.labels else ""
+shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", case), reads_images=True)

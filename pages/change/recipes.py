@@ -15,9 +15,10 @@ from analysis.edit_numbers import fill
 from analysis.effects import skip_effects
 from analysis.importance import part_of
 from models.edits import SAMPLE, Cut, Edit, Head, Part, Row, Skip, Stream, Temperature
+from models.images.model import ImageModel
 from models.language_model import LanguageModel
 from models.trace import Trace
-from viz import View, head_view, prediction_bars
+from viz import View, head_view, patch_view, prediction_bars
 from viz.numbers import decimal
 from viz.tokens import label, plain_sign, plain_signs
 from viz.views.grid_view import grid_view
@@ -198,17 +199,21 @@ def bars(
     second: str,
     simple: bool,
     other: str,
+    whole: str = "",
     logits: tuple[np.ndarray | None, np.ndarray | None] | None = None,
 ) -> View:
-    """Return bars of the likeliest tokens at a position: an outline before the changes, a bar after them."""
-    before, after = logits or (trace.scores_at(position), read(model, trace, changes, second, other).scores_at(position))
+    """Return bars of the likeliest tokens at a position: an outline before the changes, a bar after them. whole: the picture
+    before patches were covered, where they are."""
+    first = model.trace(whole) if whole else trace
+    before, after = logits or (first.scores_at(position), read(model, trace, changes, second, other).scores_at(position))
     if before is None or after is None:
         raise ValueError("This model has no language-model head, so it predicts nothing.")
     ids = candidates(before, after, count)
     chances = [model.chances(logits)[ids].tolist() for logits in (before, after)]
     texts = [model.outcome(id) for id in ids]
     labels = [plain_sign(text) for text in texts] if simple else texts
-    return prediction_bars(labels, chances[1], ids=ids, whole=simple, before=chances[0] if changes else None)
+    what = "Label" if model.info.labels else "Next token"
+    return prediction_bars(labels, chances[1], ids=ids, whole=simple, what=what, before=chances[0] if changes or whole else None)
 
 
 def lines(
@@ -244,6 +249,25 @@ def lines(
         link="looks",
         cuts=inside,
     )
+
+
+def picture_map(
+    model: ImageModel,
+    trace: Trace,
+    *,
+    changes: str,
+    picture: str,
+    layer: int,
+    head: int,
+    chosen: int,
+    writes: str,
+    changed: Trace | None = None,
+) -> View:
+    """Return a picture shaded by where a head looks, with the changes. picture: its name, with its covered patches; writes: the
+    name that a drag over patches writes, as `patch_view` takes it."""
+    changed = read(model, model.trace(picture), changes, "") if changed is None else changed
+    image, weights = model.grid.image_of(changed.tokens), changed.attention["self"][layer][head]
+    return patch_view(image, changed.tokens, weights, chosen, link="patches", writes=writes)
 
 
 def shift_cut(cut: Sequence[int], starts: tuple[int, int]) -> tuple[int, int, int]:

@@ -1,25 +1,33 @@
-"""A model of pictures on every page: page Type shows what it does, and the others say in a sentence that they show texts."""
+"""A model of pictures on every page: some show what it does, and the others say in a sentence that they show texts."""
 
 from __future__ import annotations
 
 import base64
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import models
+from analysis import Attribution
 from analysis.picture_heads import picture_head_labels
+from models.edits import Head
 from models.images.written import parse
 from pages.space import recipes as space
+from models.numbers.softmax import softmax
+from pages.change import of_image
+from pages.flow import recipes
 from tests.grids import grid, pairwise
 from tests.pages.levels import read
 from tests.pages.opening import PAGES, open_link
+from tests.pages.taking import header
 from ui.choices import text_boxes
+from ui.look import Choices, look_of
 from ui.memory import loaded, pictures
 from ui.state import LEVELS
-from viz.numbers import tenths
+from viz.numbers import decimal, percent, tenths, whole_percent
 
 OF_NO_MODEL = ("train", "lessons", "room")  # pages that show no result of the model in use
 
@@ -31,7 +39,7 @@ def test_every_page_opens_with_a_model_of_pictures(page, level):
     app = open_link(page, f"model=digits&text=digit+3&level={level}")
     assert not app.warned and not app.error and not app.exception
     says_so = any("reads pictures, and page" in info.value for info in app.info)
-    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers", "explain", "space", "heads"))
+    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers", "explain", "space", "heads", "change", "flow"))
 
 
 def test_page_heads_compares_each_head_with_its_shuffled_positions_over_the_held_out_digits():
@@ -50,6 +58,70 @@ def test_page_heads_opens_with_a_head_without_a_label_and_from_a_token_that_is_n
     app = open_link("heads", f"model=digits&text=digit+3&level={level}&layer=L0&head=H2&token=0")
     assert not app.exception and not app.error
     assert level == "beginner" or "No label" in read(app)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_page_change_compares_the_labels_of_the_whole_picture_with_those_of_a_covered_one_without_a_head(level):
+    whole = models.load("digits").predict("digit 8", top=1)[0]
+    text, edits = "digit 8 without 2.2 3.2", [Head(1, 2)]
+    changed = models.load("digits").trace(text, edits=edits).scores_at(0)
+    before, after = whole.probability, softmax(changed.astype(np.float64))[8]
+    spell = whole_percent if level == "beginner" else percent
+    app = open_link("change", f"model=digits&text={text.replace(' ', '+')}&changes=h1.2&level={level}")
+    assert not app.exception and not app.error and not app.warned
+    on_screen = read(app)
+    assert all(spell(share).split("\u00a0")[0] in on_screen for share in (before, after))
+
+
+def test_page_change_offers_no_mean_over_texts_and_no_lines_for_a_picture():
+    app = open_link("change", "model=digits&text=digit+3&level=expert")
+    assert not app.exception
+    assert [toggle.label for toggle in app.toggle] == ["Ablate each part by itself"]
+    assert "Mean ablation is not offered here" in read(app)
+
+
+def test_a_patch_is_covered_in_the_changed_picture_alone():
+    whole, covered = loaded.read("digits", "digit 8"), loaded.read("digits", "digit 8 without 2.2")
+    look = look_of(models.load("digits"), covered, "", Choices("intermediate"))
+    changed = of_image.read_changed(look, ["h0.0"])
+    assert changed.is_changed and changed.whole is not None and changed.fitting == ["h0.0"]
+    np.testing.assert_array_equal(changed.whole.scores_at(0), whole.scores_at(0))
+    expected = models.load("digits").trace("digit 8 without 2.2", edits=[Head(0, 0)]).scores_at(0)
+    np.testing.assert_allclose(changed.trace.scores_at(0), expected, atol=1e-5)
+    unchanged = of_image.read_changed(replace(look, trace=whole), [])
+    assert not unchanged.is_changed and unchanged.whole is None
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_page_flow_follows_the_label_back_to_the_patches(level):
+    model = models.load("digits")
+    trace = model.trace("digit 8")
+    scores = Attribution(model, trace, 0, 8).scores("gradient rollout")
+    best = int(scores[1:].argmax()) + 1
+    app = open_link("flow", f"model=digits&text=digit+8&level={level}&token=3")
+    assert not app.exception and not app.error and not app.warned
+    on_screen = read(app)
+    assert scores.sum() == pytest.approx(1)
+    if level != "expert":
+        assert f"**{trace.tokens[best].text}** counts most" in on_screen and decimal(100 * scores[best]) in on_screen
+
+
+def test_page_flow_draws_the_scores_on_the_picture_and_shades_up_to_the_largest_of_a_patch():
+    model = models.load("digits")
+    trace = model.trace("digit 8")
+    options = {"position": 0, "token": 8, "choices": (), "between": None, "second": "", "scope_options": {}, "simple": False}
+    view = recipes.method(model, trace, name="rollout", link="flow", **options)
+    scores = Attribution(model, trace, 0, 8).scores("rollout")
+    drawn = header(view)
+    assert scores[0] > scores[1:].max(), "[CLS] has more than any patch"
+    assert drawn["values"]["largest"] == pytest.approx(100 * scores[1:].max())
+    assert drawn["values"]["words"] == [decimal(100 * score) for score in scores]
+
+
+def test_page_flow_puts_the_orders_of_a_picture_to_the_test():
+    app = open_link("flow", "model=digits&text=digit+8&level=intermediate&show=Which+to+believe")
+    assert not app.exception and not app.error
+    assert "With only the tokens that it names first" in read(app)
 
 
 def test_page_type_shows_the_labels_of_the_picture_that_the_address_names():

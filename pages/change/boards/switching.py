@@ -73,7 +73,8 @@ def list_part(draft: Draft, settings: Settings) -> Part:
     names = [changed_text.name(draft.look, change, draft.words("name feed-forward")) for change in listed]
     more = f"and {len(settings.changes) - LISTED} more" if len(settings.changes) > LISTED else ""
     view = change_list(names, settings.undo, more)
-    below = draft.words(draft.heading_for("press"))  # always, so that the board below stays in its place
+    case = figures.of_image(draft.look) or None
+    below = draft.words(draft.heading_for("press", case))  # always, so that the board below stays in its place
     return Part("changes", view, below=below)
 
 

@@ -126,3 +126,43 @@ def test_page_heads_opens_a_head_and_its_map_on_the_picture(open_page, level, wi
     ]
     assert grave == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+@pytest.mark.parametrize(("level", "width"), [("beginner", 390), ("intermediate", 1280)])
+def test_page_change_covers_patches_and_switches_a_head_off(open_page, level, width):
+    page = open_page(f"/change?model=digits&text=digit+8&level={level}", width, 844)
+    bars = page.locator("[data-part=bars]")
+    expect(bars).to_contain_text("8", timeout=WAIT)
+    expect(page.get_by_role("button", name="As it was")).to_be_visible(timeout=WAIT)
+    page.get_by_role("button", name="hide patches").click()
+    patches = page.locator(".hl-patch-view").first.locator(".patch")
+    patches.nth(13).scroll_into_view_if_needed()  # a patch below those that are dragged over
+    above, below = (patches.nth(place).bounding_box() for place in (5, 9))
+    page.mouse.move(above["x"] + 20, above["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(below["x"] + 20, below["y"] + 20, steps=6)
+    page.mouse.up()
+    expect(page.locator(".hl-patch-view")).to_have_count(2, timeout=WAIT)
+    expect(page).to_have_url(re.compile("without"), timeout=WAIT)
+    expect(bars).to_contain_text("3", timeout=WAIT)
+    page.locator("[data-part=parts]").get_by_role("grid").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"changes=h1[.]3"), timeout=WAIT)
+    grave = [
+        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+@pytest.mark.parametrize(("level", "width"), [("beginner", 390), ("expert", 1280)])
+def test_page_flow_draws_each_method_on_the_picture(open_page, level, width):
+    page = open_page(f"/flow?model=digits&text=digit+8&level={level}", width, 844)
+    maps = page.locator(".hl-patch-view")
+    expect(maps).to_have_count(3 if level == "beginner" else 5, timeout=WAIT)
+    expect(maps.first).to_contain_text("Largest: row", timeout=WAIT)
+    grave = [
+        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")

@@ -34,7 +34,7 @@ def patch_view(
     `chosen`: the position.
 
     values: a number for each token in place of weights, in `unit`: [token], NaN for none. Numbers above 0 are red, below 0 blue,
-    as in pictures of what speaks for and against a prediction; the largest size has the full colour.
+    as in pictures of what speaks for and against a prediction; the largest size of a patch has the full colour.
     writes: the name of the image in the text box of its page: a switch then lets a drag hide patches, and each change writes the
     name with the hidden patches, as in "digit 3 without 1.2 4.4" (row and column, counted from 1). small: for several side by
     side, without the sentence below. Raises ValueError for tokens without patches, and for weights of another size.
@@ -62,7 +62,9 @@ def patch_view(
         raise ValueError(f"Values of shape {np.shape(values)} for {len(tokens)} tokens: give one number a token.")
     if values is not None:
         numbers = np.asarray(values, np.float64)
-        known = numbers[np.isfinite(numbers)]
+        of_patches = [i for i, token in enumerate(tokens) if not token.special]  # beside [CLS] they would all look pale
+        known = numbers[of_patches] if np.nan_to_num(numbers[of_patches]).any() else numbers
+        known = known[np.isfinite(known)]
         header["values"] = {"words": [decimal(number) for number in numbers], "largest": float(np.abs(known).max(initial=0.0))}
         header["values"]["unit"] = unit
     arrays = {"picture": np.ascontiguousarray(picture[: last.box[3], : last.box[2]])}

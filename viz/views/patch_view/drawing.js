@@ -48,7 +48,7 @@ export function draw(state) {
   const wide = grid.clientWidth / header.columns >= (values ? WIDE : ROOM);
   nodes.forEach((node, i) => {
     const patch = i - header.leading.length;
-    const share = row ? (MOST * Math.abs(row[i])) / largest : 0;
+    const share = row ? MOST * Math.min(1, Math.abs(row[i]) / largest) : 0;
     node.style.setProperty("--shade", `${Math.round(100 * share)}%`);
     node.style.setProperty("--tint", !values ? "var(--accent)" : values[i] < 0 ? "var(--minus)" : "var(--plus)");
     node.classList.toggle("from", i === (values ? state.pointed : at));
@@ -81,7 +81,7 @@ function sayValue(state, strongest) {
   const named = (i) => `${nameOf(state, i)} (${words[i]} ${unit})`.replace(" )", ")");
   const parts = pointed >= 0 ? [named(pointed)] : strongest.map(named);
   write(sentence, pointed >= 0 ? `${parts[0]}.` : `Largest: ${parts.join(", then ")}.`);
-  write(legend, "Red is above 0, blue below; the full colour is the largest size.");
+  write(legend, "Red is above 0, blue below; the full colour is the largest size of a patch.");
 }
 
 // The sentence below: the strongest, and what each would get if the token looked everywhere alike.

@@ -115,7 +115,8 @@ export function show(state) {
   const { toggle, all, grid, header, hides, hidden } = state;
   toggle.show(hides ? "hide" : "look");
   toggle.node.hidden = !header.writes;
-  all.hidden = !header.writes || !hidden.size;
+  all.hidden = !header.writes;
+  all.style.visibility = hidden.size ? "" : "hidden"; // it keeps its room: nothing moves below a pointer that drags
   grid.classList.toggle("hides", hides);
 }
 
