@@ -15,15 +15,19 @@ from pages.flow.request import position_of
 from pages.flow.settings import Followed, Settings, Tokens
 from pages.flow.views import layer_by_layer, side_by_side, streams
 from ui import shell, state
-from ui.choices import scope
+from ui.choices import picker, scope
 from ui.choices.widgets import one_of, slider, tabs
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.mount import composed, mount_all
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
+from ui.words import say
 
 VIEWS = dict(zip(page_state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))
+
+OF_IMAGES = (page_state.SHOW.values[0], page_state.SHOW.values[-1])  # the views of a picture
 
 
 def controls() -> Settings:
@@ -59,10 +63,11 @@ def controls() -> Settings:
 
 
 def draw(look: Look) -> None:
-    board = composed(compose, look, Settings(), Tokens())
-    mount_all(board, {CHIPS: partial(choose.react, look)})
-    if SINGLE in board.contents:
-        return
+    if not of_images:
+        board = composed(compose, look, Settings(), Tokens())
+        mount_all(board, {CHIPS: partial(choose.react, look)})
+        if SINGLE in board.contents:
+            return
     left, right = (st.container(), st.container()) if look.beginner else st.columns([6, 3], vertical_alignment="bottom")
     with left:
         above = shell.above()
@@ -71,7 +76,7 @@ def draw(look: Look) -> None:
         state.later("intermediate", page_state.SHOW)
     else:
         with above:
-            view = tabs(page_state.SHOW, "the view")
+            view = tabs(page_state.SHOW, "the view", OF_IMAGES if of_images else None)
     with right:
         chosen = replace(settings, token=follow(look))
     pictures: Sequence[Picture] = ()
@@ -79,6 +84,8 @@ def draw(look: Look) -> None:
         pictures = VIEWS[view](look, chosen)
     with above, picture("“Take it away”"):
         take_away("flow", lambda: pictures)
+    if of_images:
+        say(HERE, "texts only image")
 
 
 def follow(look: Look) -> int | None:
@@ -89,6 +96,8 @@ def follow(look: Look) -> int | None:
     return choose.token(look, position, offered)
 
 
-scope.side_bar()
+of_images = "image" in loaded.info(picker.in_use()).reads
+if not of_images:
+    scope.side_bar()
 settings = controls()
-shell.live(HERE, draw)
+shell.live(HERE, draw, purpose="purpose image" if of_images else "purpose", reads_images=True)

@@ -13,9 +13,10 @@ import plotly.graph_objects as go
 from analysis import Attribution, Stream, streams
 from analysis.merging import group_of
 from models.language_model import LanguageModel
+from models.tokens import Patch
 from models.trace import Trace
 from ui.picture.falling import select_tokens
-from viz import View, compare_view, reading_view
+from viz import View, compare_view, patch_view, reading_view
 from viz.figures.sankey import sankey
 from viz.tokens import plain_signs
 
@@ -54,12 +55,14 @@ def method(
     link: str,
     scores: np.ndarray | None = None,
 ) -> View:
-    """Return the text shaded by a method's score of each token. between: the most tokens that attention flow takes."""
+    """Return the text or the picture, shaded by a method's scores. between: the most tokens that attention flow takes."""
     attribution = Attribution(model, trace, position, token, **dict(choices))
     if scores is None:
         scores = attribution.flow(between) if name == FLOW else attribution.scores(name)
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     shares = sum_shares(scores, groups, scope_options)
+    if isinstance(patch := trace.tokens[-1], Patch):
+        return patch_view(patch.grid.image_of(trace.tokens), trace.tokens, values=100 * shares, unit="%", link=link)
     return reading_view(
         tokens,
         None,

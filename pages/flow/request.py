@@ -53,8 +53,20 @@ class Request:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods of this level."""
-        return PLAIN if self.look.beginner else METHODS
+        """The methods of this level. Attention flow takes too long between the many patches of a picture."""
+        if self.look.beginner:
+            return PLAIN
+        return tuple(name for name in METHODS if not (self.of_image and name == FLOW))
+
+    @property
+    def of_image(self) -> bool:
+        """Whether the prediction is the label of a picture."""
+        return "image" in self.model.info.reads
+
+    @property
+    def case(self) -> str:
+        """The case of the headings for pictures: "image", else ""."""
+        return "image" if self.of_image else ""
 
     @property
     def methods_by_layer(self) -> list[str]:
@@ -87,7 +99,9 @@ def request_of(look: Look, settings: Settings) -> Request:
 
 
 def position_of(look: Look) -> int:
-    """Return the requested position in `trace.read`."""
+    """Return the requested position in `trace.read`; for a picture where its label is read, as no patch has one of its own."""
+    if "image" in look.model.info.reads:
+        return look.default_position
     return look.default_position if look.chosen_token is None or look.chosen_token >= len(look.trace.read) else look.chosen_token
 
 

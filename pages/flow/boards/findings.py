@@ -26,8 +26,10 @@ def say_answer(draft: Draft, request: Request, scores: Scores) -> None:
             facts |= most
             headings = ["answer guess" if method == GRADIENTS else "answer"]
     headings = [*(["follows"] if "prediction" in facts else []), *headings]
+    headings = [draft.heading_for(heading, request.case) for heading in headings]
     if headings:
-        text = draft.paragraph(*headings, *(["ask elsewhere"] if "prediction" in facts else []), **facts)
+        further = ["ask elsewhere"] if "prediction" in facts and not request.of_image else []
+        text = draft.paragraph(*headings, *further, **facts)
         draft.contents[ANSWER] = Note(text)
 
 
@@ -46,7 +48,7 @@ def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, 
     ranked = [int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > 0 and not tokens[i].special][:2]
     if not ranked:
         return {}
-    names = [f"“{plain(named(tokens[i].text))}”" for i in ranked]
+    names = [token_name(request, i) for i in ranked]
     then = draft.words("answer then", second=names[1], other=as_drawn(shares[ranked[1]])) if len(ranked) > 1 else ""
     extra = " and ".join(dict.fromkeys(f"“{plain(named(token.text))}”" for token in tokens if token.special))
     facts = {"first": names[0], "first_share": as_drawn(shares[ranked[0]]), "then": then, **even_of(shares)}
@@ -113,7 +115,8 @@ def shares_of(request: Request, scores: np.ndarray) -> np.ndarray:
 
 
 def token_name(request: Request, place: int) -> str:
-    return f"“{plain(named(request.seen[0][place].text))}”"
+    text = plain(named(request.seen[0][place].text))
+    return text if request.of_image else f"“{text}”"
 
 
 def even_of(shares: np.ndarray) -> dict[str, str]:

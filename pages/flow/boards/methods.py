@@ -42,7 +42,7 @@ def add(draft: Draft, request: Request, reading: Methods) -> None:
     draft.add_cards(METHODS, first, "What the token goes back to" if simple else "Methods side by side")
     if cards:
         draft.add_cards(OTHERS, [*cards.values()], "Other methods")
-    draft.note(ABOUT, "side by side")
+    draft.note(ABOUT, draft.heading_for("side by side", request.case))
 
 
 def opened(level: str, methods: list[str], scores: Mapping[str, np.ndarray | str]) -> list[str]:
@@ -97,7 +97,8 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
     tokens, groups, _ = request.seen
     shares = recipes.sum_shares(values, groups, request.text_options["scope_options"])
     if (draft.look.beginner or method == ROLLOUT) and recipes.rests_at_start(tokens, shares):
-        below = [draft.words("below start", start=named(tokens[0].text), share=as_drawn(shares[0]))]
+        heading = draft.heading_for("below start", request.case)
+        below = [draft.words(heading, start=named(tokens[0].text), share=as_drawn(shares[0]))]
     if draft.look.beginner:  # the sentence above the card says what the picture shows
         below, text = [text, *below], ""
     below.append(draft.words(f"formula {method}"))
