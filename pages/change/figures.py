@@ -137,6 +137,7 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
     look = draft.look
     if position is None:
         why = "headless" if not look.trace.predicts else "unmasked" if look.model.info.mask else "maskless"
+        why = draft.heading_for(why, of_image(look))
         return Part("bars", None, draft.words(why, name=look.model.info.name.replace("*", r"\*"), mask=look.model.info.mask))
     before, after = trace_before(look, changed).scores_at(position), changed.trace.scores_at(position)
     assert before is not None and after is not None, "asked where the model predicts"

@@ -50,7 +50,8 @@ def add_prediction(draft: Draft, position: int, reading: Followed) -> None:
     look, model, trace = draft.look, draft.look.model, draft.look.trace
     if not reading.candidates:
         if is_labelled(look, position):
-            draft.note("flow-headless", "headless", name=plain(model.info.name))
+            case = "image" if "image" in model.info.reads else ""
+            draft.note("flow-headless", draft.heading_for("headless", case), name=plain(model.info.name))
         else:
             read_at = look.spell_tokens(trace.tokens)[look.default_position].text
             draft.note("flow-not-labelled", "not labelled", token=plain(named(read_at)))
