@@ -121,7 +121,9 @@ def test_page_flow_draws_the_scores_on_the_picture_and_shades_up_to_the_largest_
 def test_page_flow_puts_the_orders_of_a_picture_to_the_test():
     app = open_link("flow", "model=digits&text=digit+8&level=intermediate&show=Which+to+believe")
     assert not app.exception and not app.error
-    assert "With only the tokens that it names first" in read(app)
+    on_screen = read(app)
+    assert "One picture proves little" in on_screen and "falls where these are covered" in on_screen
+    assert "Covered first, in this order: **row" in on_screen and "Masked first" not in on_screen
 
 
 def test_page_type_shows_the_labels_of_the_picture_that_the_address_names():

@@ -43,7 +43,9 @@ def compose(look: Look, trial: Trial, evidence: Faithfulness | None = None, chos
     if trial.lines.get(chosen):
         draft.note(LINE, "line", **facts)
     if text := numbered(trial, evidence, chosen):
-        draft.note(TEXT, "text masked" if trial.question.keeps_places else "text", text=text, **facts)
+        way = "text masked" if trial.question.keeps_places else "text"
+        covered = trial.of_image and draft.words("text covered", text=text)
+        draft.note(TEXT, "text covered" if covered else way, text=text, **facts)
     draft.add(chart(draft, trial, evidence, chosen, coming=False), LEAVE)
     if not simple:
         draft.add(chart(draft, trial, evidence, chosen, coming=True), COME)
@@ -82,7 +84,8 @@ def verdict(draft: Draft, evidence: Faithfulness, titles: dict[str, str], chosen
     headings.append("one text")
     if evidence.saturates:
         headings.insert(1, "verdict saturates")
-    return draft.paragraph(*headings, **facts, names=plain(", ".join(better)), others=plain(", ".join(worse)))
+    subject = "picture" if "image" in draft.look.model.info.reads else "text"
+    return draft.paragraph(*headings, **facts, subject=subject, names=plain(", ".join(better)), others=plain(", ".join(worse)))
 
 
 def numbered(trial: Trial, evidence: Faithfulness, chosen: str) -> str:

@@ -25,7 +25,8 @@ def panel(trial: Trial) -> list[Picture]:
     if evidence is None:
         return []
     titles, best = titles_of(trial, evidence), opens_on(trial, evidence)
-    say(HERE, "question masked" if trial.question.mask else "question")
+    kind = " masked" if trial.question.mask else " image" if trial.of_image and words(HERE, "question image") else ""
+    say(HERE, f"question{kind}")
     chosen = one_of(
         state.BELIEVE.of(best),  # where another method opens, the choice of before does not hold
         list(titles),

@@ -49,6 +49,11 @@ class Trial:
         labels = self.look.model.info.labels
         return labels is None or labels.chances
 
+    @property
+    def of_image(self) -> bool:
+        """Whether the tokens are patches of a picture, which are covered and not taken out."""
+        return "image" in self.look.model.info.reads
+
     def facts(self, reader: Words, evidence: Faithfulness, chosen: str) -> dict[str, object]:
         """Return the values for sentences about a method's order, with its verdict and whether the text saturates. reader:
         returns the words.
