@@ -162,8 +162,11 @@ def _facts(look: Look, seen: Lens, column: int, layer: int) -> dict[str, object]
         "formula": model.way_out_formula("h"),
         "tuned_formula": model.way_out_formula("h + h·A + b"),
         "transform": TRANSFORM if "t(" in model.way_out_formula() else "",
-        "first_kl": f"{seen.kl[0].mean():.3g}",
-        "late_kl": f"{seen.kl[-2].mean():.3g}",
+        "before_last": _layer_name(trace, len(seen.ids) - 2),
+        "first_kl": f"{seen.kl[0, column]:.3g}",
+        "late_kl": f"{seen.kl[-2, column]:.3g}",
+        "mean_first_kl": f"{seen.kl[0].mean():.3g}",
+        "mean_late_kl": f"{seen.kl[-2].mean():.3g}",
         "same": int(sum(trace.read[at].id == best for at, best in zip(seen.positions, seen.ids[0, :, 0], strict=True))),
         "all": len(seen.positions),
     }

@@ -9,6 +9,7 @@ import pytest
 
 import models
 from analysis import head_statistics, logit_lens, maps
+from analysis.lens import lens
 from pages.layers.boards.lens import KEY, has_changed
 from pages.layers.live import compose_lens
 from pages.layers.settings import Settings
@@ -62,6 +63,15 @@ def test_the_lens_says_what_the_layer_before_would_say_and_why(trace):
     words = read(open_link("layers", f"level=intermediate&part=Lens&lens=logit+lens&{LINK}"))
     says = f"after L4, it would say “{before['text'].strip()}” ({percent(before['probability'])}), because what comes after it"
     assert flat(says) in words
+
+
+@pytest.mark.parametrize("level", ["intermediate", "expert"])
+def test_the_lens_says_how_far_the_chosen_position_is_from_the_answer_and_how_far_all_are(level, trace):
+    kl = lens(trace, list(range(len(trace.tokens))), 1).kl
+    words = read(open_link("layers", f"level={level}&part=Lens&lens=logit+lens&{LINK}"))
+    for values in (kl[:, -1], kl.mean(1)):
+        assert f"{values[0]:.3g}" in words and f"{values[-2]:.3g}" in words
+    assert flat(f"the {len(trace.tokens)} {'columns' if level == 'intermediate' else 'positions'}") in words
 
 
 def test_a_new_text_brings_a_beginner_back_to_the_last_token_where_a_token_was_clicked():
