@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -109,8 +110,10 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     """Place formulas and numbers, beside those counted in a network that was built and run."""
     parts = cost.costs(config, n, m)
     total = sum(part.parameters.value for part in parts)
-    overtaken = {"crossing": _from(cost.crossing(config)), "feedforward": _from(cost.crossing(config, "feed-forward"))}
-    say(here, "cost", **moral(config, "operations", n, m), **overtaken)
+    over = cost.crossing(config, "feed-forward"), cost.crossing(config)
+    overtaken = {"crossing": _from(over[1]), "feedforward": _from(over[0]), "context": f"{config.context:,}"}
+    reach = words(here, f"reach {reached(config.context, *over)}", **overtaken)
+    say(here, "cost", **moral(config, "operations", n, m), **overtaken, reach=reach)
     left, middle, right = st.columns(3)
     left.metric("Parameters", count(total))
     operations = count(sum(part.flops.value for part in parts))
@@ -152,7 +155,7 @@ def costs(here: Path, config: TransformerConfig, n: int, m: int) -> list[Picture
     scores = next(part.flops for part in parts if part.part == recipes.SCORES)
     square = config.pattern == "full" and config.computed == "exact"
     growth = words(here, "crossing square", scores=scores.formula) if square else ""
-    say(here, "crossing", scores=scores.formula, growth=growth, **overtaken)
+    say(here, "crossing", scores=scores.formula, growth=growth, reach=reach, **overtaken)
     options: dict[str, Any] = {"config": asdict(config)}
     drawing = picture(
         recipes.crossing,
@@ -178,6 +181,14 @@ def moral(config: TransformerConfig, quantity: str, n: int, m: int) -> dict[str,
         facts |= {f"part_{when}": name, f"share_{when}": percent(most / whole)}
         facts[f"scores_{when}"] = percent(of_part[recipes.SCORES] / whole)
     return facts
+
+
+def reached(context: int, feedforward: float, crossing: float) -> str:
+    """Return which crossings lie within the context: "both", "first" (that of the feed-forward alone) or "none"; "never" where
+    the scores overtake nothing at any length."""
+    if math.isinf(feedforward):
+        return "never"
+    return "both" if crossing <= context else "first" if feedforward <= context else "none"
 
 
 def measure(config: TransformerConfig, n: int, m: int) -> tuple[cost.Measured, list[NetworkCost]]:

@@ -40,9 +40,10 @@ def columns(config: dict[str, Any], tokens: int, target: int, simple: bool) -> p
 
 
 def crossing(*, config: dict[str, Any]) -> go.Figure:
-    """Return a figure of the operations of attention and of all other parts, by the length of the text."""
+    """Return a figure of the operations of attention and of all other parts, by the length of the text, with the context."""
     x, series = operations_by_length(config)
-    return build.lines(x, series, "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True)
+    mark = (f"the context: {config['context']:,} tokens", config["context"])
+    return build.lines(x, series, "Where attention overtakes", "tokens", "operations", log_x=True, log_y=True, mark=mark)
 
 
 def operations_by_length(config: dict[str, Any]) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.style import CLEAR
+from viz.figures.style import CLEAR, GREY
 from viz.palette import DASHES, DIVERGING, LINES
 
 _WIDE = 1000  # times the smallest: on a longer axis only powers of ten have room for their numbers
@@ -34,13 +34,24 @@ def encoding_heatmap(values: np.ndarray, title: str, across: str = "dimension", 
 
 
 def lines(
-    x: np.ndarray, series: Mapping[str, np.ndarray], title: str, across: str, up: str, log_x: bool = False, log_y: bool = False
+    x: np.ndarray,
+    series: Mapping[str, np.ndarray],
+    title: str,
+    across: str,
+    up: str,
+    log_x: bool = False,
+    log_y: bool = False,
+    mark: tuple[str, float] | None = None,
 ) -> go.Figure:
-    """Draw curves over a common x."""
+    """Draw curves over a common x. mark: the name and the place of a vertical line, if there is one."""
     figure = go.Figure()
     for number, (name, y) in enumerate(series.items()):
         line = {"color": LINES[number % len(LINES)], "dash": DASHES[number % len(DASHES)]}
         figure.add_trace(go.Scatter(x=x, y=y, name=name, line=line, mode="lines+markers" if len(x) < 30 else "lines"))
+    if mark:
+        name, at = mark
+        height = [min(float(y.min()) for y in series.values()), max(float(y.max()) for y in series.values())]
+        figure.add_trace(go.Scatter(x=[at, at], y=height, name=name, line={"color": GREY, "dash": "dot"}, mode="lines"))
     figure.update_layout(
         **CLEAR,
         height=340,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 from analysis.baseline_cost import side_by_side
-from analysis.cost import costs
+from analysis.cost import costs, crossing
 from analysis.encodings import Encoding
 from analysis.scaling import scaling
 from models.scratch.config import KINDS, PLACES, POSITIONS, TransformerConfig
+from pages.build import recipes
 from pages.build.changes import change_facts, time_alone
-from pages.build.parts import moral, position_facts, root_facts
+from pages.build.parts import moral, position_facts, reached, root_facts
 from pages.build.plan import columns, plain_stack
+from tests.pages.levels import flat, read
 from tests.pages.opening import open_link
 from viz.numbers import percent, signed
 
@@ -209,3 +212,21 @@ def test_the_curves_of_the_bench_are_told_with_their_numbers():
     before = table[table.d_k == float(facts["before_below"])].iloc[0]
     assert below.gradient_plain < below.gradient_scaled and before.gradient_plain >= before.gradient_scaled
     assert "{" not in words_of("Why+√d")
+
+
+def test_the_cost_says_whether_the_crossings_are_within_the_context_which_the_figure_marks():
+    config = TransformerConfig()
+    first, second = crossing(config, "feed-forward"), crossing(config)
+    assert config.context < first < second
+    assert [reached(context, first, second) for context in (256, first - 1, first, second - 1, second)] == [
+        "none",
+        "none",
+        "first",
+        "first",
+        "both",
+    ]
+    assert reached(10**6, float("inf"), float("inf")) == "never"
+    words = read(open_link("build", "level=intermediate&build=Cost"))
+    assert flat("this model reads at most 256 tokens, so it never gets as far as the crossings") in words
+    mark = recipes.crossing(config=asdict(config)).data[-1]
+    assert mark.name == "the context: 256 tokens" and set(mark.x) == {256}
