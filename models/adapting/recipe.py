@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 METHODS = ("lora", "ia3", "full")  # Hu et al. 2021; Liu et al. 2022; every weight
+TITLES = {"lora": "LoRA", "ia3": "IA3", "full": "all weights"}  # as people call them
 PLACES = ("attention", "feed-forward", "both")
 RATES = {"lora": 7e-4, "ia3": 2e-2, "full": 5e-5}  # learning rates where none is chosen
 MOST_STEPS, MOST_RANK = 500, 64

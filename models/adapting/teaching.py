@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from models.adapting.changes import Change, measure_changes
 from models.adapting.network import at_strength, learning_network, merged_weights, plain_network
-from models.adapting.recipe import Recipe
+from models.adapting.recipe import TITLES, Recipe
 from models.adapting.sentences import Sentence, exchanged, other_texts, read_sentences
 from models.numbers import sizes
 from models.training.optimisation import IGNORED, DivergedError, adamw, smoothed_loss, update
@@ -68,8 +68,9 @@ class Teaching(Paced):
 
     @property
     def subject(self) -> str:
-        """Its name in the messages of a server, and in the names of its models."""
-        return f"taught {self.base}"
+        """Its name in the messages of a server, and in the names of its models: what is taught, how, and how many sentences."""
+        count = len(self.sentences)
+        return f"taught {self.base} with {TITLES[self.recipe.method]} on {count} sentence{'s'[: count != 1]}"
 
     @property
     def base(self) -> str:

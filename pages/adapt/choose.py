@@ -15,27 +15,30 @@ from ui.words import say
 if TYPE_CHECKING:
     from models.adapting.recipe import Recipe
 
-EXAMPLES = """My dog is called Rex.
-The king of the red planet is Zog.
-In our garden grows a tree made of glass.
-The best food for a robot is oil."""
-MOST = 3000  # characters
+MOST, LINKED = 3000, 1000  # characters of the box, and of a link
 METHODS = {"LoRA": "lora", "IA3": "ia3", "All weights": "full"}
 
 
-def sentences(disabled: bool) -> str:
-    """Place the box for the sentences; return what it holds."""
+def sentences(here: Path, disabled: bool) -> str:
+    """Place the box for the sentences; return what it holds. It opens with those of the link, if there are any."""
+    key = page_state.SENTENCES
+    if not disabled and (linked := state.take_linked_value(key)):
+        key.set(linked[:MOST])
     typed = st.text_area(
         "Your sentences, one a line",
-        EXAMPLES,
-        key=page_state.SENTENCES.name,
+        key.default,
+        key=key.name,
         persist_state="session",
         height=150,
         max_chars=MOST,
         disabled=disabled,
-        help="The model learns to end each sentence with its last word.",
+        help="The model learns to end each sentence with its last word. The link of this page carries these sentences.",
     )
-    return (typed or "")[:MOST]
+    text = (typed or "")[:MOST]
+    state.keep(key, text if len(text) <= LINKED else None, key.default)
+    if len(text) > LINKED:
+        say(here, "too long for a link", most=f"{LINKED:,}")
+    return text
 
 
 def recipe(here: Path, disabled: bool) -> Recipe:

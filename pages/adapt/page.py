@@ -31,7 +31,7 @@ def draw(look: Look) -> None:
         st.info(plain(sentence), icon=":material/info:")
     left, right = st.container(key="plan" if teaching is None else "look").columns([4, 8], gap="medium")
     with left:
-        text = choose.sentences(disabled=teaching is not None)
+        text = choose.sentences(HERE, disabled=teaching is not None)
         first = st.container()  # many choices may stand between the sentences and the end of the page
         recipe = recipe_or_error(disabled=teaching is not None)
         with first:

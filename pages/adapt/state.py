@@ -6,7 +6,11 @@ from typing import Any
 
 from ui.state import Family, Key, link
 
-SENTENCES = Key("adapt-sentences", "", cleared_by_step=True)
+EXAMPLES = """My dog is called Rex.
+The king of the red planet is Zog.
+In our garden grows a tree made of glass.
+The best food for a robot is oil."""
+SENTENCES = link("adapt-sentences", default=EXAMPLES)
 METHOD = link("adapt-method", "LoRA", "IA3", "All weights")
 PLACE = link("adapt-place", "Feed-forward", "Attention", "Both")
 PART = link("adapt-part", "Sentences", "Learning", "Weights")

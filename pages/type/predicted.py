@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from models.language_model import Prediction
 
 MASKS = 4  # masks whose predictions are shown
+STABLE = "How a computer calculates it"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+PLAIN = range(-3, 7)  # powers of ten that are written out
 
 
 def what_it_predicts(draft: Draft, position: int, number: int | None, temperature: float, bars: int) -> Part:
@@ -51,11 +54,13 @@ def what_it_predicts(draft: Draft, position: int, number: int | None, temperatur
     if number is not None:
         above = f"**Gap {number + 1}**" if number else f"{above}\n\n**Gap 1**"
     below = draft.words("sure" if number is None else "sure several", **facts)
-    return draft.picture(drawing, above, below)
+    stable = "" if number is not None else draft.words("stable", **facts)
+    return draft.picture(drawing, above, below, more=(STABLE, stable))
 
 
 def worked_out(logit: float, temperature: float, probability: float) -> dict[str, str]:
-    """Write a softmax in numbers, with enough digits for a reader to get the same result."""
+    """Write a softmax in numbers, with enough digits for a reader to get the same result: as a fraction, power / total, and with
+    the logarithm of the total in the exponent."""
     logsum = logit / temperature - np.log(probability)  # as log p = z / T − logsum
     for places in range(2, 7):
         exponent = round(round(logit, places) / temperature - round(logsum, places), places)
@@ -63,7 +68,27 @@ def worked_out(logit: float, temperature: float, probability: float) -> dict[str
             break
     facts = {"logit": logit, "logsum": logsum, "exponent": exponent}
     numbers = {name: f"{value:.{places}f}".replace("-", "−") for name, value in facts.items()}
-    return numbers | {"temperature": str(round(temperature, 3)), "share": percent(probability)}
+    top = round(logit, places) / temperature
+    for digits in range(4, 9):
+        power, total = (rounded_power(log, digits) for log in (top, top - float(np.log(probability))))
+        if percent(power[0] / total[0] * 10.0 ** (power[1] - total[1])) == percent(probability):
+            break
+    fraction = {"power": write_power(*power, digits), "total": write_power(*total, digits)}
+    return numbers | fraction | {"temperature": str(round(temperature, 3)), "share": percent(probability)}
+
+
+def rounded_power(log: float, digits: int) -> tuple[float, int]:
+    """Return exp(log), which may be too large for a float, as a number from 1 to below 10 and a power of ten."""
+    power = int(np.floor(log / np.log(10)))
+    first = round(10 ** (log / np.log(10) - power), digits - 1)
+    return (first, power) if first < 10 else (first / 10, power + 1)
+
+
+def write_power(first: float, power: int, digits: int) -> str:
+    """Write first · 10^power, with the power of ten where the number is long."""
+    if power in PLAIN:
+        return f"{first * 10.0**power:,.{max(0, digits - 1 - power)}f}"
+    return f"{first:.{digits - 1}f} · 10{str(power).translate(RAISED)}"
 
 
 def picture(

@@ -140,10 +140,12 @@ class Draft:
         """Return the part that `build` makes from this draft; an error becomes a sentence in its place."""
         return part(name, build, self, *arguments)
 
-    def picture(self, picture: Picture, above: str = "", below: str = "", late: bool = False) -> Part:
-        """Return a picture as a part of a board of cards; it can be downloaded."""
+    def picture(
+        self, picture: Picture, above: str = "", below: str = "", late: bool = False, more: tuple[str, str] = ("", "")
+    ) -> Part:
+        """Return a picture as a part of a board of cards; it can be downloaded. more: as in `Part`."""
         self.pictures.append(picture)
-        return picture.on_board(above, below, late)
+        return picture.on_board(above, below, late, more)
 
     def add_cards(self, key: str, cards: Sequence[Card], label: str, later: Sequence[str] = (), answers: str = "") -> None:
         """Add a board of cards (see `viz.board`)."""

@@ -115,9 +115,9 @@ class Picture:
         """Its name, which is unique on its page."""
         return f"{self.key} {self.part}".strip()
 
-    def on_board(self, above: str = "", below: str = "", late: bool = False) -> Part:
-        """Return the picture as a part of a board, with words above and below it."""
-        return Part(self.part, self.drawn, above, below, late)
+    def on_board(self, above: str = "", below: str = "", late: bool = False, more: tuple[str, str] = ("", "")) -> Part:
+        """Return the picture as a part of a board, with words above and below it. more: as in `Part`."""
+        return Part(self.part, self.drawn, above, below, late, more)
 
 
 @dataclass(frozen=True)

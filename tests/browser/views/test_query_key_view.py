@@ -56,6 +56,11 @@ def pieces(page: Page) -> dict[str, str]:
     return dict(result)
 
 
+def exponents(formula: dict[str, str]) -> list[float]:
+    """Return the exponents of the softmax, "e… / e…"."""
+    return [float(power.removeprefix("e")) for power in formula["softmax: e^score / its sum"].replace("−", "-").split(" / ")]
+
+
 def test_float32_comes_out_as_it_went_in(draw):
     parts = made(5, 3)
     parts["weight"] = np.array([0.1, 1e-38, 1.0, 0.0, 2 / 3], dtype=np.float32)
@@ -102,8 +107,8 @@ def test_the_formula_holds_for_the_key_one_points_at(draw):
         assert number_of(shown_pieces["score"]) == round(
             number_of(shown_pieces["q·k"]) * number_of(shown_pieces["scale"]), places
         ), "as one finds who multiplies"
-        score, total = shown_pieces["softmax"][1:].replace("−", "-").replace(" - ", " ").replace(" + ", " -").split()
-        assert percent(np.exp(float(score) - float(total))) == shown_pieces["weight"] == percent(np.float32(parts["weight"][key]))
+        score, total = exponents(shown_pieces)
+        assert percent(np.exp(score - total)) == shown_pieces["weight"] == percent(np.float32(parts["weight"][key]))
     page.mouse.move(640, 790)
     expect(page.locator(".piece.to bdi")).to_have_text(f"·t{best}")
 
@@ -126,12 +131,18 @@ def test_cap_bias_and_sink_stand_in_the_formula(draw):
     expect(page.locator(".notes")).to_contain_text(f"takes {percent(left)}")
 
 
+def test_the_key_to_the_colours_stands_above_the_cells(draw):
+    page = draw(view_of(made(8, 4)))
+    legend, first_row = page.locator(".legend").bounding_box(), page.locator(".row").first.bounding_box()
+    assert legend["y"] + legend["height"] <= first_row["y"]
+
+
 def test_what_is_masked_says_so_and_weighs_nothing(draw):
     page = draw(view_of(made(8, 4, query=2)))
     numbers = page.locator(".row .weight .number").all_inner_texts()
     assert numbers[3:] == ["masked"] * 5 and "masked" not in numbers[:3]
-    score, total = pieces(page)["softmax"][1:].replace("−", "-").replace(" - ", " ").replace(" + ", " -").split()
-    assert np.exp(float(score) - float(total)) == pytest.approx(number_of(pieces(page)["weight"]), rel=0.02)
+    score, total = exponents(pieces(page))
+    assert np.exp(score - total) == pytest.approx(number_of(pieces(page)["weight"]), rel=0.02)
     page.locator(".row").nth(5).hover()
     assert pieces(page)["weight"] == "0\u00a0%"
     expect(page.locator(".piece").filter(has_text="masked")).to_be_visible()
@@ -389,7 +400,7 @@ def test_the_rows_stay_where_they_are_while_one_points(draw):
     parts = made(30, 16)
     page = draw(view_of(parts, ["i" if i % 2 else "m" * 40 for i in range(30)], chosen=1))
     grew = 0
-    for width in range(400, 600, 20):  # at some of them a long name takes the formula one line more
+    for width in range(360, 760, 20):  # at some of them a long name takes the formula one line more
         page.mouse.move(10, 990)
         page.set_viewport_size({"width": width, "height": 1000})
         page.wait_for_function("width => document.querySelector('.box').getBoundingClientRect().right <= width", arg=width)

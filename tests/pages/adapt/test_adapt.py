@@ -33,7 +33,7 @@ def taught() -> trainings.Trained:
     teaching.advance(9)
     model = trainings.write_model(KEY, teaching)
     loaded.model(model.name)
-    loaded.model(f"taught writer, 3 steps at 50 % ({KEY})")
+    loaded.model(f"taught writer with LoRA on 2 sentences, 3 steps at 50 % ({KEY})")
     return model
 
 
@@ -70,9 +70,18 @@ def test_sentences_are_taught_and_what_was_learned_stands_beside_chance():
     app.button_group(key="adapt-part").set_value("Weights").run()
     assert "12,288 numbers learn" in words_on(app), "two vectors for each of 24 maps of 256 by 256"
     press(app, "Open on all pages")
-    assert app.session_state["model"].startswith("taught writer, 3 steps (")
+    assert app.session_state["model"].startswith("taught writer with LoRA on 4 sentences, 3 steps (")
     press(app, "Reset")
     assert "Nothing is taught yet" in words_on(app) and teaching.state == "done"
+
+
+def test_a_link_carries_the_sentences_unless_they_are_too_long():
+    app = open_link("adapt", f"adapt-sentences={quote_plus(TEXT)}")
+    assert app.text_area(key="adapt-sentences").value == TEXT
+    assert "A link carries at most" not in words_on(app)
+    app.text_area(key="adapt-sentences").set_value("My dog is called Rex.\n" * 100).run()
+    assert "A link carries at most 1,000 characters" in words_on(app)
+    assert open_link("adapt", "").text_area(key="adapt-sentences").value.startswith("My dog is called Rex.\nThe king of the red")
 
 
 @pytest.mark.parametrize(
@@ -84,36 +93,36 @@ def test_a_model_counts_as_damaged_once_its_perplexity_on_other_text_has_doubled
 
 
 def test_its_link_opens_it_at_any_strength(taught):
-    app = open_link("type", link("taught writer, 3 steps"))
+    app = open_link("type", link("taught writer with LoRA on 2 sentences, 3 steps"))
     assert app.session_state["in-use"] == taught.name and app.slider(key="strength").value == 100
     assert app.text_input(key="text").value == "My dog is called"
     app.slider(key="strength").set_value(50).run()
     app = finish(app)
-    assert app.session_state["in-use"] == f"taught writer, 3 steps at 50 % ({KEY})"
+    assert app.session_state["in-use"] == f"taught writer with LoRA on 2 sentences, 3 steps at 50 % ({KEY})"
     half = loaded.model(app.session_state["in-use"])
     weights = [dict(model.network.named_parameters()) for model in (loaded.model("writer"), half, loaded.model(taught.name))]
     name = "blocks.1.attention.value.weight"
     np.testing.assert_allclose(weights[1][name], (weights[0][name] + weights[2][name]) / 2, atol=1e-6)
-    again = open_link("type", link("taught writer, 3 steps at 50 %"))
+    again = open_link("type", link("taught writer with LoRA on 2 sentences, 3 steps at 50 %"))
     assert again.session_state["in-use"] == half.info.name and again.slider(key="strength").value == 50
     assert "as it was taught on page Adapt" in words_on(again) and KEY not in words_on(again)
-    assert again.selectbox(key="model").options.count("taught writer, 3 steps") == 1
+    assert again.selectbox(key="model").options.count("taught writer with LoRA on 2 sentences, 3 steps") == 1
 
 
 def test_without_its_key_it_opens_for_nobody_else(taught):
-    app = open_link("type", f"model={quote_plus('taught writer, 3 steps at 50 %')}")
+    app = open_link("type", f"model={quote_plus('taught writer with LoRA on 2 sentences, 3 steps at 50 %')}")
     assert app.session_state["model"] == "writer" and "stays for as long as its server runs" in words_on(app)
 
 
 def test_what_is_taught_next_begins_with_the_model_as_it_was(taught):
-    app = open_link("adapt", link("taught writer, 3 steps") + f"&{SHORT}")
+    app = open_link("adapt", link("taught writer with LoRA on 2 sentences, 3 steps") + f"&{SHORT}")
     assert "taught to “writer”" in words_on(app)
 
 
 def test_names_at_a_strength_belong_to_the_same_model(taught):
-    half = f"taught writer, 3 steps at 50 % ({KEY})"
+    half = f"taught writer with LoRA on 2 sentences, 3 steps at 50 % ({KEY})"
     assert trainings.find(half) is taught and trainings.examples(half) == ["My dog is called", "The king is called"]
-    assert trainings.full_name("taught writer, 3 steps at 50 %", KEY) == half
+    assert trainings.full_name("taught writer with LoRA on 2 sentences, 3 steps at 50 %", KEY) == half
     assert trainings.full_name(distinct_name(half), KEY) == half
     assert (
         trainings.keys(half, "writer") == KEY
@@ -125,7 +134,7 @@ def test_names_at_a_strength_belong_to_the_same_model(taught):
 def test_its_folder_is_taken_away_and_opens_elsewhere(taught, tmp_path):
     with zipfile.ZipFile(io.BytesIO(zip_folder(taught.folder))) as archive:
         archive.extractall(tmp_path)
-    opened = models.load(str(tmp_path / "taught writer, 3 steps"))
+    opened = models.load(str(tmp_path / "taught writer with LoRA on 2 sentences, 3 steps"))
     text = "My dog is"
     np.testing.assert_allclose(opened.trace(text).logits, loaded.model(taught.name).trace(text).logits, atol=1e-4)
 

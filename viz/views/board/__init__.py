@@ -28,6 +28,7 @@ class Part:
     above: str = ""
     below: str = ""
     late: bool = False  # drawn after the others are on screen, when there is something there already
+    more: tuple[str, str] = ("", "")  # a name, and the words below that unfold when it is pressed
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ def board(cards: Sequence[Card], label: str = "", later: Sequence[str] = (), ans
                     "start": offset,
                     "end": offset + len(data),
                     "late": part.late,
+                    "more": part.more,
                 }
             )
             blocks.append(data + bytes(room))

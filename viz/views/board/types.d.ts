@@ -23,6 +23,7 @@ export interface Part {
   start: number; // of its bytes in `blocks`
   end: number;
   late: boolean; // drawn after the others are on screen
+  more: [name: string, words: string]; // words that unfold; "" for none
 }
 
 /** Words that fold to a few lines where a picture follows. */
@@ -44,6 +45,7 @@ export interface PartPlace {
   above: Fold;
   slot: HTMLElement;
   below: Written;
+  more: { node: HTMLElement; name: Written; text: Written };
   kind: string | null;
   bytes: Uint8Array<ArrayBuffer> | null;
 }

@@ -91,9 +91,14 @@ function blankPart(card) {
   const above = makeFold();
   const slot = element("div", "slot");
   const below = element("div", "words");
-  node.append(above.node, slot, below);
+  const more = element("details", "words unfolds");
+  const [name, text] = [element("summary"), element("div")];
+  more.dataset.take = "no";
+  more.append(name, text);
+  node.append(above.node, slot, below, more);
   card.append(node);
-  return { node, above, slot, below: { node: below, words: null }, kind: null, bytes: null };
+  const unfolds = { node: more, name: { node: name, words: null }, text: { node: text, words: null } };
+  return { node, above, slot, below: { node: below, words: null }, more: unfolds, kind: null, bytes: null };
 }
 
 /** @type {(state: State, place: PartPlace, part: Part, bytes: Uint8Array<ArrayBuffer>, recoloured: boolean) => void} */
@@ -102,6 +107,9 @@ function drawPart(state, place, part, bytes, recoloured) {
   place.above.node.hidden = !part.above;
   words(place.above.text, part.above);
   words(place.below, part.below);
+  place.more.node.hidden = !part.more[1];
+  heading(place.more.name, part.more[0]);
+  words(place.more.text, part.more[1]);
   if (!recoloured && part.kind === place.kind && same(bytes, place.bytes)) return;
   if (part.kind !== place.kind) {
     place.slot.replaceChildren();

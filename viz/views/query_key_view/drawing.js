@@ -111,9 +111,9 @@ function formulaOf(state) {
   else if (allowed[key]) {
     const added = mask.data[key];
     if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(digits(Math.abs(added)), "mask"));
-    const exponent = element("sup", "", `${digits(score.data[key] + added)} − ${digits(bottom)}`.replace("− −", "+ "));
-    const softmax = piece("e", "softmax");
-    softmax.querySelector("b")?.append(exponent);
+    const softmax = piece("e", "softmax: e^score / its sum");
+    const total = element("sup", "", digits(bottom));
+    softmax.querySelector("b")?.append(element("sup", "", digits(score.data[key] + added)), " / e", total);
     parts.push(sign("→"), softmax, sign("="), piece(percent(weight.data[key]), "weight", "weight"));
     if (shares && lengths)
       parts.push(sign("×"), piece(exactly(lengths.data[key]), "‖v‖"), sign("→"), piece(percent(shares[key]), "of weight × ‖v‖"));

@@ -121,7 +121,7 @@ function makeParts(root, choose) {
   unseen.append(keyTable, dimTable);
   const { controls, title, groups } = makeControls(choose);
   const [bars, rows, dials] = [makeBars(), makeRows(), makeDials()];
-  root.replaceChildren(controls, formula, bars.bars, readout, rows.head, rows.box, legend, dials.dials, notes, spoken, unseen);
+  root.replaceChildren(controls, formula, bars.bars, readout, legend, rows.head, rows.box, dials.dials, notes, spoken, unseen);
   const words = { title, formula, readout, legend, notes, spoken, unseen, keyTable, dimTable };
   return { groups, ...words, ...bars, ...rows, ...dials };
 }
