@@ -15,6 +15,7 @@ from pages.space.boards.contexts import KEY
 from pages.space.compose import HERE, compose
 from pages.space.settings import OWN, Choice, Missing, Settings, Word
 from ui.choices import text_boxes
+from ui.escaping import plain
 from ui.look import Look
 from ui.memory import loaded
 from ui.picture.mount import composed, mount_all, write_beside
@@ -43,6 +44,7 @@ def draw(look: Look) -> Sequence[Picture]:
     left, right = st.columns([7, 4])
     with right:
         say(HERE, "contexts")
+        notice = st.container()
         results = st.container() if look.beginner else right  # beginners read the point before the boxes
         word = st.text_input("The word", WORD, key=page_state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
         most = text_boxes.character_limit()
@@ -67,6 +69,9 @@ def draw(look: Look) -> Sequence[Picture]:
     traces = tuple(loaded.read(model.info.name, text) for text in texts)
     stack = next(iter(trace.hidden))
     places = occurrences(word, [reading.text for reading in traces], [reading.tokens for reading in traces])
+    if trace.text.strip() and places and places[0].text > 0:  # the text of the box comes first
+        with notice:
+            say(HERE, "context own missing", word=plain(word))
     with left:
         if not (word.strip() and places):
             return mount_all(composed(compose, look, Settings(), Missing(word)))

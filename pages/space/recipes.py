@@ -181,11 +181,13 @@ def word_points(
 
 
 def snippet(trace: Trace, positions: tuple[int, ...]) -> str:
-    """Return the word with its neighbours, as typed."""
+    """Return the word in brackets with its neighbours, as typed."""
     start, end = trace.tokens[positions[0]].start, trace.tokens[positions[-1]].end
     before = "".join(re.findall(r"\S*\s*$", trace.text[:start])[:1])
     after = re.match(r"\S+|\s*\S+", trace.text[end:])
-    return (before + trace.text[start:end] + (after[0] if after else "")).strip()
+    word = trace.text[start:end]
+    gap = word[: len(word) - len(word.lstrip())]  # the space that a token begins with
+    return f"{before}{gap}[{word.strip()}]{after[0] if after else ''}".strip()
 
 
 # ---------------------------------------------------------------- The vocabulary

@@ -48,8 +48,6 @@ def add(draft: Draft, settings: Settings, reading: Word) -> None:
         values=colours + [""] * len(others),
     )
     draft.add(drawing, KEY)
-    if OWN not in colours and draft.look.trace.text.strip():
-        draft.say("context own missing", word=plain(word))
     last = traces[0].attention[stack].numbers[-1]
     compared = compare_meanings(draft, colours, states, chosen.measure, last)
     if not (compared and draft.look.beginner):
