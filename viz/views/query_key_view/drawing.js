@@ -111,7 +111,7 @@ function formulaOf(state) {
   else if (allowed[key]) {
     const added = mask.data[key];
     if (added) parts.push(sign(added < 0 ? "−" : "+"), piece(digits(Math.abs(added)), "mask"));
-    const softmax = piece("e", "softmax: e^score / its sum");
+    const softmax = piece("e", "softmax");
     const total = element("sup", "", digits(bottom));
     softmax.querySelector("b")?.append(element("sup", "", digits(score.data[key] + added)), " / e", total);
     parts.push(sign("→"), softmax, sign("="), piece(percent(weight.data[key]), "weight", "weight"));
