@@ -15,10 +15,10 @@ from analysis import Attribution
 from analysis.picture_heads import picture_head_labels
 from models.edits import Head
 from models.images.written import parse
-from pages.space import recipes as space
 from models.numbers.softmax import softmax
 from pages.change import of_image
 from pages.flow import recipes
+from pages.space import recipes as space
 from tests.grids import grid, pairwise
 from tests.pages.levels import read
 from tests.pages.opening import PAGES, open_link
