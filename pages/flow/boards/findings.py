@@ -58,13 +58,14 @@ def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, 
 def say_first_tokens(draft: Draft, request: Request, pair: Scores) -> None:
     """Say which token each of the two methods in sight puts first, where both have an answer."""
     facts: dict[str, str] = {}
+    first = draft.words("stands first image" if request.of_image else "stands first")
     for name, scores in zip(("first", "second"), pair.values(), strict=True):
         if isinstance(scores, str) or not np.nansum(scores) > 0:
             return
         shares = shares_of(request, scores)
         top = int(shares.argmax())
         facts |= {name: token_name(request, top), f"{name}_share": as_drawn(shares[top])} | even_of(shares)
-        facts[f"{name}_start"] = draft.words("stands first") if top == 0 and request.seen[0][0].special else ""
+        facts[f"{name}_start"] = first if top == 0 and request.seen[0][0].special else ""
     heading = "both answers" if GRADIENTS in pair else "both answers without a guess"
     draft.note(ANSWER, f"{heading}{' same' * (facts['first'] == facts['second'])}", **facts)
 
