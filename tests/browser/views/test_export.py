@@ -146,6 +146,17 @@ def stations() -> View:
     return stations_view([stations_lane(["The", " cat", " sleeps", "."])], 3, outcomes, outcomes, others="all others")
 
 
+def patches(**options) -> View:
+    """An image of 8 × 8 pixels in 16 patches."""
+    image = np.linspace(0, 255, 8 * 8 * 3).astype(np.uint8).reshape(8, 8, 3)
+    places = [
+        SimpleNamespace(text="", special=False, row=i, column=j, box=(2 * j, 2 * i, 2 * j + 2, 2 * i + 2), covered=i == j)
+        for i in range(4)
+        for j in range(4)
+    ]
+    return viz.patch_view(image, [SimpleNamespace(text="[CLS]", special=True), *places], **options)
+
+
 ALL_KINDS: dict[str, tuple[Callable[[], View], list[str]]] = {
     "stations": (stations, ["Play"]),
     "head": (VIEWS["head"], HEAD_TOOLS),
@@ -164,6 +175,8 @@ ALL_KINDS: dict[str, tuple[Callable[[], View], list[str]]] = {
     "grid-film": (lambda: viz.grid_view(np.eye(3)[:2, None], ["a"], "xyz", frames=["one", "two"]), ["Play"]),
     "architecture": (lambda: architecture([("", [Box("Embedding", "[5, 64]", "a vector"), Box("Norm", "[5, 64]")])]), []),
     "compare": (lambda: viz.compare_view(tokens()[:3], ["flow"], np.full((2, 1, 3), 0.2), ["one", "two"]), ["Play"]),
+    "patches": (lambda: patches(weights=weights(1, 17)[0]), []),
+    "patches-numbers": (lambda: patches(values=np.linspace(-1, 1, 17)), []),
     "order": (lambda: viz.order_view(["one", "two", "three"], (2, 0, 1), changed=[1]), []),
     "pieces": (
         lambda: viz.pieces_view(2, [Row([Piece("a", 0, 1), Piece("b", 1, 2)])], ["one", "two"], ["First.", "Then."]),
@@ -182,7 +195,6 @@ NO_PICTURES = {
     "export",
     "file_picker",
     "overview",
-    "patch_view",
     "picture_choice",
     "room",
     "time_slider",

@@ -33,14 +33,15 @@ export function gradients(page, rect, style, radii) {
   let cut = false; // whether a layer fills its box in part, whose corners then have to be cut
   const drawn = layers
     .map((layer, i) => {
-      const match = /^linear-gradient\((.*)\)$/s.exec(layer);
+      const match = /^(repeating-)?linear-gradient\((.*)\)$/s.exec(layer);
       if (!match) return "";
       const [across, down = "auto"] = (sizes[i % sizes.length] ?? "auto").match(/calc\([^)]*\)|\S+/g) ?? ["auto"];
       const width = across === "auto" ? rect.width : length(across, rect.width);
       const height = down === "auto" ? rect.height : length(down, rect.height);
       const x = rect.left + length(xs[i % xs.length] ?? "0px", rect.width - width);
       const y = rect.top + length(ys[i % ys.length] ?? "0px", rect.height - height);
-      const fill = gradient(page, commas(match[1]));
+      const parts = commas(match[2]);
+      const fill = match[1] ? hatching(page, parts, { x, y, width, height }) : gradient(page, parts);
       if (!fill || !(width > 0 && height > 0)) return "";
       const full = width >= rect.width - 0.5 && height >= rect.height - 0.5;
       cut ||= !full;
@@ -58,6 +59,32 @@ function length(css, whole) {
   for (const [, sign, number, unit] of css.matchAll(/([-+]?)\s*([\d.]+)(%|px)/g))
     sum += (sign === "-" ? -1 : 1) * (unit === "%" ? (Number(number) * whole) / 100 : Number(number));
   return sum;
+}
+
+// Stripes at an angle, each stop with its places in pixels, as in "rgb(0, 0, 0) 2px 4px".
+/** @type {(page: Page, parts: string[], box: { x: number, y: number, width: number, height: number }) => Attributes | null} */
+function hatching(page, [angle, ...colours], { x, y, width, height }) {
+  const turned = (parseFloat(angle) * Math.PI) / 180;
+  const [dx, dy] = [Math.sin(turned), -Math.cos(turned)];
+  const long = Math.abs(width * dx) + Math.abs(height * dy);
+  const stops = colours.flatMap((stop) => {
+    const places = [...stop.matchAll(/\s([\d.]+)px/g)].map(([, place]) => Number(place));
+    return places.map((place) => ({ css: stop.replace(/(\s[\d.]+px)+$/, ""), place }));
+  });
+  const period = stops.at(-1)?.place;
+  if (!period || !/deg$/.test(angle)) return null;
+  const [x1, y1] = [x + width / 2 - (dx * long) / 2, y + height / 2 - (dy * long) / 2];
+  const end = { x2: x1 + dx * period, y2: y1 + dy * period };
+  const id = "shade" + page.ids++;
+  const inside = stops.map(({ css, place }) => stopOf(css, place / period)).join("");
+  page.defs.push(tag("linearGradient", { id, gradientUnits: "userSpaceOnUse", spreadMethod: "repeat", x1, y1, ...end }, inside));
+  return { fill: `url(#${id})` };
+}
+
+/** @type {(css: string, offset: number) => string} */
+function stopOf(css, offset) {
+  const look = Object.entries(painted("stop", css)).map(([name, value]) => [name === "stop" ? "stop-color" : name, value]);
+  return tag("stop", { offset, ...Object.fromEntries(look) });
 }
 
 /** @type {Record<string, number[]>} */
@@ -82,12 +109,7 @@ function gradient(page, parts) {
   if (stops.every(({ css }) => css === stops[0].css)) return painted("fill", stops[0].css);
   const id = "shade" + page.ids++;
   const [x1, y1, x2, y2] = way;
-  const inside = stops.map(({ css, at }) =>
-    tag("stop", {
-      offset: at,
-      ...Object.fromEntries(Object.entries(painted("stop", css)).map(([k, v]) => [k === "stop" ? "stop-color" : k, v])),
-    }),
-  );
+  const inside = stops.map(({ css, at }) => stopOf(css, at));
   page.defs.push(tag("linearGradient", { id, x1, y1, x2, y2 }, inside.join("")));
   return { fill: `url(#${id})` };
 }

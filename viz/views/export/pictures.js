@@ -32,7 +32,10 @@ export function canvas(page, node) {
     }
     return;
   }
-  page.parts.push(tag("image", { x, y, width, height, preserveAspectRatio: "none", href: node.toDataURL() }));
+  const { imageRendering } = getComputedStyle(node);
+  /** @type {import("./types").Attributes} */
+  const look = imageRendering === "auto" ? {} : { style: `image-rendering:${imageRendering}` };
+  page.parts.push(tag("image", { x, y, width, height, preserveAspectRatio: "none", ...look, href: node.toDataURL() }));
 }
 
 const INHERITED = [

@@ -44,8 +44,9 @@ export function text(page, node, style, angle) {
     if (style.fontStyle !== "normal") look["font-style"] = style.fontStyle;
     if (style.letterSpacing !== "normal") look["letter-spacing"] = style.letterSpacing;
     if (rtl) look.direction = "rtl";
+    Object.assign(look, halo(style));
     if (!cut && [...words].length > 1) Object.assign(look, { textLength: long, lengthAdjust: "spacingAndGlyphs" }); // also in another font
-    look.style = `white-space:pre${style.fontVariantNumeric === "normal" ? "" : ";font-variant-numeric:" + style.fontVariantNumeric}`;
+    look.style = `white-space:pre${style.textShadow === "none" ? "" : ";paint-order:stroke"}${style.fontVariantNumeric === "normal" ? "" : ";font-variant-numeric:" + style.fontVariantNumeric}`;
     const at = { x: rect.left, y: rect.top + base };
     if (angle % 360) {
       const [x, y] = [(rect.left + rect.right) / 2, (rect.top + rect.bottom) / 2];
@@ -63,6 +64,14 @@ export function text(page, node, style, angle) {
         );
       }
   }
+}
+
+// A shadow on all sides of the letters, as over an image, is a line around them.
+/** @type {(style: CSSStyleDeclaration) => Attributes} */
+function halo({ textShadow }) {
+  if (textShadow === "none") return {};
+  const shade = /^(rgba?\([^)]*\)|#\w+)/.exec(textShadow)?.[0] ?? "#000";
+  return { ...painted("stroke", shade), "stroke-width": 3, "stroke-opacity": 0.6, "stroke-linejoin": "round" };
 }
 
 // A line through the text of an element runs through that of its inline children too.
