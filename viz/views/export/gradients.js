@@ -72,7 +72,7 @@ function hatching(page, [angle, ...colours], { x, y, width, height }) {
     return places.map((place) => ({ css: stop.replace(/(\s[\d.]+px)+$/, ""), place }));
   });
   const period = stops.at(-1)?.place;
-  if (!period || !/deg$/.test(angle)) return null;
+  if (!period || !angle.endsWith("deg")) return null;
   const [x1, y1] = [x + width / 2 - (dx * long) / 2, y + height / 2 - (dy * long) / 2];
   const end = { x2: x1 + dx * period, y2: y1 + dy * period };
   const id = "shade" + page.ids++;
