@@ -71,7 +71,8 @@ export function draw(state) {
 }
 
 // The strongest carry their number below them. The numbers stand apart from the text, of which the browser would lay out every
-// line again for each. One below 0 is as strong as its size. Of two that would touch, under narrow neighbours, the larger stays.
+// line again for each. One below 0 is as strong as its size. Where two would touch, under narrow neighbours, the larger stays and no
+// smaller one follows: else a word without a number would stand beside one with a smaller number.
 /** @type {(state: State) => void} */
 export function number(state) {
   const { header, tokens, boxes, below, numbered, values } = state;
@@ -89,7 +90,7 @@ export function number(state) {
       boxes.set(i, box);
     }
     const { top, middle, bottom } = box;
-    if (kept.some((other) => Math.abs(other.top - top) <= 4 && Math.abs(other.middle - middle) <= room)) continue;
+    if (kept.some((other) => Math.abs(other.top - top) <= 4 && Math.abs(other.middle - middle) <= room)) break;
     kept.push(box);
     const node = numbersOf(below)[kept.length - 1] ?? below.appendChild(element("b"));
     node.hidden = false;
