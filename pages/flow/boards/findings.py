@@ -51,7 +51,7 @@ def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, 
     names = [token_name(request, i) for i in ranked]
     then = draft.words("answer then", second=names[1], other=as_drawn(shares[ranked[1]])) if len(ranked) > 1 else ""
     extra = " and ".join(dict.fromkeys(f"“{plain(named(token.text))}”" for token in tokens if token.special))
-    facts = {"first": names[0], "first_share": as_drawn(shares[ranked[0]]), "then": then, **even_of(shares)}
+    facts = {"first": names[0], "first_share": as_drawn(shares[ranked[0]]), "then": then, **even_of(request)}
     return facts | {"extra": draft.words("answer extra", extra=extra) if extra else ""}
 
 
@@ -64,7 +64,7 @@ def say_first_tokens(draft: Draft, request: Request, pair: Scores) -> None:
             return
         shares = shares_of(request, scores)
         top = int(shares.argmax())
-        facts |= {name: token_name(request, top), f"{name}_share": as_drawn(shares[top])} | even_of(shares)
+        facts |= {name: token_name(request, top), f"{name}_share": as_drawn(shares[top])} | even_of(request)
         facts[f"{name}_start"] = first if top == 0 and request.seen[0][0].special else ""
     heading = "both answers" if GRADIENTS in pair else "both answers without a guess"
     draft.note(ANSWER, f"{heading}{' same' * (facts['first'] == facts['second'])}", **facts)
@@ -85,7 +85,7 @@ def say_leaders(draft: Draft, request: Request, scores: Mapping[str, np.ndarray]
         facts = {"top": token_name(request, top), "layer": layers[frame], "share": as_drawn(shares[-1, top])}
         facts |= {"start": token_name(request, int(shares[0].argmax())), "first_layer": layers[0]}
         leads[name] = draft.words("leads" if frame == 0 else "leads later", **facts)
-        leads |= even_of(shares[-1])
+        leads |= even_of(request)
     draft.note("flow-layers-answer", "in front from", **leads)
 
 
@@ -102,7 +102,7 @@ def say_sources(draft: Draft, request: Request, method: str) -> None:
     scores = request.attribution.scores(method)
     shares = shares_of(request, scores)
     first, *others = (int(i) for i in np.argsort(-shares, kind="stable")[:2])
-    facts = {"first": token_name(request, first), "first_share": as_drawn(shares[first]), **even_of(shares)}
+    facts = {"first": token_name(request, first), "first_share": as_drawn(shares[first]), **even_of(request)}
     facts["then"] = "".join(
         draft.words("streams then", second=token_name(request, i), other=as_drawn(shares[i])) for i in others if shares[i] > 0
     )
@@ -120,9 +120,11 @@ def token_name(request: Request, place: int) -> str:
     return text if request.of_image else f"“{text}”"
 
 
-def even_of(shares: np.ndarray) -> dict[str, str]:
-    """Return the share of each token if all had the same, for comparison."""
-    return {"even": as_drawn(1 / len(shares)), "count": f"{len(shares):,}"}
+def even_of(request: Request) -> dict[str, str]:
+    """Return the share of each token if all that the position can see had the same, for comparison."""
+    causal = request.model.info.kind == "decoder"
+    count = sum(not causal or group[0] <= request.position for group in request.seen[1])
+    return {"even": as_drawn(1 / count), "count": f"{count:,}"}
 
 
 def as_drawn(share: float) -> str:
