@@ -63,8 +63,8 @@ def board(cards: Sequence[Card], label: str = "", later: Sequence[str] = (), ans
                     "start": offset,
                     "end": offset + len(data),
                     "late": part.late,
-                    "more": part.more,
                 }
+                | ({"more": part.more} if part.more[1] else {})
             )
             blocks.append(data + bytes(room))
             offset += len(data) + room

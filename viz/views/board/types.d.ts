@@ -23,7 +23,7 @@ export interface Part {
   start: number; // of its bytes in `blocks`
   end: number;
   late: boolean; // drawn after the others are on screen
-  more: [name: string, words: string]; // words that unfold; "" for none
+  more?: [name: string, words: string]; // words that unfold
 }
 
 /** Words that fold to a few lines where a picture follows. */

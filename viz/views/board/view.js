@@ -95,10 +95,18 @@ function blankPart(card) {
   const [name, text] = [element("summary"), element("div")];
   more.dataset.take = "no";
   more.append(name, text);
-  node.append(above.node, slot, below, more);
+  node.append(above.node, slot, below);
   card.append(node);
   const unfolds = { node: more, name: { node: name, words: null }, text: { node: text, words: null } };
   return { node, above, slot, below: { node: below, words: null }, more: unfolds, kind: null, bytes: null };
+}
+
+/** @type {(place: PartPlace, more: Part["more"]) => void} */
+function drawMore({ node, more: { node: unfolds, name, text } }, more) {
+  if (!more) return unfolds.remove();
+  heading(name, more[0]);
+  words(text, more[1]);
+  if (!unfolds.isConnected) node.append(unfolds);
 }
 
 /** @type {(state: State, place: PartPlace, part: Part, bytes: Uint8Array<ArrayBuffer>, recoloured: boolean) => void} */
@@ -107,9 +115,7 @@ function drawPart(state, place, part, bytes, recoloured) {
   place.above.node.hidden = !part.above;
   words(place.above.text, part.above);
   words(place.below, part.below);
-  place.more.node.hidden = !part.more[1];
-  heading(place.more.name, part.more[0]);
-  words(place.more.text, part.more[1]);
+  drawMore(place, part.more);
   if (!recoloured && part.kind === place.kind && same(bytes, place.bytes)) return;
   if (part.kind !== place.kind) {
     place.slot.replaceChildren();
