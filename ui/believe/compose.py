@@ -10,6 +10,7 @@ from analysis import Faithfulness
 from models.tokens import Patch
 from ui.believe.tables import areas, points
 from ui.believe.trial import HERE, Trial
+from ui.believe.wording import distinct_orders, too_few
 from ui.escaping import plain
 from ui.look import Look
 from ui.picture import falling
@@ -84,6 +85,9 @@ def verdict(draft: Draft, evidence: Faithfulness, titles: dict[str, str], chosen
     headings.append("one text")
     if evidence.saturates:
         headings.insert(1, "verdict saturates")
+    if too_few(evidence) and evidence.verdict(chosen) == "none":
+        headings.insert(1, "too few")
+    facts = facts | {"distinct": f"{distinct_orders(evidence):,}"}
     subject = "picture" if "image" in draft.look.model.info.reads else "text"
     return draft.paragraph(*headings, **facts, subject=subject, names=plain(", ".join(better)), others=plain(", ".join(worse)))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import Faithfulness
+from analysis.attribution_tests import Curves
 from ui.believe.wording import allowed_of, gap_of
 from ui.lexicon.marks import Words
 from viz import percent
@@ -17,6 +18,7 @@ from viz import percent
 HERE = Path(__file__).parent
 VERDICTS = {"better": "better than chance", "worse": "worse than chance", "none": "could be chance"}
 AS_FAR = "Random orders as far from 0 (for a verdict)"
+WITH_ONLY, WITHOUT = "With only its first tokens (large is good)", "Without them (small is good)"
 SIMPLE = {"better": "better than luck", "worse": "worse than luck", "none": "could be luck"}
 
 
@@ -62,17 +64,20 @@ def areas(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: 
 
 
 def differences(reader: Words, evidence: Faithfulness, titles: dict[str, str], lines: Mapping[str, str]) -> pd.DataFrame:
-    """Return a table with the one number that the verdicts are about, the largest first, and the random orders that are as far
-    from 0."""
+    """Return a table with the two averages of each method, and their difference, which the verdict is about."""
     rows = {}
     for name in sorted(titles, key=lambda name: -evidence.methods[name].gap):
         verdict = VERDICTS[evidence.verdict(name)]
         words = f"**{verdict}**" if evidence.verdict(name) == "better" else verdict
-        rows[titles[name]] = [lines.get(name, "–"), gap_of(evidence.methods[name].gap), far_of(evidence, name), words]
-    rows[reader(HERE, "all at random", tries=len(evidence.gaps))] = ["–", spread(evidence.gaps), "–", "–"]
-    return pd.DataFrame.from_dict(
-        rows, orient="index", columns=["What it does", "Difference in points (0: chance)", AS_FAR, "Verdict"]
-    )
+        rows[titles[name]] = [lines.get(name, "–"), *averages(evidence.methods[name]), words]
+    rows[reader(HERE, "all at random", tries=len(evidence.gaps))] = ["–", "–", "–", spread(evidence.gaps), "–"]
+    columns = ["What it does", WITH_ONLY, WITHOUT, "Difference in points (0: chance)", "Verdict"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def averages(curves: Curves) -> tuple[str, str, str]:
+    """Return the mean probability with only the first tokens, that without them, and the difference in points."""
+    return percent(curves.alone), percent(curves.without), gap_of(curves.gap)
 
 
 def far_of(evidence: Faithfulness, name: str) -> str:

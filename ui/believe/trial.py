@@ -78,6 +78,9 @@ class Trial:
             "methods": count_methods(len(evidence.methods), sum(name in evidence.methods for name in self.titles)),
             "alone": percent(ours.alone),
             "without": percent(ours.without),
+            "lower": sum(order.without > ours.without for order in evidence.random),
+            "higher": sum(order.alone < ours.alone for order in evidence.random),
+            "units": len(evidence.units),
             "gap": gap_of(ours.gap),
             "allowed": allowed_of(evidence, chosen),
             "line": Marked(self.lines.get(chosen, "")),
@@ -92,6 +95,5 @@ class Trial:
             headings.append(f"saturates {evidence.saturates}")
             gone, early, half, left = evidence.middle
             values |= {"gone": gone, "early": percent(early), "half": half, "left_half": percent(left)}
-            values |= {"units": len(evidence.units)}
         verdict = [text for heading in headings if (text := reader(HERE, heading, **values))]
         return values | {"verdict": Marked(" ".join(verdict))}

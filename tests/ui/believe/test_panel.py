@@ -14,6 +14,7 @@ from tests.models.classifiers import saved
 from tests.pages.opening import open_link, unmarked, words_on
 from tests.serving import ROOT
 from ui import state
+from ui.believe.wording import distinct_orders, too_few
 from ui.escaping import plain
 from ui.lexicon.marks import sections
 from ui.memory import loaded
@@ -110,14 +111,24 @@ def test_the_sentence_has_the_numbers_of_the_analysis_and_says_why_the_test_is_s
     app = open_link("explain", f"text={TEXT.replace(' ', '+')}&level=intermediate&explain=Which+to+believe")
     text, curves = unmarked(words_on(app)), evidence.methods[method]
     assert f"**“{TITLES[method]}” is better than chance on this text.**" in text
-    assert f"is {percent(curves.alone)} on average; without them it is {percent(curves.without)}" in text
-    assert f"Of {len(evidence.gaps)} random orders, {evidence.as_far(method)} came out as far from 0" in text
-    assert f"may: of {len(TITLES)} methods, one soon looks good by luck alone, so each of them faces a stricter test" in text
+    lower = sum(order.without > curves.without for order in evidence.random)
+    assert f"to {percent(curves.without)} on average: lower than in {lower} of {len(evidence.random)} random orders" in text
+    higher = sum(order.alone < curves.alone for order in evidence.random)
+    assert f"it is {percent(curves.alone)}: higher than in {higher} of {len(evidence.random)}" in text
+    assert f"of {len(TITLES)} methods, one soon looks good by luck alone" in text
+    assert "too few for a verdict" not in text
     assert f"Better than chance: {plain(', '.join(TITLES[method] for method in better))}." in text
     table = app.table[0].value
     assert list(table["Verdict"].str.contains("better")[:-1]) == sorted(
         (evidence.verdict(method) == "better" for method in TITLES), reverse=True
     ), "the better ones are above"
+
+
+def test_a_text_of_few_tokens_is_too_short_for_a_verdict():
+    """Of four tokens that can be taken away there are 24 orders: the best and its reverse are more than a correction allows."""
+    evidence = evidence_of("The cat sat on the")
+    assert len(evidence.units) == 4 and distinct_orders(evidence) == 24 and too_few(evidence)
+    assert not too_few(evidence_of(TEXT))
 
 
 @pytest.mark.parametrize("level", state.LEVELS)
