@@ -45,7 +45,8 @@ def say_extremes(draft: Draft, request: Request, explanations: Sequence[Explanat
     names = {place: TITLES[explanations[place].method] for place in range(len(ranks))}
     facts: dict[str, object] = {"units": len(request.question.units)}
     for end, (rank, i, j) in (("most", max(pairs)), ("least", min(pairs))):
-        facts |= {end: f"{rank:.2f}".replace("-", "−"), f"{end}_first": names[i], f"{end}_second": names[j]}
+        digits = 2 if sum(f"{other:.2f}" == f"{rank:.2f}" for other, _, _ in pairs) == 1 else 3  # the square has two
+        facts |= {end: f"{rank:.{digits}f}".replace("-", "−"), f"{end}_first": names[i], f"{end}_second": names[j]}
     draft.note("extremes", "extremes", **facts)
 
 
