@@ -74,11 +74,26 @@ def parts(
         [draft.words(f"board more{of_model(look)}")] * look.beginner,
     )
     if part_effects is not None:
-        below.insert(0, draft.words(draft.heading_for("effects", case(look)), **strongest(look, part_effects, position)))
+        facts = strongest(look, part_effects, position)
+        below.insert(0, draft.words(draft.heading_for("effects", case(look)), **facts))
+        if suggested is not None and "token" in facts and passes_on(part_effects, suggested):
+            below.insert(1, draft.words("effects through", suggested=name_of(look, suggested), **facts))
     elif not changed.fitting and position is not None:
         sentences = [above, beginning(draft, suggested, position)]
         above = "\n\n".join(sentences[::-1] if look.beginner else sentences)  # a beginner sees the first alone
-    return draft.picture(drawing, above, "\n\n".join(below))
+    return draft.picture(drawing, above, "\n\n".join(filter(None, below)))
+
+
+def name_of(look: Look, head: tuple[int, int]) -> str:
+    """Return the name of a layer's head."""
+    return f"L{look.number(head[0])} H{head[1]}"
+
+
+def passes_on(effects: np.ndarray, writer: tuple[int, int]) -> bool:
+    """Return whether the head that matters most works through later layers: it is not in the last, and another head, `writer`,
+    writes most towards the prediction by itself."""
+    strongest_head = divmod(int(np.nanargmin(effects[:, :-2])), effects.shape[1] - 2)
+    return strongest_head != writer and strongest_head[0] < len(effects) - 1
 
 
 def beginning(draft: Draft, suggested: tuple[int, int] | None, position: int) -> str:
@@ -87,7 +102,7 @@ def beginning(draft: Draft, suggested: tuple[int, int] | None, position: int) ->
     logits = look.trace.logits_at(position)
     if suggested is None or logits is None:
         return draft.words("board begin anywhere")
-    name, token = f"L{look.number(suggested[0])} H{suggested[1]}", look.outcome(int(logits.argmax()))
+    name, token = name_of(look, suggested), look.outcome(int(logits.argmax()))
     return draft.words("board begin", suggested=name, token=named(token).replace("*", r"\*"))
 
 

@@ -178,7 +178,7 @@ def parts(
 
 def fall_and_rise(most: float) -> tuple[str, str]:
     """Return the words at the ends of a scale of effects: blue where the prediction rises, red where it falls."""
-    return f"+{decimal(most)} (rises)", f"−{decimal(most)} (falls)"
+    return f"+{decimal(most)} (rises without it)", f"−{decimal(most)} (falls without it)"
 
 
 def candidates(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:

@@ -83,7 +83,7 @@ def panel(look: Look, above: DeltaGenerator) -> tuple[Sequence[Picture], Live | 
         ranking = baseline.rank(look, changed, position, bool(page_state.TRY_ALL.get()))
     suggested = None
     with picture("The head to begin with"):
-        suggested = baseline.suggestion(look, position) if not current and part_effects is None else None
+        suggested = None if current else baseline.suggestion(look, position)
     with picture("The effect of each line"):
         line_effects = lines(look, position) if tries_lines else None
     settings = Settings(tuple(current), bool(page_state.CHANGES_BEFORE.get()), tries_lines, all_heads())
