@@ -15,7 +15,7 @@ from ui.choices import text_boxes
 from ui.choices.widgets import one_of
 from ui.look import Look
 from ui.state import Key
-from ui.words import words
+from ui.words import say, words
 
 METHODS = {"Always the likeliest": "greedy", "Draw by dice": "sampling"}
 
@@ -30,7 +30,9 @@ def ask_push(folder: Path, look: Look) -> Push:
         state.keep(page_state.STEER, name, names[0])
         method, seed = ask_method(look)
         first = ready.get(name, next(iter(ready.values())))
-        offer_text(look, first.text if name in ready else "")
+        is_other = offer_text(look, first.text if name in ready else "")
+    if is_other:
+        say(folder, "other text")
     last = len(look.trace.hidden["encoder" if look.trace.target else "self"]) - 1
     middle = (last + 1) // 2 if first.layer is None else first.layer
     strength = number(page_state.STEER_STRENGTH, -MOST, MOST, first.strength, "“Strength” at")
@@ -43,8 +45,8 @@ def ask_push(folder: Path, look: Look) -> Push:
     return Push(name, pairs, layer, strength, method, seed)
 
 
-def offer_text(look: Look, text: str) -> None:
-    """Place a button that puts a text into the box above whose first guess this direction changes."""
+def offer_text(look: Look, text: str) -> bool:
+    """Place a button that puts a text into the box above whose first guess this direction changes; return whether it is there."""
 
     def take() -> None:
         state.TEXT.of("next").set(text)
@@ -52,6 +54,8 @@ def offer_text(look: Look, text: str) -> None:
 
     if text and look.model.info.kind == "decoder" and look.trace.text != text:
         st.button(f"Try it with “{text} …”", icon=":material/edit_note:", key="steer-text", on_click=take)
+        return True
+    return False
 
 
 def ask_pairs(folder: Path) -> tuple[tuple[str, str], ...]:
