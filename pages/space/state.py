@@ -15,4 +15,4 @@ PERPLEXITY, PROJECTION_SEED, EVERY_TOKEN = Key("perplexity", 30), Key("projectio
 CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", ""), Key("context-all", False)
 VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
 NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)
-FOLLOWED: Key[dict[str, int]] = Key("followed", {}, led=True)  # the point that is followed, by the view of it
+FOLLOWED: Key[dict[str, int | None]] = Key("followed", {}, led=True)  # the point that is followed, by the view of it
