@@ -372,10 +372,8 @@ def test_intermediate_readers_see_the_product_and_the_score_of_one_pair():
     queries, keys = attention.q(2)[1, -1], attention.k(2)[1]
     product = float(queries @ keys[best])
     said = words_on(app)
-    assert (
-        f"query · key (both after the small steps in between) = {product:.1f}; divided by √{len(queries)}, the score is **{product / len(queries) ** 0.5:.1f}**"
-        in said
-    )
+    scaled = f"divided by √{len(queries)}, the score is **{product / len(queries) ** 0.5:.1f}**"
+    assert f"query · key (both after the small steps in between) = {product:.1f}; {scaled}" in said
     assert "no other head looks as much at the token before" in said
 
 
