@@ -177,7 +177,7 @@ def test_what_show_me_shows_comes_into_sight_and_a_style_that_comes_late_moves_n
 
 def test_a_link_to_a_stage_of_the_way_inside_opens_where_it_stands(open_page):
     page = open_page("/?lesson=attention&step=3")
-    expect(page.get_by_text("The softmax makes each score positive")).to_be_in_viewport(timeout=WAIT)
+    expect(page.get_by_text("the softmax takes e^score, which is positive")).to_be_in_viewport(timeout=WAIT)
     page.locator(".st-key-lesson").get_by_role("button", name="Back", exact=True).click()
     line = page.locator(".st-key-inside-before").get_by_role("button", expanded=True)
     expect(line).to_contain_text("Scores", timeout=WAIT)
