@@ -102,16 +102,17 @@ def colour_options(colour: str, tokens: list[Token], places: list[int], hidden: 
     return {"values": np.array(places), "quantity": "position"}
 
 
-def likeness(trace: Trace, *, stack: str, token: int) -> np.ndarray:
-    """Return the cosine between the hidden state of one token and that of each, in each layer: [layers + 1, token]."""
-    units = prepared(trace.hidden[stack], "cosine")
+def likeness(states: np.ndarray, token: int) -> np.ndarray:
+    """Return the cosine between the state of one token and that of each, in each of these layers: [layer, token]. states: [layer,
+    token, d]."""
+    units = prepared(states, "cosine")
     return np.clip(1 - ((units - units[:, token : token + 1]) ** 2).sum(-1) / 2, -1, 1)
 
 
 def patches_alike(model: ImageModel, trace: Trace, *, stack: str, token: int) -> View:
     """Draw the picture, each patch shaded by how far its cosine to one token, after the last layer, is above the median of all
     patches: hidden states share a direction, so that all cosines are high."""
-    cosines = likeness(trace, stack=stack, token=token)[-1]
+    cosines = likeness(trace.hidden[stack][-1:], token)[0]
     others = [at for at, each in enumerate(trace.tokens) if at != token and not each.special]
     values = cosines - np.median(cosines[others]) if others else cosines * np.nan
     values[token] = np.nan

@@ -202,7 +202,7 @@ def test_page_space_compares_a_patch_with_all_others_by_the_cosine_of_their_stat
     states = trace.hidden["self"].astype(np.float64)
     units = states / np.linalg.norm(states, axis=-1, keepdims=True)
     expected = np.einsum("lnd,ld->ln", units, units[:, 7])
-    np.testing.assert_allclose(space.likeness(trace, stack="self", token=7), expected, atol=1e-6)
+    np.testing.assert_allclose(space.likeness(trace.hidden["self"], 7), expected, atol=1e-6)
     app = open_link("space", "model=digits&text=digit+3&level=intermediate&colour=Row")
     at = max(range(1, 17), key=lambda place: trace.tokens[place].pixels.std())
     others = np.delete(units[-1] @ units[-1, at], [0, at])

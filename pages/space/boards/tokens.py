@@ -75,14 +75,15 @@ def add_patches(draft: Draft, settings: Settings, reading: Tokens) -> None:
     """Add the picture itself, shaded by how alike each patch is to one of them, and the numbers beside what is usual."""
     look, places = draft.look, reading.places
     token = compared_patch(look, places, settings.followed)
-    cosines = recipes.likeness(look.trace, stack=reading.stack, token=token)
+    states = look.trace.hidden[reading.stack]
+    cosines = recipes.likeness(states[[0, -1]], token)  # a run needs only the first and the last; a file has every layer
     name = look.trace.tokens[token].text
     drawing = Picture(
         recipes.patches_alike,
         (look,),
         {"stack": reading.stack, "token": token},
         PATCHES,
-        lambda: {"cosine": Numbers(cosines, ("layer", "token"))},
+        lambda: {"cosine": Numbers(recipes.likeness(states, token), ("layer", "token"))},
         words=f"compared with {name}",
         title=f"How alike each patch is to {name} after the last layer",
         takes=("model", "trace"),

@@ -371,10 +371,10 @@ def test_intermediate_readers_see_the_product_and_the_score_of_one_pair():
     best = int(row.argmax())
     queries, keys = attention.q(2)[1, -1], attention.k(2)[1]
     product = float(queries @ keys[best])
-    said = words_on(app)
+    on_screen = words_on(app)
     scaled = f"divided by √{len(queries)}, the score is **{product / len(queries) ** 0.5:.1f}**"
-    assert f"query · key (both after the small steps in between) = {product:.1f}; {scaled}" in said
-    assert "no other head looks as much at the token before" in said
+    assert f"query · key (both after the small steps in between) = {product:.1f}; {scaled}" in on_screen
+    assert "no other head looks as much at the token before" in on_screen
 
 
 def test_the_list_says_which_layers_do_the_same_again():
