@@ -1,6 +1,6 @@
 // What a visitor has chosen, in the address. Streamlit says there what its own widgets have, each time in a message that leaves out
 // all the rest, and that may come late. So what the server says last is kept here, and put beside each of those messages; and what
-// is typed is read from its box.
+// is typed is read from its box: Streamlit writes nothing of it where its first run began again, as on a fresh server.
 
 /** @typedef {import("./types").Address} Address */
 /** @typedef {import("./types").Component<Uint8Array>} Component */
@@ -13,7 +13,7 @@ const BETWEEN = 250; // milliseconds
 // kept: what the server says of the address of a page. page: its name there. boxes: what each text box begins with. typed: what
 // somebody has typed there. longest: text in an address.
 /** @type {() => Address} */
-const fresh = () => ({ page: null, kept: {}, boxes: {}, typed: {}, longest: 0, together, timer: 0, looks: 0 });
+const fresh = () => ({ page: null, kept: {}, boxes: {}, typed: {}, longest: 0, together, settle, timer: 0, looks: 0 });
 const first = !window.headlightAddress;
 const address = (window.headlightAddress ??= fresh());
 if (first) addEventListener("input", ({ target }) => noteTyped(target), true);

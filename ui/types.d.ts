@@ -45,6 +45,7 @@ export interface Address {
   typed: Record<string, string>; // what somebody has typed there
   longest: number;
   together: (url: string | URL) => string;
+  settle: () => void;
   timer: number;
   looks: number;
 }

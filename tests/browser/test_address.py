@@ -69,6 +69,25 @@ def test_back_and_forward_keep_level_model_and_text_and_the_address_says_them(op
     agree(page, "", "Beginner", "translator", "Two cats")
 
 
+STREAMLIT_IS_SILENT = """() => {
+    const replace = history.replaceState;
+    history.replaceState = function (...all) {
+        if (!new Error().stack.includes("/static/js/")) replace.apply(history, all);
+    };
+}"""
+
+
+def test_what_is_typed_is_in_the_address_where_streamlit_does_not_write_it(open_page):
+    """As where the first run on a fresh server begins again: Streamlit then forgets that the box belongs to the address."""
+    page = open_page("/?text=The+cat")
+    expect(page.locator("[data-part=bars]")).to_be_visible(timeout=START)
+    page.evaluate(STREAMLIT_IS_SILENT)
+    page.wait_for_function("headlightAddress.looks >= 8", timeout=START)
+    page.get_by_label(BOX).press("End")
+    page.keyboard.type(" sat", delay=60)
+    expect(page).to_have_url(re.compile(r"/\?text=The\+cat\+sat$"))
+
+
 def agree(page: Page, path: str, level: str, model: str, text: str) -> None:
     """The address, the side bar and the page itself say the same of a visitor's choices."""
     chosen = {"level": level.lower(), "model": model, "text": text}

@@ -211,6 +211,8 @@ def test_by_keys_alone_the_focus_is_seen_at_each_step_and_the_browser_keeps_what
     expect(panel).to_have_count(0, timeout=WAIT)
     expect(name).to_be_focused(timeout=WAIT)
     page.goto(re.sub("/?[?].*", "/?lesson=prediction&step=5", page.url))
+    expect(title).to_have_text(steps[4].title, timeout=WAIT)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
     tab_to(panel.get_by_role("button", name="Finish", exact=True))
     page.keyboard.press("Enter")
     expect(panel.get_by_text("no answer yet")).to_be_in_viewport(timeout=WAIT)

@@ -6,5 +6,6 @@ export default ({ data }) => {
   const page = JSON.parse(new TextDecoder().decode(data));
   if (window.headlightLine) window.headlightLine.update(page);
   else window.headlightPage = page;
+  window.headlightAddress?.settle(); // of what was typed for this run
   return () => window.headlightLine?.leave();
 };

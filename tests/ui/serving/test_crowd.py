@@ -44,8 +44,8 @@ def room(server: Server) -> list[Visitor]:
 
 def test_a_key_press_sends_little(server):
     """Five of its messages are Streamlit's own (a run begins, is on, has a fragment, ends, is over); the room's
-    place, the box, the place of what is said of it, board, popover, and what the line may answer. The board names its layers and
-    what points together."""
+    place, the box, the place of what is said of it, board, popover, and what the line may answer. Their size differs a little
+    with what is random in them."""
 
     async def type_twice() -> Visitor:
         async with Visitor(server.url, drawn, {"level": "intermediate"}) as visitor:
@@ -60,7 +60,7 @@ def test_a_key_press_sends_little(server):
     with ThreadPoolExecutor(1) as other:
         visitor = other.submit(asyncio.run, type_twice()).result()
     assert visitor.tally.messages == 11
-    assert visitor.tally.bytes < 6_000
+    assert visitor.tally.bytes < 6_400
 
 
 def test_the_last_text_of_everybody_is_answered(room):

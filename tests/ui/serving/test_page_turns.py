@@ -90,8 +90,9 @@ def play(story: Callable[[Callable[[str], Browser]], Awaitable[None]]) -> None:
                 await browser.finish()
             await browser.leave()
         await asyncio.gather(*(browser.line for browser in browsers))
-        await settled()
-        assert all(not network.running and not network.waiting for network in middleware.networks._networks.values())
+        async with asyncio.timeout(60):  # a pause after the last run may still last
+            while any(network.running or network.waiting for network in middleware.networks._networks.values()):
+                await asyncio.sleep(0.001)
 
     with ThreadPoolExecutor(1) as thread:  # the thread of a worker that also drives browsers has an event loop already
         thread.submit(asyncio.run, run()).result()
