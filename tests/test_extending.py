@@ -42,6 +42,7 @@ def run(folder: Path, code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_analysis_counts_the_keys_that_a_share_takes(extended):
     output = run(
         extended,

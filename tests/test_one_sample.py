@@ -54,13 +54,23 @@ ASKED = {"share of a head", "share on special tokens", "head that looks most", "
 
 
 def questions() -> list:
-    """What lessons ask of heads, but for models that are changed first."""
+    """What lessons ask of heads, but for models that are changed first; `make test` has every fourth."""
     lessons = [files.find(name) for name in sorted(files.files())]
     every = [(lesson, number) for lesson in lessons for number in range(1, len(lesson.steps) + 1)]
-    return [
-        pytest.param(lesson.model_at(number), question.answer, question.given, id=f"{lesson.name}-{number}")
+    asked = [
+        (lesson, number, question)
         for lesson, number in every
         if (question := lesson.steps[number - 1].question) and question.answer in ASKED and "without" not in question.given
+    ]
+    return [
+        pytest.param(
+            lesson.model_at(number),
+            question.answer,
+            question.given,
+            id=f"{lesson.name}-{number}",
+            marks=pytest.mark.thorough if place % 4 else (),
+        )
+        for place, (lesson, number, question) in enumerate(asked)
     ]
 
 

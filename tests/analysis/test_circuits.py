@@ -100,6 +100,7 @@ def test_the_other_sets_are_different_ones_of_the_same_size_and_never_the_circui
     assert all(len(nodes) == len(circuit) and sum(node.head is None for node in nodes) == feedforwards for nodes in different)
 
 
+@pytest.mark.thorough
 def test_a_set_that_does_as_well_is_no_worse_than_the_circuit():
     net = planted()
     circuit = find_circuit(net, net.trace(SAID_TWICE))
@@ -170,6 +171,7 @@ def test_a_slope_is_what_a_small_change_does(name):
     np.testing.assert_allclose(outputs.feedforward[part][0], expected, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_it_says_how_far_it_is_and_can_be_stopped(writer):
     shares = []
 

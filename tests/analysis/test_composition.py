@@ -44,6 +44,7 @@ def test_shares_are_those_of_the_whole_matrices():
     assert random_composition(256, 32) == pytest.approx(256**-0.5, rel=0.05)
 
 
+@pytest.mark.thorough
 def test_weights_of_the_writer_say_what_numpy_says_and_random_ones_nothing():
     writer = load("writer")
     scores = head_weights(writer)
@@ -192,6 +193,7 @@ def test_matrices_of_our_own_models_hold_all_that_makes_a_query_and_a_key_point_
             np.testing.assert_allclose(recorded[:, 0], points, atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_ranks_and_matches_of_the_writer_are_those_of_its_normed_queries_and_keys():
     """Without the gains of its norms they would be others: 11.1 in the place of 4.9, on average."""
     writer, ranks = load("writer"), head_weights(load("writer")).table["qk_rank"].to_numpy().reshape(6, 8)

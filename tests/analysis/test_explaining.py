@@ -377,6 +377,7 @@ def test_only_what_is_drawn_hangs_on_the_seed():
         assert np.array_equal(rows[0], rows[1]) == (method not in DRAWN)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", grid(["T5", "BART", "translator"], ["T5"]))
 def test_what_an_encoder_decoder_has_said_speaks_for_what_comes_next(name):
     """Its start is never taken away, what comes after the position is not asked about, and other targets may be read at once."""

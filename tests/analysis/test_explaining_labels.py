@@ -95,6 +95,7 @@ def test_captum_called_directly_gives_the_same(name):
     assert scores[question.units] == pytest.approx(direct[question.units], abs=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", grid(["BERT", "GPT-2", "BERT, a number", "BERT, tokens"], ["GPT-2"]))
 def test_shap_called_directly_gives_the_same(name):
     """Of a text so short that no group is left undivided: which is, hangs on the last digit."""

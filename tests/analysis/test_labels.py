@@ -41,6 +41,7 @@ def test_a_planted_head_is_labelled_by_itself_but_induction_not_without_what_it_
         assert head_labels(planted(kinds), seeds=1)["label"].tolist() == labels
 
 
+@pytest.mark.thorough
 def test_a_head_that_looks_back_at_names_gets_their_label_and_one_that_looks_at_other_words_does_not():
     names, nouns = zip(*WORDS, strict=True)
     table = head_labels(planted_on(names))
@@ -107,6 +108,7 @@ def test_a_label_is_what_the_table_says_it_is():
     assert table.loc[best, "label"].startswith("induction")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_every_kind_of_a_translator_is_labelled(kind):
     table = head_labels(load("translator"), kind, seeds=1)

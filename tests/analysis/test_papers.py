@@ -68,6 +68,7 @@ def test_a_method_is_asked_as_the_question_is_and_direction_is_another_question(
     assert first[0] == pytest.approx(first[1]), "through one layer alone they rank alike"
 
 
+@pytest.mark.thorough
 def test_the_sentences_are_blanked_out_once_for_a_model_however_many_methods_are_asked(monkeypatch):
     model = models.load("filler")
     correlations = agreement_with_blanks(model, "rollout")
@@ -77,6 +78,7 @@ def test_the_sentences_are_blanked_out_once_for_a_model_however_many_methods_are
     assert not np.allclose(agreement_with_blanks(model, "raw attention"), correlations)
 
 
+@pytest.mark.thorough
 def test_every_two_names_come_in_both_orders_and_only_their_places_differ():
     model = models.load("writer")
     all_cases = cases(model)

@@ -16,6 +16,7 @@ from models.class_labels import ANY, MOST, ONE, VALUE, Labels, chances, labels_o
 from models.edits import Head, Stream
 from models.errors import ModelError
 from models.huggingface.model import HuggingFaceModel
+from tests.grids import grid
 from tests.models.classifiers import CLASSIFIERS, LABELS, TEXT, TEXTS, classifier, model, saved
 from tests.models.networks import SIZE, tokenizer
 
@@ -28,7 +29,7 @@ def its(name: str, tokens) -> np.ndarray:
         return classifier(name)(torch.tensor([[token.id for token in tokens]])).logits[0].numpy()
 
 
-@pytest.mark.parametrize("name", LABELLED)
+@pytest.mark.parametrize("name", grid(LABELLED, LABELLED[::4]))
 def test_scores_are_those_of_transformers(name):
     """One text and another, of each the row or rows that are labelled; and of several texts at once."""
     labeller = model(name)

@@ -79,6 +79,7 @@ def test_a_cluster_that_is_not_there_is_told_of_on_the_page_and_the_page_stands(
     assert set(before.splitlines()) <= set(words_on(app).splitlines())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", LEVELS)
 def test_where_an_answer_cannot_grow_page_generate_says_why_and_leads_to_a_model_that_can(elsewhere, level):
     with replicas() as port:

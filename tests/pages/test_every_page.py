@@ -28,7 +28,7 @@ def test_a_page_opens_at_every_level_with_every_kind_of_model(page, level, model
     assert f"# {sections(ROOT / 'pages' / page / f'{level}.md')['title']}" in words_on(app)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", grid(PAGES, PAGES[::5]))
 def test_a_level_that_does_not_exist_is_told_of_and_the_first_one_is_shown(page):
     app = open_link(page, "text=The+cat&level=teacher")
     assert app.warned == ["The link asks for the level “teacher”, which does not exist here. You see the default instead."]

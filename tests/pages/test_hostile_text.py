@@ -108,7 +108,7 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("page", "link"), grid(LINKS, LINKS[::4]))
+@pytest.mark.parametrize(("page", "link"), grid(LINKS, LINKS[::10]))
 def test_all_that_is_taken_away_of_a_page_holds_the_attack_as_text(monkeypatch, folder, page, link):
     monkeypatch.setenv("HEADLIGHT_MODEL_DIRS", str(folder.parent))
     loaded.model(str(folder))

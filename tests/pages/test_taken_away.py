@@ -140,12 +140,12 @@ LONG = {f"level=expert&heads-{more}&layer=L4&head=H5&{TEXT}" for more in ("by=in
 
 
 def links() -> list[Any]:
-    """Return the links, of which `make test` has the first two of each page that need no reading of the whole sample."""
+    """Return the links, of which `make test` has the first of each page that needs no reading of the whole sample."""
     count: Counter[str] = Counter()
     each = []
     for where, names in LINKS.items():
         count[where[0]] += where[1] not in LONG
-        each.append(pytest.param(where, names, marks=pytest.mark.thorough if count[where[0]] > 2 or where[1] in LONG else ()))
+        each.append(pytest.param(where, names, marks=pytest.mark.thorough if count[where[0]] > 1 or where[1] in LONG else ()))
     return each
 
 

@@ -30,7 +30,7 @@ def hides_its_boxes(app: AppTest) -> bool:
         ("train", "train-task=Text", False),
         ("heads", "", True),
         ("heads", "level=intermediate", True),
-        ("heads", "level=intermediate&heads-text=your+text", False),
+        pytest.param("heads", "level=intermediate&heads-text=your+text", False, marks=pytest.mark.thorough),
         ("space", "", False),
         ("space", "space=Vocabulary", True),
         ("attention", "", False),

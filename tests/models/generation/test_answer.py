@@ -14,12 +14,13 @@ from analysis.merging import whole_characters
 from models.generation.answer import answers, characters, whole
 from models.generation.strategy import Strategy
 from models.tokens import Token, bytes_of
+from tests.grids import grid
 from ui.memory import loaded
 
 NAMES = ["My name is Müller.", "My name is Jürgen and I live in Zürich.", "I am tired."]
 
 
-@pytest.mark.parametrize("text", NAMES)
+@pytest.mark.parametrize("text", grid(NAMES, [*NAMES][:1]))
 def test_an_answer_is_what_its_tokens_spell_together_at_each_step(text):
     model = models.load("translator")
     steps = list(answers(model, text))

@@ -50,7 +50,7 @@ def test_the_tokens_are_those_of_transformers(kind, text):
         assert [token.id for token in opened(kind).as_chat(text).tokens] == theirs(opened(kind), text)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", grid(KINDS, [*KINDS][:1]))
 @given(text=TYPED)
 @settings(max_examples=200)
 def test_what_is_typed_never_becomes_a_sign(kind, text):
@@ -85,7 +85,7 @@ def test_each_typed_token_stands_where_it_was_typed(kind, text):
             assert token.text.strip() in text[token.start : token.end] or token.text.strip() in turn.written
 
 
-@pytest.mark.parametrize("family", grid(FAMILIES, [*FAMILIES][::3]))
+@pytest.mark.parametrize("family", grid(FAMILIES, [*FAMILIES][::8]))
 def test_every_kind_of_tokenizer_with_a_template_keeps_it(family, tmp_path_factory):
     family_tokenizer = FAMILIES[family](folder(tmp_path_factory.getbasetemp()))
     family_tokenizer.add_tokens([T.AddedToken(sign, special=True, normalized=False) for sign in SIGNS], special_tokens=True)

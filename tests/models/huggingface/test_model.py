@@ -221,6 +221,7 @@ def test_most_decoders_read_on():
     }
 
 
+@pytest.mark.thorough
 def test_two_models_in_eight_threads_answer_as_one_after_the_other():
     names = ["Gemma 2, soft-capped", "BLOOM"]
     work = [(name, TEXT[i : i + 20] + str(i)) for i in range(25) for name in names]

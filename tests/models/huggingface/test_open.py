@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 import models
 from models.errors import Cancelled, ModelError
 from models.huggingface.open import NO_HEAD, open_model
+from tests.grids import grid
 from tests.models.huggingface.folders import edit, fresh, output, refusal, save
 from tests.models.networks import NETWORKS, VOCABULARY, network, tokenizer
 from tests.serving import ROOT
@@ -79,28 +80,28 @@ def test_a_trunk_saved_without_its_prefix_still_predicts(tmp_path):
     torch.testing.assert_close(output(opened.network), output(built))
 
 
-@pytest.mark.parametrize(
-    ("architecture", "config", "choices", "kind", "predicts"),
-    [
-        ("BertForMaskedLM", "BertConfig", {}, "encoder", True),
-        ("BertForPreTraining", "BertConfig", {}, "encoder", True),
-        ("BertLMHeadModel", "BertConfig", {"is_decoder": True}, "decoder", True),
-        ("BertForSequenceClassification", "BertConfig", {}, "encoder", False),
-        ("BertForTokenClassification", "BertConfig", {}, "encoder", False),
-        ("BertModel", "BertConfig", {}, "encoder", False),
-        ("RobertaForSequenceClassification", "RobertaConfig", {}, "encoder", False),
-        ("ElectraForPreTraining", "ElectraConfig", {}, "encoder", False),
-        ("LlamaModel", "LlamaConfig", {}, "decoder", False),
-        ("LlamaModel", "LlamaConfig", {"tie_word_embeddings": True}, "decoder", True),
-        ("GPT2Model", "GPT2Config", {}, "decoder", True),
-        ("GPT2ForSequenceClassification", "GPT2Config", {}, "decoder", False),
-        ("T5EncoderModel", "T5Config", {"d_model": 64, "d_kv": 16, "num_heads": 4}, "encoder", False),
-        ("T5Model", "T5Config", {"d_model": 64, "d_kv": 16, "num_heads": 4}, "encoder-decoder", True),
-        ("BartModel", "BartConfig", {"d_model": 64}, "encoder-decoder", True),
-        ("BartForCausalLM", "BartConfig", {"d_model": 64}, "decoder", True),
-        ("XLNetLMHeadModel", "XLNetConfig", {"d_model": 64, "n_head": 4, "d_inner": 64}, "encoder", False),
-    ],
-)
+HEADS_OF_FILES = [
+    ("BertForMaskedLM", "BertConfig", {}, "encoder", True),
+    ("BertForPreTraining", "BertConfig", {}, "encoder", True),
+    ("BertLMHeadModel", "BertConfig", {"is_decoder": True}, "decoder", True),
+    ("BertForSequenceClassification", "BertConfig", {}, "encoder", False),
+    ("BertForTokenClassification", "BertConfig", {}, "encoder", False),
+    ("BertModel", "BertConfig", {}, "encoder", False),
+    ("RobertaForSequenceClassification", "RobertaConfig", {}, "encoder", False),
+    ("ElectraForPreTraining", "ElectraConfig", {}, "encoder", False),
+    ("LlamaModel", "LlamaConfig", {}, "decoder", False),
+    ("LlamaModel", "LlamaConfig", {"tie_word_embeddings": True}, "decoder", True),
+    ("GPT2Model", "GPT2Config", {}, "decoder", True),
+    ("GPT2ForSequenceClassification", "GPT2Config", {}, "decoder", False),
+    ("T5EncoderModel", "T5Config", {"d_model": 64, "d_kv": 16, "num_heads": 4}, "encoder", False),
+    ("T5Model", "T5Config", {"d_model": 64, "d_kv": 16, "num_heads": 4}, "encoder-decoder", True),
+    ("BartModel", "BartConfig", {"d_model": 64}, "encoder-decoder", True),
+    ("BartForCausalLM", "BartConfig", {"d_model": 64}, "decoder", True),
+    ("XLNetLMHeadModel", "XLNetConfig", {"d_model": 64, "n_head": 4, "d_inner": 64}, "encoder", False),
+]
+
+
+@pytest.mark.parametrize(("architecture", "config", "choices", "kind", "predicts"), grid(HEADS_OF_FILES, HEADS_OF_FILES[::5]))
 def test_a_head_is_used_where_the_files_hold_one(architecture, config, choices, kind, predicts, tmp_path):
     built = fresh(architecture, config, **choices)
     opened = open_model(str(save(built, tmp_path)))
@@ -279,6 +280,7 @@ def test_a_file_that_changes_while_it_is_read(folder):
     assert "cannot be read" in refusal(folder, report=report)
 
 
+@pytest.mark.thorough
 def test_two_threads_load_two_models(folder, tmp_path, monkeypatch):
     other = save(network("BART"), tmp_path / "other")
     default, verbosity = torch.get_default_dtype(), T.logging.get_verbosity()

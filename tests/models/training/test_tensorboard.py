@@ -94,6 +94,7 @@ def test_every_head_is_there_at_every_snapshot(training, log_events):
         np.testing.assert_array_equal([event.value for event in log_events.Scalars(f"held out/{name}")], wanted)
 
 
+@pytest.mark.thorough
 def test_a_score_that_is_no_number_is_left_out(tmp_path):
     def make(generator: np.random.Generator) -> tuple[str, str]:
         text = "".join(generator.permutation(list("abcdefgh")))
@@ -308,6 +309,7 @@ def test_it_says_what_was_chosen_and_how_it_ended(training, log_events):
     assert (chosen["positions"].string_value, chosen["task"].string_value) == ("rotary", "dates")
 
 
+@pytest.mark.thorough
 def test_runs_in_one_folder_are_kept_apart(tmp_path):
     first, second, other = TensorBoardLog(tmp_path), TensorBoardLog(tmp_path), TensorBoardLog(tmp_path / "deep" / "er", "copy")
     train(first), train(second, steps=4)
@@ -378,6 +380,7 @@ def test_a_training_that_diverges_is_told_of(tmp_path):
     np.testing.assert_array_equal(vectors, training.network.embedding.weight.detach().numpy())
 
 
+@pytest.mark.thorough
 def test_weights_that_are_no_numbers_leave_the_others(tmp_path):
     log = TensorBoardLog(tmp_path)
     training = train(log, steps=3, tied=False)
@@ -388,6 +391,7 @@ def test_weights_that_are_no_numbers_leave_the_others(tmp_path):
     assert {event.histogram_value.num for event in read(log).Histograms("weights/embedding")[1:]} == {(VOCABULARY - 1) * 16}
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard's writer dies of it
 def test_a_log_that_breaks_off_does_not_stop_the_training(tmp_path):
     log = TensorBoardLog(tmp_path)
@@ -400,6 +404,7 @@ def test_a_log_that_breaks_off_does_not_stop_the_training(tmp_path):
     assert training.curves.loss == train().curves.loss
 
 
+@pytest.mark.thorough
 def test_a_log_is_of_one_training(tmp_path):
     log = TensorBoardLog(tmp_path)
     train(log)

@@ -53,6 +53,7 @@ def test_many_who_read_at_once_read_their_own_changes():
         np.testing.assert_array_equal(changed.trace.logits_at(-1), alone[i % 6])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("leaves", [False, True], ids=["cancelled", "left"])
 def test_trying_every_line_stops_when_it_is_cancelled_and_when_the_text_has_changed(monkeypatch, leaves):
     held = Held(switching.edge_effects)
@@ -86,6 +87,7 @@ def is_true(text: str, part_effects: np.ndarray | None) -> bool:
     return part_effects is not None and np.allclose(part_effects[:, :-2], head_effects(loaded.model("writer"), text), atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_who_cancels_trying_every_part_types_on_and_sees_the_new_text(monkeypatch, board):
     first, second = Held(head_effects), Held(head_effects)
     monkeypatch.setattr(recipes, "head_effects", first)

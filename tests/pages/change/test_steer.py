@@ -24,7 +24,7 @@ from viz import percent
 STEER = "experiment=Steer&steer=sea,+not+land&text=They+went+to+the"
 
 
-@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize("level", grid(state.LEVELS, ["intermediate"]))
 def test_the_text_and_the_prediction_are_those_of_the_model_with_the_direction_added(monkeypatch, level):
     pictures = offered(monkeypatch, "change", f"{STEER}&level={level}&steer-strength=3")
     model, ready = models.load("writer"), READY["sea, not land"]

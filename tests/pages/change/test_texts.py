@@ -62,6 +62,7 @@ def test_there_is_a_ready_pair_for_what_each_model_begins_with():
         assert not app.info and "come back?" in text_on_board(app)
 
 
+@pytest.mark.thorough
 def test_a_copy_of_the_text_that_nobody_touched_gives_way_to_the_ready_pair_of_the_model_that_comes():
     """While a link's model loads, the writer is in use, which has no such pair."""
     pair = pairs.known(loaded.model("filler").info)[2]

@@ -218,6 +218,7 @@ def test_the_filler_says_why_it_does_not_go_on(level):
     assert "Let the model" not in page_words and "Press “Go on”" not in page_words
 
 
+@pytest.mark.thorough
 def test_beams_find_what_the_model_finds_and_can_be_looked_back_on():
     link = f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=3&generate-tokens=6"
     app = press(open_link("generate", link), "run")
@@ -308,6 +309,7 @@ def test_the_rows_that_are_shown_hold_the_chosen_one_and_are_as_many_as_there_is
     assert chosen < count - ROWS or first == max(0, count - ROWS)
 
 
+@pytest.mark.thorough
 def test_a_search_that_was_stopped_says_that_it_begins_again():
     app = open_link("generate", f"{LINK}&level=intermediate&generate-method=Beams&generate-beams=3&generate-tokens=6")
     press(app, "run")
@@ -336,6 +338,7 @@ def test_beams_that_do_not_fit_in_memory_are_told_of_with_figures(monkeypatch):
     assert any("64 beams of" in warning.value and "memory are free" in warning.value for warning in app.warning)
 
 
+@pytest.mark.thorough
 def test_a_full_context_says_what_is_dropped():
     text = "The cat sat on the mat and the dog ran. " * 22
     model = loaded.model("writer")

@@ -26,6 +26,7 @@ def test_importance_begins_with_the_heads_that_are_missed_most():
     assert f"change it by {importance.table['effect'].abs().median():.3f} or less" in page
 
 
+@pytest.mark.thorough
 def test_labels_begin_with_how_many_heads_clearly_do_something():
     page = words_on(open_link("heads", "level=intermediate"))
     labels = head_labels(models.load("writer"))["label"]

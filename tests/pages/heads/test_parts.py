@@ -117,6 +117,7 @@ def test_a_score_below_0_is_said_and_what_is_not_known_is_left_out():
     assert recipes.against_chance(row, "name") == "−5.60\u00a0% to 1.20\u00a0%"
 
 
+@pytest.mark.thorough
 def test_what_one_text_cannot_say_is_left_out():
     unknown = {"name": 0.3, "name_low": np.nan, "name_high": np.nan, "name_null": 0.1}
     score_texts = why.numbers_of(pd.Series(unknown), "name")

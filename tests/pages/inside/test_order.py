@@ -11,6 +11,7 @@ from pages.inside.boards import order
 from pages.inside.compose import ORDER
 from pages.inside.order import choose, drawings, kept, recipes, sentences
 from tests.analysis import test_inside_models as seen
+from tests.grids import grid
 from tests.models.networks import NETWORKS
 from tests.pages.opening import open_link, words_on
 from ui import state
@@ -21,7 +22,7 @@ from ui.picture.board import Draft
 TEXT = "The cat sat on the mat"
 
 
-@pytest.mark.parametrize("level", state.LEVELS)
+@pytest.mark.parametrize("level", grid(state.LEVELS, ["intermediate"]))
 @pytest.mark.parametrize(
     ("link", "swapped"),
     [

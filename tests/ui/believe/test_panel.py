@@ -92,6 +92,7 @@ def test_an_expert_opens_the_view_on_a_method_that_is_better_than_chance():
     assert f"**“{best}” is better than chance on this text:**" in unmarked(words_on(app))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("page", "link", "method"),
     [("flow", "show=Which+to+believe", "Gradient rollout"), ("explain", "explain=Which+to+believe", "Leave-one-out")],
@@ -124,6 +125,7 @@ def test_the_sentence_has_the_numbers_of_the_analysis_and_says_why_the_test_is_s
     ), "the better ones are above"
 
 
+@pytest.mark.thorough
 def test_a_text_of_few_tokens_is_too_short_for_a_verdict():
     """Of four tokens that can be taken away there are 24 orders: the best and its reverse are more than a correction allows."""
     evidence = evidence_of("The cat sat on the")

@@ -142,9 +142,14 @@ def test_a_lesson_and_its_step_are_followed(teacher):
     "touch",
     [
         lambda app: app.text_input(key="text").set_value("My own"),
-        lambda app: app.selectbox(key="layer").set_value(0),
-        lambda app: app.button_group(key="level").set_value("intermediate"),
-        lambda app: app.button_group(key="view").set_value("Reading"),
+        *(
+            pytest.param(other, marks=pytest.mark.thorough)
+            for other in (
+                lambda app: app.selectbox(key="layer").set_value(0),
+                lambda app: app.button_group(key="level").set_value("intermediate"),
+                lambda app: app.button_group(key="view").set_value("Reading"),
+            )
+        ),
     ],
     ids=["text", "layer", "level", "view"],
 )
