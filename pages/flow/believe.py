@@ -30,6 +30,7 @@ def believe(look: Look, settings: Settings) -> Sequence[Picture]:
         return []
     if request.token is None:
         return mount_all(composed(compose, look, settings, Unfollowed()))
+    say(HERE, "believe asks")
     size = np.asarray(answer["pipes"])
     scores = {method: values for method in request.methods if isinstance(values := answer.get(method), np.ndarray)}
     if FLOW in request.methods:

@@ -28,8 +28,9 @@ def say_answer(draft: Draft, request: Request, scores: Scores) -> None:
     headings = [*(["follows"] if "prediction" in facts else []), *headings]
     headings = [draft.heading_for(heading, request.case) for heading in headings]
     if headings:
-        further = ["ask elsewhere"] if "prediction" in facts and not request.of_image else []
-        text = draft.paragraph(*headings, *further, **facts)
+        if "prediction" in facts and not request.of_image and leads_itself(request, scores):
+            headings.append("answer own")
+        text = draft.paragraph(*headings, **facts)
         draft.contents[ANSWER] = Note(text)
 
 
@@ -42,10 +43,38 @@ def guess_of(request: Request) -> dict[str, str]:
     return {"prediction": f"“{plain(named(plain_sign(best.text)))}”", "share": share}
 
 
+def leads_itself(request: Request, scores: Scores) -> bool:
+    """Return whether the typed token that counts most is the one at which the guess is made."""
+    ranked = [rank_typed(request, values) for values in scores.values() if not isinstance(values, str)]
+    return any(places and is_own(request, places[0]) for places in ranked)
+
+
+def is_own(request: Request, place: int) -> bool:
+    """Return whether a token on screen is the one at which the guess is made, or has it."""
+    return request.attribution.ways.place(request.position) in request.seen[1][place]
+
+
+def rank_typed(request: Request, scores: np.ndarray) -> list[int]:
+    """Return the places on screen of the typed tokens that count, those that count most first."""
+    tokens, shares = request.seen[0], shares_of(request, scores)
+    return [int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > 0 and not tokens[i].special]
+
+
+def what_to_try(draft: Draft, request: Request, scores: np.ndarray) -> str:
+    """Return sentences for beginners on what to do next: delete the word that counts most, or ask about another token."""
+    facts = guess_of(request)
+    if request.of_image or not facts:
+        return ""
+    tokens, _, start = request.seen
+    typed = [i for i in rank_typed(request, scores) if not is_own(request, i) and (not start or i < start)]
+    word = next((text for i in typed if (text := tokens[i].text.strip()).isalpha() and not tokens[i].fragment), "")
+    return draft.paragraph(*["try"] * bool(word), "ask elsewhere", word=word, **facts)
+
+
 def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, str]:
     """Return the two typed tokens that count most, with their shares; nothing if no typed token counts, as of the first one."""
     tokens, shares = request.seen[0], shares_of(request, scores)
-    ranked = [int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > 0 and not tokens[i].special][:2]
+    ranked = rank_typed(request, scores)[:2]
     if not ranked:
         return {}
     names = [token_name(request, i) for i in ranked]
@@ -108,6 +137,40 @@ def say_sources(draft: Draft, request: Request, method: str) -> None:
     )
     at = request.look.spell_tokens(request.trace.read)[request.position].text
     draft.note("streams-look", "look streams", token=f"“{plain(named(at))}”", **facts)
+
+
+def check_rollout(draft: Draft, request: Request, scores: np.ndarray) -> str:
+    """Return the last step of rollout for the token that leads, in numbers to check by hand; "" where it is not that simple."""
+    layers = request.attribution.ways.layers
+    if not can_check(request) or layers < 2:
+        return ""
+    shares = shares_of(request, scores)
+    top = int(shares.argmax())
+    share, had = float(shares[top]), float(shares_of(request, request.attribution.scores(ROLLOUT, layers - 2))[top])
+    facts = {"had": as_drawn(had), "brought": as_drawn(2 * share - had), "share": as_drawn(share)}
+    name = "“{}”".format(named(request.seen[0][top].text).replace("*", r"\*"))
+    return draft.words("check rollout", name=name, layer=f"L{request.trace.numbers[-1]}", **facts)
+
+
+def check_layer(draft: Draft, request: Request) -> str:
+    """Return the first step of rollout for the token that is looked at most, in numbers to check by hand; "" as above."""
+    if not can_check(request):
+        return ""
+    looks = shares_of(request, request.attribution.attention[0][request.position])
+    others = [-1.0 if is_own(request, i) else float(look) for i, look in enumerate(looks)]
+    top = int(np.argmax(others))
+    if others[top] <= 0:
+        return ""
+    share = shares_of(request, request.attribution.scores(ROLLOUT, 0))[top]
+    facts = {"attention": as_drawn(others[top]), "share": as_drawn(float(share)), "layer": f"L{request.trace.numbers[0]}"}
+    return draft.words("check layer", name=token_name(request, top), **facts)
+
+
+def can_check(request: Request) -> bool:
+    """Return whether a step of rollout is half a token itself and half the attention of one stack, with shares as they are."""
+    attribution, one_stack = request.attribution, not request.trace.target
+    whole = not request.text_options["scope_options"].get("renormalised")
+    return one_stack and whole and attribution.residual == 0.5 and attribution.fusion == "mean" and not attribution.discard
 
 
 def shares_of(request: Request, scores: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from pages.flow.boards.findings import as_drawn
 from pages.flow.recipes import FLOW, GRADIENTS, ROLLOUT
 from pages.flow.request import Request, title
 from pages.flow.settings import Layers, Methods
-from ui.picture.board import Draft
+from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
 from viz import Card, Part, percent
 from viz.tokens import named
@@ -99,10 +99,15 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
     if (draft.look.beginner or method == ROLLOUT) and recipes.rests_at_start(tokens, shares):
         heading = draft.heading_for("below start", request.case)
         below = [draft.words(heading, start=named(tokens[0].text), share=as_drawn(shares[0]))]
+    formula = [draft.words(f"formula {method}")]
     if draft.look.beginner:  # the sentence above the card says what the picture shows
         below, text = [text, *below], ""
-    below.append(draft.words(f"formula {method}"))
-    return draft.picture(drawing, text, "\n\n".join(filter(None, below)))
+        if method == GRADIENTS:
+            below.insert(0, findings.what_to_try(draft, request, values))
+    elif method == ROLLOUT and formula[0]:
+        formula.append(findings.check_rollout(draft, request, values))
+    more = draft.words("formula"), "\n\n".join(filter(None, formula))
+    return draft.picture(drawing, text, "\n\n".join(filter(None, below)), more=more)
 
 
 def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
@@ -126,3 +131,5 @@ def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
     draft.note("flow-layers-look", "look layer by layer")
     draft.add(drawing, LAYERS)
     draft.say("layer by layer")
+    if check := findings.check_layer(draft, request):
+        draft.beside.append(Note(check))
