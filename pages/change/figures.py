@@ -49,6 +49,7 @@ def parts(
         "position": at,
         "second": look.second,
         "factors": look.beginner and case(look) != "number",
+        "suggested": None if changed.fitting or position is None else suggested,
     }
 
     def numbers() -> dict[str, Numbers]:
@@ -76,11 +77,12 @@ def parts(
     if part_effects is not None:
         facts = strongest(look, part_effects, position)
         below.insert(0, draft.words(draft.heading_for("effects", case(look)), **facts))
+        if np.isnan(part_effects).any():
+            below.insert(1, draft.words("effects blank"))
         if suggested is not None and "token" in facts and passes_on(part_effects, suggested):
             below.insert(1, draft.words("effects through", suggested=name_of(look, suggested), **facts))
     elif not changed.fitting and position is not None:
-        sentences = [above, beginning(draft, suggested, position)]
-        above = "\n\n".join(sentences[::-1] if look.beginner else sentences)  # a beginner sees the first alone
+        above = "\n\n".join([beginning(draft, suggested, position), above])
     return draft.picture(drawing, above, "\n\n".join(filter(None, below)))
 
 
@@ -92,7 +94,7 @@ def name_of(look: Look, head: tuple[int, int]) -> str:
 def passes_on(effects: np.ndarray, writer: tuple[int, int]) -> bool:
     """Return whether the head that matters most works through later layers: it is not in the last, and another head, `writer`,
     writes most towards the prediction by itself."""
-    strongest_head = divmod(int(np.nanargmin(effects[:, :-2])), effects.shape[1] - 2)
+    strongest_head = recipes.most_needed(effects)
     return strongest_head != writer and strongest_head[0] < len(effects) - 1
 
 
@@ -131,7 +133,7 @@ def case(look: Look) -> str:
 
 def strongest(look: Look, effects: np.ndarray, position: int | None) -> dict[str, str]:
     """Return the head that the prediction needs most, and the probability of the likeliest token with and without it."""
-    layer, head = divmod(int(np.nanargmin(effects[:, :-2])), effects.shape[1] - 2)
+    layer, head = recipes.most_needed(effects)
     effect = float(effects[layer, head])
     facts = {"layer": str(look.number(layer)), "head": str(head), "nats": decimal(effect)}
     if position is None or case(look) == "number" or (logits := look.trace.scores_at(position)) is None:

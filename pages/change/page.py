@@ -23,7 +23,7 @@ from ui.memory import loaded
 from ui.picture.picture import Picture
 from ui.picture.take_away import take_away
 from ui.show import picture
-from ui.words import heading_for, say
+from ui.words import heading_for, say, words
 
 PANELS = {  # of the experiments that runs of the page draw
     "Two texts": texts.panel,
@@ -50,6 +50,8 @@ def draw(look: Look) -> Live | None:
     offered = OFFERED[look.level]
     with above:
         experiment = tabs(page_state.EXPERIMENT, "the experiment", offered)
+    with st.container():
+        say_questions(look, experiment)
     waiting = ExitStack()
     with st.container():  # also where it holds nothing: what follows keeps its place
         if experiment not in drawn:
@@ -63,6 +65,13 @@ def draw(look: Look) -> Live | None:
     with above, picture("“Take it away”"):
         take_away("change", lambda: pictures)
     return live
+
+
+def say_questions(look: Look, experiment: str) -> None:
+    """Say what each experiment answers, at the levels whose words have it; on a narrow screen, only the chosen one."""
+    names = (experiment,) if look.narrow else OFFERED[look.level]
+    if text := " ".join(filter(None, (words(HERE, f"asks {name.lower()}") for name in names))):
+        st.caption(text)
 
 
 def draw_picture(look: Look) -> Live | None:

@@ -33,6 +33,10 @@ NOTES = {  # what a word on the board means
     "cut": "a line of it is cut",
     "row": "a row of it is replaced",
 }
+MARKS = {  # what a word says of a head that is not changed
+    "try": "Begin with this head: it writes most towards the prediction.",
+    "most": "Of the heads, the prediction loses most without this one.",
+}
 
 
 # ---------------------------------------------------------------- what is changed
@@ -138,16 +142,22 @@ def parts(
     position: int | None,
     second: str,
     factors: bool = False,
+    suggested: tuple[int, int] | None = None,
     effects: np.ndarray | None = None,
 ) -> View:
     """Return the board: a cell for each head, and for each layer its feed-forward and the whole block. names: of a head, and of
     these two; position: where the effect of each is measured, None for none; factors: whether it is told as a factor of the
-    probability and not in nats."""
+    probability and not in nats; suggested: the layer and the head to begin with, marked where no effects are measured."""
     attention = trace.attention[kind]
     layers, heads = attention.layers, attention.heads
     strengths, words_of = states(changes, kind, layers, heads)
     layer_names = [f"layer {number}" for number in attention.numbers]
     head_names = [f"{names[0]} {head}" for head in range(heads)]
+    if position is not None and effects is None:
+        effects = effects_of(model, trace, kind, position, second)
+    marked, mark = (suggested, "try") if effects is None else (most_needed(effects), "most")
+    if marked is not None and not words_of[marked[0]][marked[1]]:
+        words_of[marked[0]][marked[1]] = mark
     short = [[word.split(" ")[0] + "+" if " and " in word else word for word in row] for row in words_of]
     texts: dict[str, Any] = {
         "rows": [f"L{number}" for number in attention.numbers],
@@ -158,15 +168,14 @@ def parts(
         "chosen": chosen,
         "cell": (25, 58),
         "height": 30,
-        "notes": [[word and f"Changed: {NOTES.get(word, word)}." for word in row] for row in words_of],
+        "notes": [[word and (MARKS.get(word) or f"Changed: {NOTES.get(word, word)}.") for word in row] for row in words_of],
         "blank": "this model does not allow skipping it",
     }
-    if position is None:
+    if effects is None:
         shades = 0.75 * np.clip(strengths, 0, 2) / max(1.0, float(strengths.max()))
         return grid_view(
             strengths, **texts, unit="times its strength", shades=shades, ends=("off", "on"), label="The parts of the model"
         )
-    effects = effects_of(model, trace, kind, position, second) if effects is None else effects
     most = float(np.nanmax(np.abs(effects))) or 1.0
     texts |= {"signed": True, "label": "The effect of each part"}
     if factors:
@@ -174,6 +183,12 @@ def parts(
         return grid_view(np.exp(effects), **texts, unit="times its chance", shades=shades, ends=ends)
     shades, ends = 0.5 - effects / (2 * most), fall_and_rise(most)
     return grid_view(effects, **texts, unit="nats", shades=shades, ends=ends)  # what is missed is red, as in other pictures
+
+
+def most_needed(effects: np.ndarray) -> tuple[int, int]:
+    """Return the layer and the head without which the prediction loses most. effects: as of `effects_of`."""
+    layer, head = divmod(int(np.nanargmin(effects[:, :-2])), effects.shape[1] - 2)
+    return layer, head
 
 
 def fall_and_rise(most: float) -> tuple[str, str]:

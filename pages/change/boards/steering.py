@@ -33,7 +33,7 @@ def add(draft: Draft, reading: Steered) -> None:
     push, position = reading.push, steered_position(draft.look)
     bars = draft.part("The prediction", prediction, reading, position)
     cards = [
-        Card([draft.part("The sliders", sliders, push), lengths(draft, push, reading.added)]),
+        Card([*direction(draft, push), draft.part("The sliders", sliders, push), lengths(draft, push, reading.added)]),
         Card([draft.part("The text", text_part, reading, position)], draft.words("title text"), 6),
         Card([bars], draft.words("title bars"), 5),
         Card([Part("warning", None, draft.words("warning"))]),
@@ -61,15 +61,27 @@ def options_of(push: Push) -> dict[str, Any]:
     return {"pairs": [list(pair) for pair in push.pairs], "layer": push.layer, "strength": push.strength}
 
 
+def direction(draft: Draft, push: Push) -> list[Part]:
+    """Return a sentence on what the direction is, at the levels whose words have it."""
+    text = draft.words("direction", **pair_facts(draft.look, push))
+    return [Part("direction", None, text)] if text else []
+
+
+def pair_facts(look: Look, push: Push) -> dict[str, Any]:
+    """Return the first pair of texts, how many there are, and the place in the stream."""
+    numbers = look.trace.attention[recipes.stack(look.model)].numbers
+    with_it, without = (text.replace("*", r"\*") for text in push.pairs[0])
+    where = f"after L{numbers[push.layer - 1]}" if push.layer else "after the embedding"
+    return {"one_with": with_it, "one_without": without, "pairs": len(push.pairs), "where": where}
+
+
 def lengths(draft: Draft, push: Push, added: np.ndarray) -> Part:
     """Return a sentence on the lengths of the direction and the push, compared with the stream."""
     look = draft.look
     length = float(np.linalg.norm(added[1]))
     stream = stream_length(look.trace, push.layer, recipes.stack(look.model))
-    facts = {"push": decimal(length), "stream": decimal(stream), "share": percent(length / stream), "pairs": len(push.pairs)}
+    facts = {"push": decimal(length), "stream": decimal(stream), "share": percent(length / stream), **pair_facts(look, push)}
     facts |= {"one": decimal(length / abs(push.strength)) if push.strength else "0", "layer": push.layer, "name": push.name}
-    numbers = look.trace.attention[recipes.stack(look.model)].numbers
-    facts["where"] = f"after L{numbers[push.layer - 1]}" if push.layer else "after the embedding"
     return Part("lengths", None, draft.words("lengths" if push.strength else "no push", **facts))
 
 

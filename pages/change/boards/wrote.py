@@ -10,6 +10,7 @@ import numpy as np
 from analysis import head_sources
 from pages.change.settings import Settings, Written
 from pages.change.wrote import recipes
+from ui.lexicon.marks import Marked
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card, Part, percent
@@ -40,7 +41,7 @@ def add(draft: Draft, settings: Settings, reading: Written) -> None:
     cell, fitting, cap = chosen_cell(settings, reading), reading.changed.fitting, draft.look.model.cap
     edited = draft.words("wrote with changes", count=len(fitting)) if fitting else ""
     capped = draft.words("wrote capped", cap=f"{cap:g}") if cap else ""
-    question = say(draft, reading, "question")
+    question = say(draft, reading, "question", most=best_writer(draft, reading, names))
     cards = [
         Card([Part("question", None, "\n\n".join(filter(None, [question, capped, edited])))]),
         Card([draft.part("The board", board_part, reading, names, cell)], draft.words("wrote title board"), 6),
@@ -49,6 +50,15 @@ def add(draft: Draft, settings: Settings, reading: Written) -> None:
         Card([Part("warning", None, draft.words("wrote warning"))]),
     ]
     draft.add_cards(KEY, cards, "What wrote it")
+
+
+def best_writer(draft: Draft, reading: Written, names: dict[str, str]) -> str:
+    """Return a sentence on the part that wrote most; "" where none raises the logit, and at levels without such words."""
+    best = max(reading.rows, key=lambda row: row[3])
+    if best[3] <= 0:
+        return ""
+    sentence = say(draft, reading, "most", best=recipes.name_of(best, names, reading.numbers), value=recipes.written(best[3]))
+    return Marked(sentence and f" {sentence}")
 
 
 def chosen_cell(settings: Settings, reading: Written) -> tuple[int, int]:

@@ -36,10 +36,10 @@ def grid(draft: Draft, comparison: Comparison, effects: np.ndarray) -> Part:
     )
     above = draft.words(f"texts map {comparison.direction}", **facts(draft, comparison))
     below = [
+        *small_difference(draft, comparison),
         *movement(draft, comparison, effects),
         draft.words(f"texts measured {comparison.direction}", **facts(draft, comparison)),
         *unmatched_tokens(draft, comparison),
-        *small_difference(draft, comparison),
     ]
     below.append(draft.words("texts most", **strongest(comparison, effects)))
     below += [draft.words("texts always")] * (comparison.part == "stream" and comparison.kind != "encoder")
