@@ -28,10 +28,7 @@ def say_answer(draft: Draft, request: Request, scores: Scores) -> None:
     headings = [*(["follows"] if "prediction" in facts else []), *headings]
     headings = [draft.heading_for(heading, request.case) for heading in headings]
     if headings:
-        if "prediction" in facts and not request.of_image and leads_itself(request, scores):
-            headings.append("answer own")
-        text = draft.paragraph(*headings, **facts)
-        draft.contents[ANSWER] = Note(text)
+        draft.contents[ANSWER] = Note(draft.paragraph(*headings, **facts))
 
 
 def guess_of(request: Request) -> dict[str, str]:
@@ -41,12 +38,6 @@ def guess_of(request: Request) -> dict[str, str]:
     best = request.model.top(logits, request.position, 1)[0]
     share = percent_or_score(best.probability, best.score, whole=True)
     return {"prediction": f"“{plain(named(plain_sign(best.text)))}”", "share": share}
-
-
-def leads_itself(request: Request, scores: Scores) -> bool:
-    """Return whether the typed token that counts most is the one at which the guess is made."""
-    ranked = [rank_typed(request, values) for values in scores.values() if not isinstance(values, str)]
-    return any(places and is_own(request, places[0]) for places in ranked)
 
 
 def is_own(request: Request, place: int) -> bool:
@@ -66,9 +57,11 @@ def what_to_try(draft: Draft, request: Request, scores: np.ndarray) -> str:
     if request.of_image or not facts:
         return ""
     tokens, _, start = request.seen
-    typed = [i for i in rank_typed(request, scores) if not is_own(request, i) and (not start or i < start)]
+    ranked = rank_typed(request, scores)
+    typed = [i for i in ranked if not is_own(request, i) and (not start or i < start)]
     word = next((text for i in typed if (text := tokens[i].text.strip()).isalpha() and not tokens[i].fragment), "")
-    return draft.paragraph(*["try"] * bool(word), "ask elsewhere", word=word, **facts)
+    headings = [*["own"] * (bool(ranked) and is_own(request, ranked[0])), *["try"] * bool(word), "ask elsewhere"]
+    return draft.paragraph(*headings, word=word, token=named(tokens[ranked[0]].text) if ranked else "", **facts)
 
 
 def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, str]:

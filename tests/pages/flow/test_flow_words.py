@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +11,17 @@ import pytest
 import models
 from analysis import Attribution, rollout
 from pages.flow import recipes
+from pages.flow.boards import findings
+from pages.flow.compose import HERE
+from pages.flow.request import Request, request_of
+from pages.flow.settings import Settings
 from tests.pages.levels import flat, read
 from tests.pages.opening import header_of, open_link
 from tests.serving import ROOT
 from ui.escaping import plain
 from ui.lexicon.marks import sections
+from ui.look import Look
+from ui.picture.board import Draft
 from viz.numbers import decimal
 
 TEXT = "Tom had a ball, and his dog ran after the"
@@ -72,6 +79,37 @@ def test_above_two_methods_stands_what_each_puts_first_and_from_which_layer_on()
         for start, name, layer, share in zip(first, names, layers, shares, strict=True)
     ]
     assert min(layers) > 0 and flat(f"By gradient rollout, {leads[0]}; by rollout, {leads[1]}.") in words
+
+
+def test_a_step_of_rollout_can_be_checked_by_hand():
+    attention = models.load("writer").trace(TEXT).attention["self"]
+    rows, looks = rollout(attention)[:, -1], attention[0].mean(0)[-1]
+    most = int(looks[:-1].argmax())
+    view, request, scores = flow_at("intermediate")
+    words = findings.check_layer(view, request)
+    halved = f"**{decimal(100 * looks[most])} %** of its attention", f"half of that: **{decimal(100 * looks[most] / 2)} %**"
+    assert rows[0, most] == pytest.approx(looks[most] / 2) and all(flat(part) in flat(words) for part in halved)
+    words, top = findings.check_rollout(view, request, scores["rollout"]), int(rows[-1].argmax())
+    before = float(rollout(attention)[-2][:, top] @ attention[5].mean(0)[-1])
+    facts = decimal(100 * before), decimal(100 * rows[-2, top]), decimal(100 * rows[-1, top])
+    assert flat("½ · {} % + ½ · {} % = **{} %**".format(*facts)) in flat(words)
+    assert not findings.check_layer(view, replace(request, choices=(("fusion", "max"),))), "then it is no mean over the heads"
+
+
+@pytest.mark.parametrize(("text", "word"), [(TEXT, "ball"), ("The cat sat", "cat")])
+def test_a_beginner_is_asked_to_delete_a_word_that_is_not_the_chosen_token(text, word):
+    draft, request, scores = flow_at("beginner", text)
+    guess = request.model.predict(text, top=1)[0].text.strip()
+    words = findings.what_to_try(draft, request, scores["gradient rollout"])
+    assert f"delete “{word}” from your text. Does the model still guess “{guess}”?" in words
+
+
+def flow_at(level: str, text: str = TEXT) -> tuple[Draft, Request, dict[str, np.ndarray]]:
+    model = models.load("writer")
+    look = Look(model, model.trace(text), level=level)
+    settings = Settings(token=int(look.trace.logits_at(-1).argmax()), choices=(("fusion", "mean"),))
+    request = request_of(look, settings)
+    return Draft(HERE, look), request, {name: request.attribution.scores(name) for name in ("rollout", "gradient rollout")}
 
 
 def test_above_the_streams_stands_the_token_where_most_begin():
