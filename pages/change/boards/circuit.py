@@ -20,7 +20,7 @@ from viz.tokens import named
 
 GRAPH, LOST = "circuit-graph", "circuit-lost"
 SCALE, SUM = "circuit-scale", "circuit-sum"
-ENOUGH, ORDER, PATH, UNDER, DECODER, TABLE, WARNING = "enough", "order", "path", "graph", "decoder", "table", "warning"
+ENOUGH, ORDER, PATH, READING, DECODER, TABLE, WARNING = "enough", "order", "path", "graph", "decoder", "table", "warning"
 MAIN = 5  # parts that the first lines name
 
 
@@ -32,7 +32,7 @@ def add(draft: Draft, reading: Wired) -> None:
     say_order(draft, wiring.circuit)
     say_path(draft, settings, wiring)
     draft.add(drawings[0], GRAPH)
-    draft.note(UNDER, "circuit graph" if wiring.edges is not None else "circuit no edges")
+    draft.note(READING, "circuit graph" if wiring.edges is not None else "circuit no edges")
     if draft.look.trace.target:
         draft.note(DECODER, "circuit decoder")
     fold = draft.words("circuit fold")

@@ -59,7 +59,7 @@ def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Pic
     place(board, boards.ENOUGH, boards.ORDER)
     left, right = st.columns([6, 5])
     with left:
-        place(board, boards.GRAPH, boards.PATH, boards.UNDER, boards.DECODER)
+        place(board, boards.READING, boards.GRAPH, boards.PATH, boards.DECODER)
     with right:
         write_beside(board)
         place(board, boards.TABLE, boards.SCALE)
