@@ -51,7 +51,7 @@ def tokens(
     named = plain_signs(every) if simple else every
     here = [named[place] for place in places]
     options = colour_options(colour, here, places, hidden) | {"notes": [f"position {place}" for place in places]}
-    options["stages"] = layer_names(len(hidden), trace.attention[stack].numbers)
+    options["stages"] = stage_names(len(hidden), trace.attention[stack].numbers, simple)
     return points("space-view", [token.text for token in here], hidden, arranging, simple, chosen, arrangement, near, **options)
 
 
@@ -74,6 +74,14 @@ def points(
     return space_view(
         names, arrangement.points, axes=axes, near=near, near_by=BY[arrangement.measure], chosen=chosen, name=name, **options
     )
+
+
+def stage_names(count: int, numbers: Sequence[int], simple: bool) -> list[str]:
+    """Return the names of hidden states [layers + 1, …]; simple: without signs. numbers: the layers' numbers."""
+    if not simple:
+        return layer_names(count, numbers)
+    after = [f"after layer {number}" for number in numbers]
+    return [f"before layer {numbers[0]}", *after[:-1], f"{after[-1]}, the last"]
 
 
 def axis_names(arrangement: Projection) -> list[str] | None:
@@ -155,8 +163,8 @@ def contexts(
     count = len(names) - len(others)
     values = context_colours(traces, word, meanings, names[:count]) + [""] * len(others)
     numbered = [f"{i + 1}: {name}" for i, name in enumerate(names[:count])] + names[count:]
-    stages = layer_names(len(states), traces[0].attention[stack].numbers)
-    options = {"notes": [short(text, 90) for text in texts], "stages": stages, "opens": 0 if simple else None}
+    stages = stage_names(len(states), traces[0].attention[stack].numbers, simple)
+    options = {"notes": [short(text, 90) for text in texts], "stages": stages}
     return points("context-view", numbered, states, arranging, simple, chosen, arrangement, near, values=values, **options)
 
 

@@ -98,16 +98,39 @@ def numbers(
     }
 
 
-def alike_pair(hidden: np.ndarray, places: Sequence[int]) -> tuple[tuple[int, int], np.ndarray, np.ndarray] | None:
-    """Return which two of these points are most alike in the last layer by cosine, their cosine in each layer, and the
-    median over all pairs in each layer; None for fewer than three points. hidden: [layers + 1, point, d]."""
+@dataclass(frozen=True)
+class Pair:
+    """Two points, and their cosine in each layer [layers + 1]."""
+
+    places: tuple[int, int]
+    cosines: np.ndarray
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Of all pairs of points: the pair that is most alike in the last layer by cosine, the pair whose cosine grew most, the
+    median cosine in the last layer, and the median change."""
+
+    most_alike: Pair
+    nearer: Pair
+    usual: float
+    usual_change: float
+
+
+def alike_pairs(hidden: np.ndarray, places: Sequence[int]) -> Pairs | None:
+    """Compare these points in pairs; None for fewer than three points. hidden: [layers + 1, point, d]."""
     if len(places) < 3:
         return None
     units = prepared(hidden, "cosine")[:, list(places)]
     first, second = np.triu_indices(len(places), 1)
     cosines = np.clip(1 - ((units[:, first] - units[:, second]) ** 2).sum(-1) / 2, -1, 1)  # [layers + 1, pair]
-    best = int(cosines[-1].argmax())
-    return (places[first[best]], places[second[best]]), cosines[:, best], np.median(cosines, axis=1)
+    changes = cosines[-1] - cosines[0]
+
+    def pair(at: int) -> Pair:
+        return Pair((places[first[at]], places[second[at]]), cosines[:, at])
+
+    most_alike, nearer = pair(int(cosines[-1].argmax())), pair(int(changes.argmax()))
+    return Pairs(most_alike, nearer, float(np.median(cosines[-1])), float(np.median(changes)))
 
 
 def cosine_words(value: float) -> str:

@@ -49,9 +49,8 @@ def add(draft: Draft, settings: Settings, reading: Word) -> None:
     )
     draft.add(drawing, KEY)
     last = traces[0].attention[stack].numbers[-1]
-    compared = compare_meanings(draft, colours, states, chosen.measure, last)
-    if not (compared and draft.look.beginner):
-        compare(draft, word, numbered, states, chosen.measure, last)
+    compare(draft, word, numbered, states, chosen.measure, last)
+    compare_meanings(draft, colours, states, chosen.measure, last)
     draft.beside += scene.faith(draft, reading.arranged, chosen)
 
 
@@ -77,18 +76,18 @@ def compare(draft: Draft, word: str, names: list[str], states: np.ndarray, measu
     )
 
 
-def compare_meanings(draft: Draft, meanings: list[str], states: np.ndarray, measure: str, last: int) -> bool:
+def compare_meanings(draft: Draft, meanings: list[str], states: np.ndarray, measure: str, last: int) -> None:
     """Add a sentence on places of one meaning and of different meanings: the mean similarity of their pairs after the last
-    layer. Places in the visitor's own text have no meaning. Without pairs of both kinds, add nothing and return False."""
+    layer, and of all pairs, which is what either is on average if the meanings are shuffled. Places in the visitor's own text
+    have no meaning. Without pairs of both kinds, add nothing."""
     places = [i for i, meaning in enumerate(meanings) if meaning != OWN]
     pairs = list(combinations([meanings[i] for i in places], 2))
     alike = np.array([first == second for first, second in pairs], dtype=bool)
     if not alike.any() or alike.all():
-        return False
+        return
     apart = pdist(prepared(states, measure)[-1][places])
     values = 1 - apart**2 / 2 if measure == "cosine" else apart
-    same, different = (f"{values[mask].mean():.2f}" for mask in (alike, ~alike))
+    same, different, chance = (f"{part.mean():.2f}" for part in (values[alike], values[~alike], values))
     kind = "cosine" if measure == "cosine" else "distance"
     heading = "context meanings apart" if apart[alike].mean() < apart[~alike].mean() else "context meanings mixed"
-    draft.say(heading, same=same, different=different, kind=kind, layer=last)
-    return True
+    draft.say(heading, same=same, different=different, chance=chance, kind=kind, layer=last)

@@ -116,30 +116,41 @@ def compared_patch(look: Look, places: Sequence[int], followed: int | None) -> i
 
 
 def say_most_alike(draft: Draft, reading: Tokens) -> None:
-    """Say which two different words of the text are most alike after the last layer, and how alike they were before the first."""
+    """Say which two different words of the text are most alike after the last layer, how alike they were before the first, and
+    which two came nearer than any others."""
     trace = draft.look.trace
     tokens = draft.look.spell_tokens(trace.target if reading.stack == "decoder" else trace.tokens)
     distinct: dict[int, int] = {}  # of each token, the first place
     for at, place in enumerate(reading.places[:MOST]):
         if not tokens[place].special and any(map(str.isalnum, tokens[place].text)):
             distinct.setdefault(tokens[place].id, at)
-    most_alike = scene.alike_pair(trace.hidden[reading.stack][:, reading.places], list(distinct.values()))
-    if most_alike is None:
+    pairs = scene.alike_pairs(trace.hidden[reading.stack][:, reading.places], list(distinct.values()))
+    if pairs is None:
         return
-    pair, alike, usual = most_alike
-    names = [starred(f"“{named(tokens[reading.places[at]].text)}”") for at in pair]
-    values = {"start": alike[0], "end": alike[-1], "usual": usual[-1]}
-    values_in_words = {name: scene.cosine_words(value) for name, value in values.items()}
-    facts = {"first": names[0], "second": names[1], **values_in_words}
+
+    def names(prefix: str, pair: tuple[int, int]) -> dict[str, str]:
+        first, second = (starred(f"“{named(tokens[reading.places[at]].text)}”") for at in pair)
+        return {f"{prefix}first": first, f"{prefix}second": second}
+
+    best, nearer = pairs.most_alike, pairs.nearer
+    values = {"start": best.cosines[0], "end": best.cosines[-1], "usual": pairs.usual}
+    values |= {"near_start": nearer.cosines[0], "near_end": nearer.cosines[-1], "near_usual": pairs.usual_change}
+    facts = names("", best.places) | names("near_", nearer.places)
+    facts |= {name: scene.cosine_words(value) for name, value in values.items()}
     if not draft.look.beginner:
         draft.say("most alike", **facts)
         return
-    headings = ["most alike", f"most alike {'grown' if alike[-1] > alike[0] else 'fallen'}"]
-    if reading.arranged and (flat := nearest_drawn(reading.arranged.projection.points[-1], list(distinct.values()))) != pair:
-        drawn = [starred(f"“{named(tokens[reading.places[at]].text)}”") for at in flat]
-        facts |= {"flat_first": drawn[0], "flat_second": drawn[1]}
-        headings.append("most alike flat")
-    draft.beside.append(Note(draft.paragraph(*headings, **facts)))
+    has_grown = best.cosines[-1] > best.cosines[0]
+    draft.beside.append(
+        Note(draft.paragraph("most alike", f"most alike {'grown' if has_grown else 'fallen'}", "most alike usual", **facts))
+    )
+    if nearer.places != best.places and nearer.cosines[-1] > nearer.cosines[0]:
+        draft.say("came nearer", **facts)
+    if (
+        reading.arranged
+        and (flat := nearest_drawn(reading.arranged.projection.points[-1], list(distinct.values()))) != best.places
+    ):
+        draft.say("most alike flat", **names("flat_", flat))
 
 
 def nearest_drawn(points: np.ndarray, places: Sequence[int]) -> tuple[int, int]:

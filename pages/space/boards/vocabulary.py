@@ -41,14 +41,14 @@ def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
         hidden=hidden,
         columns={"word": words},
     )
-    if draft.look.level != "expert" and (pair := scene.alike_pair(hidden, range(len(words)))):
-        (left, right), alike, middle = pair
+    if draft.look.level != "expert" and (pairs := scene.alike_pairs(hidden, range(len(words)))):
+        left, right = pairs.most_alike.places
         facts = {"first": starred(f"“{words[left]}”"), "second": starred(f"“{words[right]}”"), "words": f"{len(words):,}"}
         draft.note(
             "vocabulary-pair",
             "vocabulary pair",
-            alike=scene.cosine_words(alike[-1]),
-            middle=scene.cosine_words(middle[-1]),
+            alike=scene.cosine_words(pairs.most_alike.cosines[-1]),
+            middle=scene.cosine_words(pairs.usual),
             **facts,
         )
     draft.add(drawing, MAP)

@@ -253,7 +253,7 @@ def test_too_little_for_a_projection_is_said(open_page):
     page = open_space(open_page, space="Tokens", text="")
     expect(page.get_by_text("One token has no place among others").first).to_be_visible(timeout=WAIT)
     box(page).fill("Dog")
-    expect(stage(page)).to_have_text("after L5", timeout=WAIT)
+    expect(stage(page)).to_have_text("after layer 5, the last", timeout=WAIT)
     expect(page.get_by_text("One token has no place among others")).to_have_count(0)
 
 

@@ -7,7 +7,10 @@ import pytest
 
 import models
 from pages.space.boards.tokens import nearest_drawn
-from tests.pages.opening import open_link
+from pages.space.contexts import TEXTS, WORD
+from pages.space.recipes import word_points
+from pages.space.scene import alike_pairs
+from tests.pages.opening import finish, open_link, words_on
 
 TEXT = "text=The+cat+sat+on+the+mat"
 
@@ -42,7 +45,8 @@ def test_a_beginner_reads_which_tokens_end_up_most_alike_and_how_alike_they_bega
     best = max(pairs, key=lambda pair: alike(-1, pair))
     first, second = (trace.tokens[at].text.strip() for at in best)
     captions = " ".join(caption.value for caption in open_link("space", "text=A+cat+sat+on+the+mat&space=Tokens").caption)
-    ends = f"“{first}” and “{second}” end up most alike: **{written(alike(-1, best))}** (1 is the same)"
+    scale = "(1 is the same, 0 is nothing in common, and below 0 is opposite)"
+    ends = f"“{first}” and “{second}” end up most alike: **{written(alike(-1, best))}** {scale}"
     more = "have made" if alike(-1, best) > alike(0, best) else "have not made"
     start = f"The layers {more} them more alike: before the first one they were **{written(alike(0, best))}** alike"
     assert f"{ends}. {start}" in captions
@@ -51,3 +55,22 @@ def test_a_beginner_reads_which_tokens_end_up_most_alike_and_how_alike_they_bega
 def test_the_pair_that_lies_nearest_in_the_picture_is_that_of_the_drawn_points():
     points = np.array([[0.0, 0.0], [9.0, 9.0], [5.0, 0.0], [5.0, 1.0]])
     assert nearest_drawn(points, [0, 1, 2, 3]) == (2, 3) and nearest_drawn(points, [0, 1, 2]) == (0, 2)
+
+
+def test_the_pair_that_came_nearer_is_the_one_whose_cosine_grew_most():
+    hidden = np.array([[[1, 0], [0, 1], [1, 1]], [[1, 0], [1, 0.1], [0, 1]]], dtype=np.float32)
+    pairs = alike_pairs(hidden, [0, 1, 2])
+    assert pairs is not None and pairs.nearer.places == (0, 1) == pairs.most_alike.places
+    np.testing.assert_allclose(pairs.nearer.cosines, [0, 1 / 1.01**0.5], atol=1e-6)
+    assert pairs.usual == pytest.approx(0.1 / 1.01**0.5, abs=1e-6), "the median of 0.995, 0 and 0.0995"
+
+
+def test_a_beginner_sees_one_word_after_the_last_layer_and_reads_what_chance_gives():
+    on_screen = words_on(finish(open_link("space", "level=beginner")))
+    assert "here after the last layer. Press **Play**" in on_screen and "**Near** means alike for the model: “" in on_screen
+    texts = [line for line in TEXTS.splitlines() if line]
+    writer = models.load("writer")
+    states = word_points([writer.trace(text) for text in texts], "self", WORD, [])[2][-1].astype(float)
+    units = states / np.linalg.norm(states, axis=-1, keepdims=True)
+    every = [float(units[i] @ units[j]) for i, j in combinations(range(len(texts)), 2)]
+    assert f"Sorted at random, both would be about **{np.mean(every):.2f}**" in on_screen
