@@ -11,10 +11,12 @@ from pages.inside import formulas, morals, naming, recipes, stops
 from pages.inside.detail import ALREADY_DRAWN, GLIMPSE, drawings, map_hidden
 from pages.inside.neurons import recipes as neurons
 from pages.inside.opened import OpenStage
+from ui.escaping import starred
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card
 from viz.numbers import whole_percent
+from viz.tokens import named
 
 
 def add(draft: Draft, here: OpenStage) -> None:
@@ -115,13 +117,26 @@ def rows_of(here: OpenStage) -> list[inside.Stage]:
     return [first, here.stage] if first else [here.stage]
 
 
+def compared(here: OpenStage) -> list[int]:
+    """Return the places of the tokens whose embeddings are most and least like the chosen token's; [] for other stages."""
+    if here.stage.name != "embeddings" or not recipes.in_squares(here.stage, naming.sizes(here.look, here.stage)[-1]):
+        return []
+    places, cosines = morals.other_rows(here)
+    return [places[int(cosines.argmax())], places[int(cosines.argmin())]] if len(places) > 1 else []
+
+
 def below(draft: Draft, here: OpenStage, facts: dict[str, str]) -> str:
     """Return the words below the small picture."""
     row = recipes.plane(here.stage, [here.place[0]], here.head)[0]
     whole, has_signs = len(row), bool((row < 0).any())
     if recipes.in_squares(here.stage, whole):
         sizes = sorted({len(part) for part in recipes.members(whole)})
-        parts = [draft.words("squares", each=" or ".join(map(str, sizes)), **facts)]
+        parts = [draft.words("squares", each=" or ".join(map(str, sizes)), squares=str(recipes.SQUARES), **facts)]
+        if others := compared(here):
+            tokens = naming.tokens(here.look, here.stage, "token")
+            like, unlike = (starred(f"“{named(tokens[place].text)}”") for place in others)
+            parts.append(draft.words("squares compared", like=like, unlike=unlike))
+        parts.append(draft.words("squares press"))
         if here.place[1] == strongest(here)[-1]:
             parts.append(draft.words("squares strongest", **facts))
         return " ".join(parts)
@@ -136,13 +151,20 @@ def map_of(draft: Draft, here: OpenStage) -> Picture:
     return drawings(draft, here, GLIMPSE)["matrix"]
 
 
-def column_at(here: OpenStage, stage: inside.Stage, place: int) -> int:
-    """Return the number of a place of the strip; of a square, its strongest."""
-    values = recipes.plane(stage, [here.place[0]], here.head)[0]
+def column_at(here: OpenStage, stage: inside.Stage, place: int, row: int | None = None) -> int:
+    """Return the number of a place of the strip; of a square, its strongest. row: by default the chosen token's."""
+    values = recipes.plane(stage, [here.place[0] if row is None else row], here.head)[0]
     if not recipes.in_squares(stage, len(values)):
         return here.columns[place]
     part = recipes.members(len(values))[place]
     return part[int(np.abs(values[part]).argmax())]
+
+
+def pressed(here: OpenStage, line: int, place: int) -> tuple[inside.Stage, int, int]:
+    """Return the stage, the row and the column of a place in a line of the strip."""
+    stages = rows_of(here)
+    stage, row = stages[min(line, len(stages) - 1)], [*[here.place[0]] * len(stages), *compared(here)][line]
+    return stage, row, column_at(here, stage, place, row)
 
 
 def strip(draft: Draft, here: OpenStage) -> Picture:
@@ -151,7 +173,8 @@ def strip(draft: Draft, here: OpenStage) -> Picture:
     row_stages = rows_of(here)
     column = here.place[1]  # the one that is explained: the strongest, where none was pressed
     ends = [draft.words("row first"), draft.words("row last")]
-    names = ends if len(row_stages) > 1 else naming.rows(look, stage, [row])
+    others = compared(here)
+    names = ends if len(row_stages) > 1 else naming.rows(look, stage, [row, *others])
     whole = naming.sizes(look, stage)[-1]
     if joined := recipes.in_squares(stage, whole):
         parts = recipes.members(whole)
@@ -170,10 +193,12 @@ def strip(draft: Draft, here: OpenStage) -> Picture:
         "across": "numbers" if joined else naming.axes(look, stage)[1],
         "chosen": chosen,
         "joined": joined,
+        "others": others,
     }
 
     def values() -> dict[str, Numbers]:
         rows = [recipes.plane(each, [row], here.head) for each in row_stages]
+        rows += [recipes.plane(stage, [other], here.head) for other in others]
         arrays = [(recipes.peaks(values) if joined else values)[0, columns] for values in rows]
         return {"value": Numbers(np.array(arrays), ("row", "number"), {"row": names, "number": column_names})}
 

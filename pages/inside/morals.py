@@ -37,21 +37,28 @@ def like_it(draft: Draft, here: OpenStage) -> str:
     """Return which other token of the text has the row most like the chosen token's, by cosine, and what the best of as many
     random tokens reaches in half of all cases."""
     every, at = naming.tokens(here.look, here.stage, "token"), here.place[0]
-    places = {token.id: place for place, token in enumerate(every) if not token.special and token.id != every[at].id}
+    places, cosines = other_rows(here)
     if not places:
         return ""
-    rows = _unit(recipes.plane(here.stage, [at, *places.values()], here.head))
-    cosines = rows[1:] @ rows[0]
     model = here.look.model
     drawn = np.random.default_rng(0).choice(model.info.vocabulary, min(SAMPLE, model.info.vocabulary), replace=False)
     table = model.embedding(drawn[drawn != every[at].id].tolist())
-    if table.shape[-1] != rows.shape[-1]:
+    own = recipes.plane(here.stage, [at], here.head)[0]
+    if table.shape[-1] != len(own):
         return ""
-    chance, seldom = np.quantile(_unit(table) @ rows[0], [0.5 ** (1 / len(places)), CLEAR ** (1 / len(places))])
+    chance, seldom = np.quantile(_unit(table) @ _unit(own), [0.5 ** (1 / len(places)), CLEAR ** (1 / len(places))])
     best = int(cosines.argmax())
-    facts = {"like": _name(every[list(places.values())[best]].text), "cosine": _two(cosines[best]), "others": str(len(places))}
+    facts = {"like": _name(every[places[best]].text), "cosine": _two(cosines[best]), "others": str(len(places))}
     case = "chance" if cosines[best] <= seldom else "one" if len(places) == 1 else ""
     return draft.words(draft.heading_for("moral embeddings", case), **facts, chance=_two(chance))
+
+
+def other_rows(here: OpenStage) -> tuple[list[int], np.ndarray]:
+    """Return the places of the text's other tokens, each token once, and the cosine of their rows to the chosen token's."""
+    every, at = naming.tokens(here.look, here.stage, "token"), here.place[0]
+    places = {token.id: place for place, token in enumerate(every) if not token.special and token.id != every[at].id}
+    rows = _unit(recipes.plane(here.stage, [at, *places.values()], here.head))
+    return list(places.values()), rows[1:] @ rows[0]
 
 
 def fits_best(draft: Draft, here: OpenStage) -> str:

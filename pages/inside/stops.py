@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analysis import inside
@@ -80,9 +82,11 @@ def followed(draft: Draft, settings: Settings, way: inside.Way) -> str:
     attention = look.trace.attention[way.stack]
     layer = attention.numbers[way.layer]  # a beginner may have followed a number into another one
     where = {"heads": attention.heads, "head": f"L{layer} H{look.head}", "layer": layer, "number": look.head}
-    which = draft.words("through", **where) if attention.heads > 1 else ""
     first = look.favourite
     chosen_by = f" {draft.words(f'why {first.does}')}".rstrip() if (first.layer, first.head) == (way.layer, look.head) else ""
+    which = draft.words("through", **where) if attention.heads > 1 else ""
+    if which and chosen_by:
+        which = f"{which} {draft.words('through why', why=chosen_by)}".rstrip()
     facts = morals.answer(draft, way)
     guess = draft.words("followed guess", token=token, **facts) if facts else ""
     weights = next((stage for stage in way.stages if stage.name == "weights" and recipes.known(stage)), None)
@@ -189,10 +193,15 @@ def lines(draft: Draft, way: inside.Way, open_stage: str = "", every_stage: bool
     """Return a line for each listed stage."""
     look = draft.look
     stops, heads, numbers = [], look.trace.attention[way.stack].heads, numbered(look, way)
-    later, is_inside = later_layers(draft, way), False
-    for stage, group in listed_stages(look, way, open_stage, every_stage):
+    earlier, later, is_inside = earlier_layers(draft, way), later_layers(draft, way), False
+    listed = listed_stages(look, way, open_stage, every_stage)
+    first_group = next((group for _, group in listed if group), "")
+    for stage, group in listed:
         is_inside = is_inside or bool(group)
-        where = group or (later if is_inside else "")
+        where = f"{group}{earlier}" if group == first_group else group
+        where = where or (later if is_inside else "")
+        if look.beginner and where == later:  # the guess, which comes next, is not made by these layers alone
+            later = ""
         name, gist = formulas.first_line(draft, stage)
         name = f"{numbers.get(key_of(stage), '')}{name}"
         if isinstance(stage, str):
@@ -217,12 +226,23 @@ def later_layers(draft: Draft, way: inside.Way) -> str:
     """Return a heading that says which layers do the same after the one that is listed; "" after the last one."""
     if way.layer is None:
         return ""
-    later = [f"L{number}" for number in draft.look.trace.attention[way.stack].numbers[way.layer + 1 :]]
-    if len(later) < 3:
-        names = " and ".join(later)
-    else:
-        names = f"{', '.join(later[:-1])} and {later[-1]}" if len(later) < 5 else f"{later[0]} to {later[-1]}"
-    return draft.words("same again", layers=names) if later else ""
+    later = draft.look.trace.attention[way.stack].numbers[way.layer + 1 :]
+    return draft.words("same again", layers=layer_names(later)) if later else ""
+
+
+def earlier_layers(draft: Draft, way: inside.Way) -> str:
+    """Return what is added to the first heading of a layer: which layers did the same before; "" for the first one."""
+    earlier = draft.look.trace.attention[way.stack].numbers[: way.layer or 0]
+    words = draft.words("same before", layers=layer_names(earlier)) if earlier else ""
+    return f". {words}" if words else ""
+
+
+def layer_names(numbers: Sequence[int]) -> str:
+    """Return the names of layers as a list in words."""
+    names = [f"L{number}" for number in numbers]
+    if len(names) < 3:
+        return " and ".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) < 5 else f"{names[0]} to {names[-1]}"
 
 
 def glance(draft: Draft, way: inside.Way, open_stage: str) -> Picture:

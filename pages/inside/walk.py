@@ -40,9 +40,11 @@ def react(here: OpenStage, key: str) -> None:
             choose.look_at(stage.name, here.at(here.rows[row], here.columns[column]))
         case {"part": "row", "value": [_, column]}:
             choose.look_at(stage.name, here.at(here.place[0], here.columns[column]))
-        case {"part": "strip", "value": [row, column]}:
-            of = glimpse.rows_of(here)[row]
-            choose.look_at(of.name, here.at(here.place[0], glimpse.column_at(here, of, column)))
+        case {"part": "strip", "value": [line, place]}:
+            of, row, column = glimpse.pressed(here, line, place)
+            if row != here.place[0]:
+                keep(row)
+            choose.look_at(of.name, here.at(row, column))
         case {"part": "cell", "value": {"term": number, "side": side}}:
             terms, _ = recipes.largest(here.cell)
             place = (terms[number].other if side else terms[number].source) if number < len(terms) else None

@@ -148,8 +148,26 @@ def test_a_row_of_many_numbers_is_sixteen_squares_each_the_strongest_of_its_neig
     table = look.model.embedding([look.trace.tokens[look.token].id])[0]
     groups = table.reshape(16, -1)
     assert drawn[0] == pytest.approx(groups[np.arange(16), np.abs(groups).argmax(1)], abs=1e-6)
-    pressed = glimpse.column_at(here, here.stage, 3)
-    assert pressed == 48 + int(np.abs(table[48:64]).argmax())
+    own_column = 48 + int(np.abs(table[48:64]).argmax())
+    assert glimpse.pressed(here, 0, 3) == (here.stage, look.token, own_column)
+
+
+def test_below_the_squares_of_a_token_stand_the_rows_most_and_least_like_it_and_a_click_leads_to_their_numbers():
+    look, way = look_and_way()
+    here = open_stage(look, way, recipes.stage_of(way, "embeddings"), Selection("embeddings"))
+    tokens, table = look.trace.tokens, look.model.embedding().astype(np.float64)
+    units = table / np.linalg.norm(table, axis=1, keepdims=True)
+    own = tokens[look.token].id
+    others = sorted(
+        {token.id for token in tokens if not token.special and token.id != own}, key=lambda id: units[id] @ units[own]
+    )
+    assert [tokens[place].id for place in glimpse.compared(here)] == [others[-1], others[0]]
+    drawn = glimpse.strip(Draft(HERE, look), here).numbers()["value"].values
+    for line, id in ((1, others[-1]), (2, others[0])):
+        groups = table[id].reshape(16, -1)
+        assert drawn[line] == pytest.approx(groups[np.arange(16), np.abs(groups).argmax(1)], abs=1e-6)
+        _, row, column = glimpse.pressed(here, line, 3)
+        assert tokens[row].id == id and column == 48 + int(np.abs(table[id][48:64]).argmax())
 
 
 def test_the_numbers_stand_behind_a_button_and_a_link_to_a_number_shows_them():
