@@ -19,7 +19,7 @@ from viz.tokens import named
 
 HERE = Path(__file__).parent
 KEY = "overview"
-ROWS = {"beginner": 14, "intermediate": 16, "expert": 16}  # tokens that are shown of a text
+ROWS = 16  # tokens that are shown of a text
 OF_TWO, NARROW = 7, {1: 9, 2: 5}  # of each of two texts; on a telephone
 BARS = {"beginner": 5, "intermediate": 8, "expert": 8}
 
@@ -47,7 +47,7 @@ def picture(draft: Draft) -> Picture:
         "kind": look.kind,
         **chosen_heads(look),
         "position": at,
-        "rows": NARROW[lanes] if look.narrow else OF_TWO if lanes == 2 else ROWS[look.level],
+        "rows": NARROW[lanes] if look.narrow else OF_TWO if lanes == 2 else ROWS,
         "count": BARS[look.level],
         "predicts": predicts,
         "simple": look.beginner,

@@ -110,7 +110,7 @@ def test_a_long_text_has_the_token_that_is_followed_and_the_one_that_it_looks_at
     (lane,) = header["lanes"]
     at = position_of(seen)
     looked = int(seen.attention[seen.layer][seen.head, at].argmax())
-    assert len(lane["tokens"]) == ROWS[level] and lane["tokens"].count(None) == 1
+    assert len(lane["tokens"]) == ROWS and lane["tokens"].count(None) == 1
     assert lane["places"][header["row"]] == at and {0, at, looked} <= set(lane["places"])
     assert lane["omitted"] + len(lane["tokens"]) - 1 == len(seen.trace.tokens)
     row = arrays["weights-lane0"][seen.layer, seen.head, header["row"]].astype(int)
