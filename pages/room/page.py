@@ -13,7 +13,7 @@ from ui import shell, state
 from ui.choices import picker
 from ui.escaping import display_name, plain
 from ui.menu import TITLES
-from ui.rooms import open_button, seat
+from ui.rooms import open_button, play, seat
 from ui.rooms.seat import Seat
 from ui.rooms.states import Event
 from ui.rooms.store import rooms
@@ -51,10 +51,17 @@ def draw() -> None:
             args=(mine,),
         )
         notes.show(HERE, mine)
-        prepared.show(HERE)
-        asking.show(HERE, mine)
-        fix(mine)
-        choose_pages(mine)
+        if mine.room.question:
+            asking.show(HERE, mine)
+        else:
+            in_lesson = notes.place_of(mine) is not None
+            with st.expander("Ask the class a question", expanded=in_lesson):
+                asking.show(HERE, mine)
+        with st.expander("Playlist: pages that you prepared", expanded=bool(play.entries())):
+            prepared.show(HERE)
+        with st.expander("What the class can choose"):
+            fix(mine)
+            choose_pages(mine)
         files.button(mine.room)
         with st.popover("End the room", icon=":material/close:"):
             say(HERE, "end")
@@ -70,9 +77,10 @@ def begin() -> None:
     with right:
         say(HERE, "open")
         st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=open_button.open_here)
-        if projector.is_only_here():
-            say(HERE, "open only here")
-        projector_mode.enter_button()
+        with st.expander("If others cannot join, and for a projector"):
+            if projector.is_only_here():
+                say(HERE, "open only here")
+            projector_mode.enter_button()
 
 
 def join() -> None:

@@ -40,6 +40,7 @@ def test_a_playlist_is_saved_and_replayed(open_page, tmp_path):
     press(page, "Add what I see")
     expect(page.get_by_text("Added as entry 2.")).to_be_visible()
     in_menu(page, "Room").click()
+    page.get_by_text("Ask the class a question").click(timeout=WAIT)
     page.get_by_label("The question").fill("Where?")
     page.get_by_label("The question").press("Tab")
     page.get_by_label("The choices, one in a line").fill("on the mat\nnowhere")
@@ -54,6 +55,7 @@ def test_a_playlist_is_saved_and_replayed(open_page, tmp_path):
 
     another = open_page("/type")
     press(another, "Open a room")
+    another.get_by_text("Playlist: pages that you prepared").click(timeout=WAIT)
     with another.expect_file_chooser() as chooser:
         press(another, "Open a playlist …")
     chooser.value.set_files(saved)

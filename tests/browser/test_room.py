@@ -165,6 +165,7 @@ def nobody_loses_a_letter_to_a_move_that_is_on_its_way(room: Class) -> None:
 
 def all_answer_a_question(room: Class) -> None:
     press(room.lead, f"Room {room.code}: code, questions")
+    room.lead.get_by_text("Ask the class a question").click(timeout=WAIT)
     room.lead.get_by_label("The question").fill("What <b>comes</b> next?")
     room.lead.get_by_label("The question").press("Tab")
     room.lead.get_by_label("The choices, one in a line").fill("a dot\na <i>word</i>")
@@ -194,6 +195,7 @@ def all_answer_a_question(room: Class) -> None:
 
 
 def all_stay_with_a_level_and_have_some_pages(room: Class) -> None:
+    room.lead.get_by_text("What the class can choose").click(timeout=WAIT)
     room.lead.locator(".st-key-room-pages").get_by_text("Train", exact=True).click()
     for page in (room.first, room.second):
         expect(in_menu(page, "Train")).to_have_count(0)
