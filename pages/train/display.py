@@ -41,16 +41,16 @@ Lines = dict[str, tuple[Sequence[float], Sequence[float]]]  # the steps and the 
 def preview(here: Path, plan: Plan | None) -> None:
     """Draw the task's example while no training runs."""
     st.markdown("##### Nothing is trained yet")
-    say(here, "what")
     say(here, "before")
     if plan is None:
-        return
+        return say(here, "what")
     task = plan[0]
     question, answer = task.example(np.random.default_rng(0))
     st.markdown(f"**An example.** {plain(task.says)}")
     st.code(example(task.name, question, answer), language=None)
     if state.level() == "beginner" and task.name == "repeat":
         say(here, "so the answer", given=question[-1], answer=answer[0], next=answer[1])
+    say(here, "what")
     preview_rate(here, plan)
 
 
