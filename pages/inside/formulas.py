@@ -113,6 +113,8 @@ def put_in(draft: Draft, cell: inside.Cell, stage: inside.Stage, names: Mapping[
         parts.append(f"{figure(sum(term.product for term in rest))} ({len(rest):,} more)")
     facts = cell.facts
     known = {fact: figure(value) for fact, value in facts.items()}
+    if stage.formula == "softmax":
+        known["sum"] = f"{facts['sum']:.4g}"  # so that whoever divides by it gets the share
     left = (facts["x"] - facts.get("mean", 0.0)) / facts["spread"] if "spread" in facts else terms[0].left
     own = {"terms": " + ".join(parts).replace("+ −", "− "), "value": figure(cell.value), "left": figure(left)}
     own["bias"] = " + b" if any(term.label == "bias" for term in cell.terms) else ""

@@ -74,6 +74,7 @@ def begin() -> None:
     with left:
         say(HERE, "join")
         st.text_input("The code of the room", key=page_state.ROOM_WRITTEN.name, on_change=join, autocomplete="off")
+        st.button("Join", key="room-join", icon=":material/login:", on_click=join)
     with right:
         say(HERE, "open")
         st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=open_button.open_here)
@@ -84,7 +85,9 @@ def begin() -> None:
 
 
 def join() -> None:
-    state.ROOM.set("".join(page_state.ROOM_WRITTEN.get()[:TYPED].upper().split()))
+    if not (code := "".join(page_state.ROOM_WRITTEN.get()[:TYPED].upper().split())):
+        return  # a press on “Join” first leaves the box, which joins already
+    state.ROOM.set(code)
     page_state.ROOM_WRITTEN.set("")
     state.run_whole_page_next()
 

@@ -35,6 +35,7 @@ def grid(draft: Draft, comparison: Comparison, effects: np.ndarray) -> Part:
         known={"values": effects},
     )
     above = draft.words(f"texts map {comparison.direction}", **facts(draft, comparison))
+    above = "\n\n".join([*same_answer(draft, comparison), above])
     below = [
         *small_difference(draft, comparison),
         *movement(draft, comparison, effects),
@@ -74,6 +75,15 @@ def unmatched_tokens(draft: Draft, comparison: Comparison) -> list[str]:
             heading, ours=len(comparison.look.trace.tokens), theirs=len(comparison.other.trace.tokens), tokens=token_names
         )
     ]
+
+
+def same_answer(draft: Draft, comparison: Comparison) -> list[str]:
+    """Return a sentence where both texts have the same likeliest token, so that no answer has to come back."""
+    best = {name: int(np.argmax(logs)) for name, logs in comparison.patches.logs.items()}
+    if len({*best.values()}) > 1 or draft.look.level != "intermediate":
+        return []
+    chances = [percent(comparison.chance(name, token)) for name, token in best.items()]
+    return [draft.words("texts same answer", answer=comparison.spell(best["clean"]), first=chances[0], second=chances[1])]
 
 
 def small_difference(draft: Draft, comparison: Comparison) -> list[str]:

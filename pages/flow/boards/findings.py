@@ -61,6 +61,7 @@ def what_to_try(draft: Draft, request: Request, scores: np.ndarray) -> str:
     typed = [i for i in ranked if not is_own(request, i) and (not start or i < start)]
     word = next((text for i in typed if (text := tokens[i].text.strip()).isalpha() and not tokens[i].fragment), "")
     headings = [*["own"] * (bool(ranked) and is_own(request, ranked[0])), *["try"] * bool(word), "ask elsewhere"]
+    facts["prediction"] = facts["prediction"].replace("\\", "")  # a board shows what stands there, a note reads it as Markdown
     return draft.paragraph(*headings, word=word, token=named(tokens[ranked[0]].text) if ranked else "", **facts)
 
 

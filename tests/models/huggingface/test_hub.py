@@ -206,7 +206,6 @@ def test_of_a_tokenizer_alone_no_weight_is_fetched_or_needed(hub, monkeypatch):
         open_vocabulary("owner/llama")
 
 
-@pytest.mark.thorough
 def test_a_chat_template_beside_the_tokenizer_comes_with_it(hub, tmp_path):
     folder = Path(chatting.save(tmp_path / "chat"))
     template = folder / "chat_template.jinja"
@@ -230,14 +229,12 @@ def test_nothing_is_fetched_twice(hub):
     assert hub.sent == before
 
 
-@pytest.mark.thorough
 def test_a_revision(hub):
     same(open_model("owner/llama@v2"), "GPT-2")
     same(open_model("owner/llama"), "Llama, grouped-query")
     assert "no revision “v3”" in refusal("owner/llama@v3")
 
 
-@pytest.mark.thorough
 def test_without_network_the_cache_will_do(hub, monkeypatch):
     open_model("owner/llama@v2")
     open_model("owner/llama")
@@ -286,7 +283,6 @@ def test_a_hub_that_is_down(hub):
     same(open_model("owner/llama"), "Llama, grouped-query")
 
 
-@pytest.mark.thorough
 def test_an_upload_that_cannot_be_fetched_leaves_the_last_one(hub, tmp_path):
     """Who is offline later finds the last complete one, not the beginning of a newer one."""
     open_model("owner/llama")
@@ -352,7 +348,6 @@ def test_a_connection_that_breaks(hub, monkeypatch):
     same(open_model("owner/llama"), "Llama, grouped-query")
 
 
-@pytest.mark.thorough
 def test_two_people_ask_for_one_model(hub):
     opened = []
     threads = [threading.Thread(target=lambda: opened.append(open_model("owner/llama"))) for _ in range(3)]

@@ -235,3 +235,13 @@ def test_what_was_asked_of_a_text_that_is_typed_over_never_stands_beside_the_new
     clean, corrupt = (texts | {box: texts[box].replace("ran", "sat")}).values()
     assert drawn and all(drawing[:2] == (clean, corrupt) for drawing in drawn)
     np.testing.assert_allclose(drawn[-1][2], patching(models.load("writer"), clean, corrupt), atol=1e-4)
+
+
+def test_two_texts_with_one_answer_say_so_before_they_ask_what_brings_it_back():
+    texts = "The nurse told the doctor that she was late", "The doctor told the nurse that she was late"
+    first, second = (models.load("writer").predict(text, top=1)[0] for text in texts)
+    assert first.text == second.text == "."
+    link = "experiment=Two+texts&level=intermediate&text={}&other-text={}".format(*(text.replace(" ", "+") for text in texts))
+    same = f"first** ({percent(first.probability)} and {percent(second.probability)})"
+    assert same.replace("\u00a0", "\\302\\240") in text_on_board(open_link("change", link))
+    assert "Both texts have" not in text_on_board(open_link("change", f"{LINK}&level=intermediate"))

@@ -69,9 +69,9 @@ def test_above_two_methods_stands_what_each_puts_first_and_from_which_layer_on()
     assert names == ["ball", "<|start|>"]
     link = f"level=intermediate&text={TEXT.replace(' ', '+')}"
     words = read(open_link("flow", link))
-    assert flat(f"**“ball”** counts most for the prediction: {shares[0]} by gradient rollout") in words
+    assert flat(f"Gradient rollout puts **“ball”** first: {shares[0]}") in words
     assert flat(f"an even share of {len(trace.tokens)} tokens would be {decimal(100 / len(trace.tokens))}\u00a0%") in words
-    assert flat(f"goes back most to **“{plain(names[1])}”** ({shares[1]})") in words
+    assert flat(f"puts **“{plain(names[1])}”** first ({shares[1]})") in words
     words = read(open_link("flow", f"{link}&show=Layer+by+layer"))
     first = [trace.tokens[int(each[0].argmax())].text.strip() for each in (gradients, attention)]
     leads = [
@@ -102,6 +102,11 @@ def test_a_beginner_is_asked_to_delete_a_word_that_is_not_the_chosen_token(text,
     guess = request.model.predict(text, top=1)[0].text.strip()
     words = findings.what_to_try(draft, request, scores["gradient rollout"])
     assert f"delete “{word}” from your text. Does the model still guess “{guess}”?" in words
+
+
+def test_a_guess_that_is_a_sign_stands_on_the_board_as_it_is():
+    draft, request, scores = flow_at("beginner", "The nurse told the doctor that she was late")
+    assert "still guess “.”?" in findings.what_to_try(draft, request, scores["gradient rollout"])
 
 
 def flow_at(level: str, text: str = TEXT) -> tuple[Draft, Request, dict[str, np.ndarray]]:

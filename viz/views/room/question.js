@@ -108,7 +108,7 @@ function field(label, value, most, keep) {
 /** @type {(line: Line, asked: Question, seat: Header) => string} */
 function said(line, asked, seat) {
   if (line.wrong) return line.wrong;
-  if (seat.role === "leads") return asked.shown ? "Everybody sees these counts." : "Not yet on the others’ pages.";
+  if (seat.role === "leads") return asked.shown ? "Everybody sees these counts." : "The others do not see these counts yet.";
   if (!asked.mine) return "";
   return `You answered “${asked.mine}”.${asked.right ? "" : " You can still change it."}`;
 }
