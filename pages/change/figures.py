@@ -228,12 +228,12 @@ def result(draft: Draft, changed: ChangedText, position: int | None) -> list[Par
 
 
 def attention(draft: Draft, changed: ChangedText) -> list[Card]:
-    """Return pictures of where the chosen head looks with the changes, and where it looked before. The first picture keeps its
-    place and selection when the second appears."""
-    names = ("after", "before") if changed.fitting else ("after",)
+    """Return pictures of where the chosen head looks with the changes, and where it looked before, if that differs. The first
+    picture keeps its place and selection when the second appears."""
+    differs = bool(changed.fitting) and not is_untouched(draft.look, changed)
     cards = []
-    for name in names:
-        title = draft.words(f"title {name}" if changed.fitting else "title looks", head=draft.look.head_name)
+    for name in ("after", "before") if differs else ("after",):
+        title = draft.words(f"title {name}" if differs else "title looks", head=draft.look.head_name)
         cards.append(Card([draft.part("Where the head looks", lines, changed, name)], title, 5))
     return cards
 

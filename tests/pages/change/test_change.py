@@ -388,7 +388,7 @@ def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(m
     tokenizer("encoder").save_pretrained(tmp_path)
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
     loaded.model(str(tmp_path))
-    pictures = offered(monkeypatch, "change", f"model={tmp_path}&text=The+cat+sat&changes=h0.0")
+    pictures = offered(monkeypatch, "change", f"model={tmp_path}&text=The+cat+sat&layer=L1&changes=h0.0")
     assert "change bars" not in pictures and {"change before", "change after"} <= set(pictures)
 
 
