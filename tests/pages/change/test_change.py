@@ -388,8 +388,14 @@ def test_a_model_without_a_head_for_language_says_so_and_still_shows_attention(m
     tokenizer("encoder").save_pretrained(tmp_path)
     monkeypatch.setattr(allowed, "folders", lambda: allowed.roots(address="localhost"))
     loaded.model(str(tmp_path))
-    pictures = offered(monkeypatch, "change", f"model={tmp_path}&text=The+cat+sat&layer=L1&changes=h0.0")
-    assert "change bars" not in pictures and {"change before", "change after"} <= set(pictures)
+    pictures = offered(monkeypatch, "change", f"model={tmp_path}&text=The+cat+sat&changes=h0.0")
+    assert "change bars" not in pictures and "change after" in pictures
+
+
+@pytest.mark.parametrize(("off", "differs"), [("h0.0", True), ("h2.3", False), ("h5.0", False)])
+def test_a_map_from_before_the_changes_stands_beside_one_that_differs(monkeypatch, off, differs):
+    pictures = offered(monkeypatch, "change", f"{TEXT}&level=intermediate&layer=L2&head=H3&changes={off}")
+    assert "change after" in pictures and ("change before" in pictures) == differs
 
 
 def test_of_a_text_too_long_for_every_line_a_sentence_says_so_and_the_rest_stands():
