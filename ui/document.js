@@ -41,7 +41,7 @@ export default ({ data, setTriggerValue }) => {
 // Streamlit adds an entry to the browser's history for each change of the address, so that Back would take several presses a page.
 // And a page that Back has left already may answer late: its entry would cut off the way forward.
 function keepOneEntryAPage() {
-  const push = history.pushState;
+  const [push, replace] = [history.pushState, history.replaceState];
   let walking = false; // from Back or forward to the next press or key
   addEventListener("popstate", () => (walking = true));
   for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, () => (walking = false), true);
@@ -49,6 +49,10 @@ function keepOneEntryAPage() {
     const same = new URL(url ?? location.href, location.href).pathname === location.pathname;
     if (same) history.replaceState(state, title, window.headlightAddress?.together(url ?? "") ?? url);
     else if (!walking) push.call(history, state, title, url);
+  };
+  history.replaceState = (state, title, url) => {
+    replace.call(history, state, title, url);
+    window.headlightAddress?.settle(); // after Back it may be an older address that comes late
   };
 }
 

@@ -34,8 +34,8 @@ NOTES = {  # what a word on the board means
     "row": "a row of it is replaced",
 }
 MARKS = {  # what a word says of a head that is not changed
-    "try": "Begin with this head: it writes most towards the prediction.",
-    "most": "Of the heads, the prediction loses most without this one.",
+    "try": "Begin with this head: it writes most towards the likeliest token.",
+    "most": "Of the heads, the likeliest token loses most without this one.",
 }
 
 

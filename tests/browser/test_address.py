@@ -88,6 +88,18 @@ def test_what_is_typed_is_in_the_address_where_streamlit_does_not_write_it(open_
     expect(page).to_have_url(re.compile(r"/\?text=The\+cat\+sat$"))
 
 
+def test_an_older_address_that_comes_late_gives_way_to_the_text_in_the_box(open_page):
+    """As after Back, where Streamlit replaces the address by what the server knew when its run began."""
+    page = open_page("/?text=The+cat")
+    expect(page.locator("[data-part=bars]")).to_be_visible(timeout=START)
+    page.get_by_label(BOX).press("End")
+    page.keyboard.type(" sat", delay=60)
+    expect(page).to_have_url(re.compile(r"/\?text=The\+cat\+sat$"))
+    page.wait_for_function("headlightAddress.looks >= 8", timeout=START)
+    page.evaluate("history.replaceState({}, '', '/?text=The+cat')")
+    expect(page).to_have_url(re.compile(r"/\?text=The\+cat\+sat$"))
+
+
 def agree(page: Page, path: str, level: str, model: str, text: str) -> None:
     """The address, the side bar and the page itself say the same of a visitor's choices."""
     chosen = {"level": level.lower(), "model": model, "text": text}

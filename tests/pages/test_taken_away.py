@@ -79,7 +79,7 @@ LINKS = {  # each with the parts or keys of its pictures
     ("explain", f"level=expert&explain=Which+to+believe&{TEXT}"): "deletion insertion",
     ("change", f"level=expert&changes=h2.3,m1.0,c3.1.4.2,f4&layer=L3&head=H1&{TEXT}"): "parts bars after before",
     ("change", f"level=intermediate&try-all=true&{TEXT}"): "parts bars after",
-    ("change", "level=beginner&model=filler&changes=b2&text=The+[MASK]+saw"): "parts bars after before",
+    ("change", "level=beginner&model=filler&changes=b2&text=The+[MASK]+saw"): "parts bars after",
     (
         "change",
         "level=expert&model=translator&try-all=true&changes=h1.2@cross,t0.1~0.5@encoder&text=The+cat+sat&target=Die+Katze",

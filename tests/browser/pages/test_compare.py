@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import models
 from analysis import scope
 from analysis.comparison import Common, compare
 from tests.browser.pages.test_type import box, no_error
+from tests.browser.test_accessible import violations
 from viz import percent
 
 TEXT = "The dog ran because it was tired and went home."
@@ -55,12 +55,7 @@ def drawn_is(page: Page, both: Common) -> None:
 def test_two_texts_from_a_link_and_as_one_types(open_comparison):
     page = open_comparison("text", **{"other-text": OTHER})
     drawn_is(page, compare(seen(TEXT), seen(OTHER), [(2, 3), (2, 3)], same_text=False))
-    violations = Axe().run(page).response["violations"]
-    assert not [
-        [violation["id"], [node["html"][:300] for node in violation["nodes"]]]
-        for violation in violations
-        if violation["impact"] in ("serious", "critical")
-    ]
+    assert not (grave := violations(page)), "\n".join(grave)
     assert "·tired / hot" in page.evaluate("document.querySelector('.js-plotly-plot').layout.xaxis.ticktext")
     other = page.get_by_label("The other text")
     other.fill(TEXT)

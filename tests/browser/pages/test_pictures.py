@@ -6,11 +6,11 @@ import re
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Page, expect
 
 import models
+from tests.browser.test_accessible import violations
 from viz.numbers import percent
 
 WAIT = 30_000
@@ -102,10 +102,7 @@ def test_it_works_by_keys_and_has_no_grave_faults_for_screen_readers(open_page, 
     page.get_by_role("radio", name="digit 3", exact=True).focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("radio", name="digit 4", exact=True)).to_have_attribute("aria-checked", "true", timeout=WAIT)
-    grave = [
-        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
+    assert not (grave := violations(page)), "\n".join(grave)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
 
 
@@ -125,10 +122,7 @@ def test_page_heads_opens_a_head_and_its_map_on_the_picture(open_page, level, wi
     patch = maps.first.get_by_role("option").nth(6)
     patch.click()
     expect(patch).to_have_attribute("aria-selected", "true", timeout=WAIT)
-    grave = [
-        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
+    assert not (grave := violations(page)), "\n".join(grave)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
 
 
@@ -152,10 +146,7 @@ def test_page_change_covers_patches_and_switches_a_head_off(open_page, level, wi
     page.locator("[data-part=parts]").get_by_role("grid").focus()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"changes=h1[.]3"), timeout=WAIT)
-    grave = [
-        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
+    assert not (grave := violations(page)), "\n".join(grave)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
 
 
@@ -165,8 +156,5 @@ def test_page_flow_draws_each_method_on_the_picture(open_page, level, width):
     maps = page.locator(".hl-patch-view")
     expect(maps).to_have_count(3 if level == "beginner" else 5, timeout=WAIT)
     expect(maps.first).to_contain_text("Largest: row", timeout=WAIT)
-    grave = [
-        violation["id"] for violation in Axe().run(page).response["violations"] if violation["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
+    assert not (grave := violations(page)), "\n".join(grave)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
