@@ -54,7 +54,7 @@ ASKED = {"share of a head", "share on special tokens", "head that looks most", "
 
 
 def questions() -> list:
-    """What lessons ask of heads, but for models that are changed first; `make test` has every fourth."""
+    """Return what lessons ask of heads, but for models that are changed first; `make test` has every fourth."""
     lessons = [files.find(name) for name in sorted(files.files())]
     every = [(lesson, number) for lesson in lessons for number in range(1, len(lesson.steps) + 1)]
     asked = [

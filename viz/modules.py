@@ -13,6 +13,7 @@ _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function (\w+)\(|class (\w+)|const (\w+) =)", re.MULTILINE)
 _TYPES = re.compile(r"^ */\*\*(?:[^*]|\*(?!/))*\*/\n", re.MULTILINE)  # JSDoc comments, which have lines of their own
+_CASTS = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ ?")  # of a value, inside a line
 _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
@@ -32,7 +33,7 @@ def version() -> str:
 
 def without_types(script: str) -> str:
     """Return a script without the comments that only the type checker reads, so that they are not sent to browsers."""
-    return _TYPES.sub("", script)
+    return _CASTS.sub("", _TYPES.sub("", script))
 
 
 def imported(path: str) -> tuple[str, ...]:

@@ -89,8 +89,8 @@ def test_axe_finds_nothing_grave_on_lessons_beside_them_and_in_the_list_of_words
 
 
 def violations(opened, where: str = "html") -> list[str]:
-    """What axe finds that is grave, once the page has its style and its menu the names of its sections, and nothing is faded: the
-    page pales what it is about to draw again."""
+    """Return what axe finds that is grave, once the page has its style and its menu the names of its sections, and nothing is
+    faded: the page pales what it is about to draw again."""
     opened.wait_for_selector("#headlight-style", state="attached")
     opened.wait_for_selector("[data-testid=stSidebarNavItems] > [role=group]", state="attached")
     opened.wait_for_function(

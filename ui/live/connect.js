@@ -1,4 +1,5 @@
-// Gives the line what a run of the page says of it (connect.py), at once or as soon as the line is there.
+// Gives the line what a run of the page says of it (connect.py), at once or as soon as the line is there. Then the address is looked
+// over, for what was typed for this run.
 
 /** @type {(args: import("../types").Component<ArrayBuffer>) => () => void} */
 export default ({ data }) => {
@@ -6,6 +7,6 @@ export default ({ data }) => {
   const page = JSON.parse(new TextDecoder().decode(data));
   if (window.headlightLine) window.headlightLine.update(page);
   else window.headlightPage = page;
-  window.headlightAddress?.settle(); // of what was typed for this run
+  window.headlightAddress?.settle();
   return () => window.headlightLine?.leave();
 };

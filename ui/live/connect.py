@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -51,7 +52,8 @@ class Live:
 def _component() -> Callable[..., Any]:
     from viz.modules import without_types
 
-    return st.components.v2.component("headlight_line", html="<i hidden></i>", js=without_types(SCRIPT.read_text("utf-8")))
+    script = re.sub(r"^//.*\n+", "", without_types(SCRIPT.read_text("utf-8")), flags=re.MULTILINE)  # each key press sends it
+    return st.components.v2.component("headlight_line", html="<i hidden></i>", js=script)
 
 
 def restore_typed(page: str) -> None:

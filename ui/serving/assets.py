@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,10 +28,10 @@ _VIEW = 'const fetchedView = import(new URL("{path}", document.baseURI).href);'
 
 @cache
 def _script() -> str:
-    """The script of a component that mounts the view `fetchedView`."""
+    """Return the script of a component that mounts the view `fetchedView`, without indentation: each key press sends it."""
     from viz.modules import without_types
 
-    return without_types((HERE / "loader.js").read_text("utf-8")).strip()
+    return re.sub(r"\s*\n\s*", "\n", without_types((HERE / "loader.js").read_text("utf-8"))).strip()
 
 
 def loader(kind: str, uses: tuple[str, ...]) -> str:

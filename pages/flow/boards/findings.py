@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -31,13 +31,18 @@ def say_answer(draft: Draft, request: Request, scores: Scores) -> None:
         draft.contents[ANSWER] = Note(draft.paragraph(*headings, **facts))
 
 
-def guess_of(request: Request) -> dict[str, str]:
-    """Return the guess that is followed, and its share; nothing where there is none."""
+def on_board(text: str) -> str:
+    """Return a text as the words of a board have it, which know no Markdown but its asterisks."""
+    return text.replace("*", r"\*")
+
+
+def guess_of(request: Request, written: Callable[[str], str] = plain) -> dict[str, str]:
+    """Return the guess that is followed, and its share; nothing where there is none. written: escapes the guess for its place."""
     if request.token is None or (logits := request.trace.scores_at(request.position)) is None:
         return {}
     best = request.model.top(logits, request.position, 1)[0]
     share = percent_or_score(best.probability, best.score, whole=True)
-    return {"prediction": f"“{plain(named(plain_sign(best.text)))}”", "share": share}
+    return {"prediction": f"“{written(named(plain_sign(best.text)))}”", "share": share}
 
 
 def is_own(request: Request, place: int) -> bool:
@@ -53,7 +58,7 @@ def rank_typed(request: Request, scores: np.ndarray) -> list[int]:
 
 def what_to_try(draft: Draft, request: Request, scores: np.ndarray) -> str:
     """Return sentences for beginners on what to do next: delete the word that counts most, or ask about another token."""
-    facts = guess_of(request)
+    facts = guess_of(request, on_board)
     if request.of_image or not facts:
         return ""
     tokens, _, start = request.seen
@@ -61,7 +66,6 @@ def what_to_try(draft: Draft, request: Request, scores: np.ndarray) -> str:
     typed = [i for i in ranked if not is_own(request, i) and (not start or i < start)]
     word = next((text for i in typed if (text := tokens[i].text.strip()).isalpha() and not tokens[i].fragment), "")
     headings = [*["own"] * (bool(ranked) and is_own(request, ranked[0])), *["try"] * bool(word), "ask elsewhere"]
-    facts["prediction"] = facts["prediction"].replace("\\", "")  # a board shows what stands there, a note reads it as Markdown
     return draft.paragraph(*headings, word=word, token=named(tokens[ranked[0]].text) if ranked else "", **facts)
 
 
@@ -142,7 +146,7 @@ def check_rollout(draft: Draft, request: Request, scores: np.ndarray) -> str:
     top = int(shares.argmax())
     share, had = float(shares[top]), float(shares_of(request, request.attribution.scores(ROLLOUT, layers - 2))[top])
     facts = {"had": as_drawn(had), "brought": as_drawn(2 * share - had), "share": as_drawn(share)}
-    name = "“{}”".format(named(request.seen[0][top].text).replace("*", r"\*"))
+    name = f"“{on_board(named(request.seen[0][top].text))}”"
     return draft.words("check rollout", name=name, layer=f"L{request.trace.numbers[-1]}", **facts)
 
 

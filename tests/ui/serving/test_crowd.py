@@ -60,7 +60,7 @@ def test_a_key_press_sends_little(server):
     with ThreadPoolExecutor(1) as other:
         visitor = other.submit(asyncio.run, type_twice()).result()
     assert visitor.tally.messages == 11
-    assert visitor.tally.bytes < 6_400
+    assert visitor.tally.bytes < 6_000
 
 
 def test_the_last_text_of_everybody_is_answered(room):
