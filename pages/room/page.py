@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -101,13 +102,19 @@ def fix(mine: Seat) -> None:
             (page_state.ROOM_FIXED_MODEL, state.MODEL.name, str((mine.room.at or {}).get("model", model))),
         ):
             fixed = mine.room.fixed.get(name)
-            key.set(fixed is not None)
+            show_as(key, fixed is not None)
             st.toggle(
                 f"All stay with the {name} “{plain(display_name(fixed or value))}”",
                 key=key.name,
                 on_change=hold,
                 args=(mine, name, value),
             )
+
+
+def show_as(key: state.Key[Any], value: Any) -> None:
+    """Give a control this value. If it has it already, none is sent: that would take back a press that is on its way."""
+    if key.get_or(None) != value:
+        key.set(value)
 
 
 def hold(mine: Seat, name: str, value: str) -> None:
@@ -118,7 +125,7 @@ def choose_pages(mine: Seat) -> None:
     """Draw the choice of the pages in the class's menu."""
     names = [name for name in TITLES if name != seat.OWN_PAGE]
     hidden = mine.room.fixed.get(seat.HIDDEN, ())
-    page_state.ROOM_PAGES.set([name for name in names if name not in hidden])
+    show_as(page_state.ROOM_PAGES, [name for name in names if name not in hidden])
     say(HERE, "pages")
     st.pills(
         "Pages in the menu of the class",

@@ -400,7 +400,7 @@ def test_the_rows_stay_where_they_are_while_one_points(draw):
     parts = made(30, 16)
     page = draw(view_of(parts, ["i" if i % 2 else "m" * 40 for i in range(30)], chosen=1))
     grew = 0
-    for width in range(400, 700, 10):  # at some of them a long name takes the formula one line more
+    for width in range(400, 700, 25):  # at some of them a long name takes the formula one line more
         page.mouse.move(10, 990)
         page.set_viewport_size({"width": width, "height": 1000})
         page.wait_for_function("width => document.querySelector('.box').getBoundingClientRect().right <= width", arg=width)

@@ -271,6 +271,9 @@ def test_pages_are_hidden_on_the_page_of_the_room(teacher):
     back(app, "room")
     pages = app.button_group(key="room-pages")
     assert pages.value == [name for name in TITLES if name != "room"]
+    app.run()
+    for control in (app.button_group(key="room-pages"), app.toggle(key="room-fixed-level")):
+        assert not control.proto.set_value, "a run would take back a press that is on its way"
     pages.unselect("train").run()
     assert room.fixed == {"hidden": ["train"]}
     app.button_group(key="room-pages").select("train").run()
