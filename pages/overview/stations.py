@@ -57,9 +57,8 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
     ends = {"rest": sentence("rest", case), "pointed": sentence("rest", "headless"), "no guess": ""}
     ends |= {name: sentence(name, case if predicts else "headless") for name in ("sum", "next")}
     ends["stripes"] = sentence("stripes", "")
-    if look.beginner:
-        why = why_open(look)
-        ends["open"] = reader(draft.folder, "open", why=f", {reader(draft.folder, why)}" if why else "")
+    if look.beginner and (why := why_open(look)):
+        ends["open"] = reader(draft.folder, "open", why=reader(draft.folder, why))
     if look.model.info.kind == "decoder" and predicts:
         ends |= {"again": sentence("again", ""), "start": sentence("start", "")}
     if word := cut_word(look):

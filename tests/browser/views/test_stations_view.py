@@ -238,7 +238,7 @@ def test_beginners_read_layers_and_heads_in_words(draw):
     words = Words(
         notes={"look": "{head_words} looks", "vectors": "h + {tokens}"},
         steps={"tokens": "Pieces."},
-        rest={"open": "open: {head_words} ({head})", "stripes": "16 for 64", "cut": "Cut."},
+        rest={"open": "open: {head_words} ({head}).", "stripes": "16 for 64", "cut": "Cut."},
     )
     page = draw(drawn(simple=True, begins=True, words=words))
     expect(page.locator(".panel")).to_have_text("Layer 1 (L1), the 2nd of 4: counting begins at 0")
@@ -246,9 +246,12 @@ def test_beginners_read_layers_and_heads_in_words(draw):
     expect(page.locator(".head .note").nth(1)).to_have_text("h + {tokens}")
     expect(page.locator(".beside")).to_have_text("its 8 heads, H0 to H7")
     expect(page.locator(".key")).to_contain_text("16 for 64")
-    expect(sentence_of(page)).to_have_text("Pieces. Open: layer 1, head 2 (L1 H2)")
-    page.get_by_role("button", name="One step on").click()
-    page.get_by_role("button", name="One step back").click()
+    expect(sentence_of(page)).to_have_text("Pieces.")
+    for _ in range(2):
+        page.get_by_role("button", name="One step on").click()
+    expect(sentence_of(page)).to_have_text("Open: layer 1, head 2 (L1 H2).")
+    for _ in range(2):
+        page.get_by_role("button", name="One step back").click()
     expect(sentence_of(page)).to_have_text("Pieces. Cut.")
 
 

@@ -21,15 +21,17 @@ export function say(state) {
   const start = state.fresh && header.outcomes.length && header.guesses.length > 1 ? rest.start : "";
   const template = (isOther ? rest.pointed : station ? start || station.step : whole) ?? "";
   const own = station?.key === "look" && header.gazes.bridge ? "lane" : "";
-  const more = isOther || pointed || station?.key === "look" ? [sink(state)] : extras(state, station?.key);
+  const more = isOther || pointed ? [sink(state)] : extras(state, station?.key);
   write(said, [filled(state, template, own), ...more].filter(Boolean).join(" "));
 }
 
 // What follows the sentence of a station, or of the whole.
 /** @type {(state: State, key: string | undefined) => (string | undefined)[]} */
 function extras(state, key) {
-  const { rest } = state.header;
-  if (state.fresh) return [rest.open && filled(state, rest.open, "")];
+  const { gazes, rest } = state.header;
+  if (state.fresh) return [];
+  const open = key === (gazes.bridge ? "bridge" : "look") && rest.open ? filled(state, rest.open, "") : "";
+  if (key === "look" || open) return [open, sink(state)];
   if (key) return [key === "tokens" ? rest.cut : ""];
   return state.led ? [again(state), rest.next] : [rest.cut];
 }
