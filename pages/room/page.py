@@ -79,9 +79,9 @@ def begin() -> None:
     with right:
         say(HERE, "open")
         st.button("Open a room", key="room-open-here", icon=":material/groups:", type="primary", on_click=open_button.open_here)
-        with st.expander("If others cannot join, and for a projector"):
-            if projector.is_only_here():
-                say(HERE, "open only here")
+        if projector.is_only_here():
+            say(HERE, "open only here")
+        with st.expander("For a projector"):
             projector_mode.enter_button()
 
 

@@ -23,8 +23,7 @@ def show(folder: Path, mine: Seat) -> None:
     say(folder, "projector")
     show_code(code, SMALL)
     if is_only_here():
-        with st.popover("If others cannot join", icon=":material/help:"):
-            say(folder, "only here")
+        say(folder, "only here")
     with st.popover("Lead from a second device", icon=":material/devices:"):
         say(folder, "second device")
         other = f"{base}/rooms/{code}/lead?key={state.ROOM_KEY.get()}"
