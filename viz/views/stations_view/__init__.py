@@ -73,7 +73,8 @@ class Words:
     step, in which `{token}`, `{key}`, `{share}`, `{head}`, `{head_words}`, `{layer}`, `{layer_number}`, `{guess}`, `{chance}`,
     `{best}` and `{best_share}` are placeholders. titles["whole"]: the player's name for the step after the last station. rest:
     sentences for it ("rest", "sum", "again", "next", "no guess"), for a token that is pointed at ("pointed"), for the opening
-    ("start"), about the open head ("open"), the first token ("sink") and a word in several tokens ("cut"), and about the stripes ("stripes")."""
+    ("start"), and about the open head ("open"), the first token ("sink"), a word in several tokens ("cut") and the stripes
+    ("stripes")."""
 
     titles: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
