@@ -21,6 +21,7 @@ from tests.models.classifiers import CLASSIFIERS, LABELS, TEXT, TEXTS, classifie
 from tests.models.networks import SIZE, tokenizer
 
 LABELLED = tuple(CLASSIFIERS)
+NEAR = 3e-5  # between the scores of one network by two ways to add: those of T5 reach 17, and have seven digits
 
 
 def its(name: str, tokens) -> np.ndarray:
@@ -38,9 +39,9 @@ def test_scores_are_those_of_transformers(name):
         expected = its(name, trace.tokens)
         rows = expected[labeller.places(trace)] if labeller.info.labels.each else expected[None]
         scores = np.stack([trace.scores_at(place) for place in labeller.places(trace)])
-        np.testing.assert_allclose(scores, rows, atol=1e-5)
+        np.testing.assert_allclose(scores, rows, atol=NEAR)
         at_once = labeller.logits_of([trace.tokens] * 2, labeller.places(trace)[-1])
-        np.testing.assert_allclose(at_once, np.stack([rows[-1]] * 2), atol=1e-5)
+        np.testing.assert_allclose(at_once, np.stack([rows[-1]] * 2), atol=NEAR)
     assert trace.logits is None and trace.predicts and not labeller.info.predicts
 
 
@@ -57,7 +58,7 @@ def test_predictions_are_labels_by_their_names(name):
         assert prediction.probability == pytest.approx(float(share), abs=1e-5, nan_ok=True)
         assert (prediction.text, prediction.score) == (
             labels.names[prediction.id],
-            pytest.approx(float(row[prediction.id]), abs=1e-5),
+            pytest.approx(float(row[prediction.id]), abs=NEAR),
         )
 
 

@@ -86,7 +86,7 @@ def test_a_folder_whose_tokenizer_is_slow_where_something_repeats_is_not_opened(
             opened(str(tmp_path))
 
 
-@pytest.mark.parametrize(("times", "count"), [(1_000, 500), (9_000, 5_000)])
+@pytest.mark.parametrize(("times", "count"), [(100, 500), (9_000, 5_000)])
 def test_a_text_that_becomes_a_flood_is_refused(times, count):
     vocabulary = TextTokens(made(normalizer=normalizers.Replace("e", "e " * times), pre_tokenizer=pre_tokenizers.Whitespace()))
     assert vocabulary.tokens("a cat")
