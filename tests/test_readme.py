@@ -50,6 +50,7 @@ def run(blocks: list[str], names: dict[str, object]) -> None:
 
 @pytest.mark.thorough
 def test_every_line_for_a_notebook_in_python_md_runs(tmp_path, monkeypatch):
+    """It takes twenty seconds: it runs all that the guide shows, which opens models, trains one and finds a circuit."""
     folders = {"gpt2": save(network("GPT-2"), tmp_path / "hub"), "owner/classifier": saved("BERT", tmp_path / "classifier")}
     monkeypatch.chdir(tmp_path)
     blocks = PYTHON_BLOCKS

@@ -127,6 +127,7 @@ def test_imports_are_rewritten_and_nothing_else():
 
 
 def test_from_an_empty_folder_it_imports_predicts_draws_and_answers(installed, tmp_path, monkeypatch):
+    """It takes a quarter of a minute: Python and a server start anew with the package, and import torch."""
     lines = tmp_path / "lines" / "documented.py"
     lines.parent.mkdir()
     stranger = save(network("GPT-2"), tmp_path / "hub")  # stands in for what is on the Hub

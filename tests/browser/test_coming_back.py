@@ -37,6 +37,7 @@ def old_picture(page: Page) -> Locator:
 
 
 def test_a_line_is_cut_a_phone_sleeps_and_a_server_is_killed_and_what_was_typed_is_there_again(browser):
+    """It takes twenty seconds: two servers start, and a page waits before it tries to connect again."""
     port = free_port()
     watched = Watched(browser)
     with line_to(port) as line:

@@ -31,6 +31,7 @@ def other_than(url: str, value: str) -> str:
 
 
 def test_a_class_meets_in_the_process_of_its_room_and_again_when_that_was_killed(chromium, new_page):
+    """It takes a quarter of a minute: three servers start, each of which imports torch."""
     with serve_by([sys.executable, "-m", "ui.command"], "--port={port}", "--processes=2", "--no-open", patience=180) as server:
         lead, first, second = new_page(), new_page(), new_page()
         lead.goto(f"{server.url}/attention?text=The+cat")

@@ -94,6 +94,7 @@ def test_two_heads_and_two_layers(open_comparison):
 
 
 def test_two_models_while_one_types(open_comparison, folders):
+    """It takes a quarter of a minute: the server imports transformers, and opens a second model."""
     bert = str(folders["BERT"])
     page = open_comparison("model", **{"other-model": bert, "other-layer": "L1", "other-head": "H2"})
     expect(box(page)).to_have_value(TEXT, timeout=WAIT)

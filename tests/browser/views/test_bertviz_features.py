@@ -149,6 +149,7 @@ def numbers_are(page: Page, point: tuple[str, int], weights: np.ndarray) -> None
 
 @few
 def test_pointing_at_a_token_says_its_weights(opened, case):
+    """It takes up to a quarter of a minute: the first of a server that opens a folder imports transformers."""
     opened_case = opened(case)
     page = opened_case.view("Head")
     opened_case.layer(1)

@@ -188,6 +188,7 @@ def repeating() -> Training:
 
 @pytest.mark.thorough
 def test_the_default_budget_learns_repeated_sequences_with_an_induction_head(repeating):
+    """It takes twenty seconds, in which a model is trained with the default budget."""
     last = repeating.snapshots[-1]
     assert last.step == Budget().steps and last.accuracy >= 0.99 and last.induction.max() >= 0.5
     assert repeating.snapshots[0].induction.max() < 0.2

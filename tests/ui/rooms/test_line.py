@@ -262,7 +262,9 @@ def test_a_link_leads_from_a_second_device_and_no_other_page_can_have_it_set(ser
 
 @pytest.mark.thorough
 def test_a_full_room_behind_one_address_of_a_public_host_has_its_seats(monkeypatch):
-    """A class of sixty fits into what a public host opens by itself, also while all of it loads its pages again."""
+    """A class of sixty fits into what a public host opens by itself, also while all of it loads its pages again.
+
+    It takes half a minute: sixty come, each with a session of their own."""
     assert limits.ON_A_PUBLIC_HOST[limits.PAGES] >= 2 * 60
     for name, value in {"PUBLIC": "1", "PAGES": str(PEOPLE + 1), "ROOM_SECRET": SECRET}.items():
         monkeypatch.setenv(f"HEADLIGHT_{name}", value)

@@ -59,6 +59,7 @@ async def soak(server: Server) -> tuple[Round, dict, dict, int]:
 
 
 def test_four_visitors_go_through_all_pages_and_leave_nothing_behind(server):
+    """It takes half a minute: each opens all pages, and the server lets go of visitors only after a while."""
     with ThreadPoolExecutor(1) as other:
         now, before, after, most = other.submit(asyncio.run, soak(server)).result()
     print(f"{now.counts['opened']} pages were opened; before: {before}; when all have gone: {after}; {most} threads at most")
