@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import Explanation, agreement
-from analysis.ranks import rank_correlation
+from analysis.ranks import extremes_by_chance, rank_correlation
 from pages.explain import recipes
 from pages.explain.asked import TITLES, Request
 from ui.escaping import plain
@@ -37,7 +37,8 @@ def add(draft: Draft, request: Request, answers: Mapping[str, Explanation | str]
 
 
 def say_extremes(draft: Draft, request: Request, explanations: Sequence[Explanation]) -> None:
-    """Say which two methods rank the tokens most alike, and which two least, below the experts' level."""
+    """Say which two methods rank the tokens most alike, and which two least, beside what random orders reach, below the experts'
+    level."""
     ranks = agreement(explanations, request.question.units)
     pairs = [(ranks[i, j], i, j) for i in range(len(ranks)) for j in range(i + 1, len(ranks)) if np.isfinite(ranks[i, j])]
     if len(pairs) < 2:
@@ -47,7 +48,9 @@ def say_extremes(draft: Draft, request: Request, explanations: Sequence[Explanat
     for end, (rank, i, j) in (("most", max(pairs)), ("least", min(pairs))):
         digits = 2 if sum(f"{other:.2f}" == f"{rank:.2f}" for other, _, _ in pairs) == 1 else 3  # the square has two
         facts |= {end: f"{rank:.{digits}f}".replace("-", "−"), f"{end}_first": names[i], f"{end}_second": names[j]}
-    draft.note("extremes", "extremes", **facts)
+    high, low = extremes_by_chance(len({place for _, *both in pairs for place in both}), len(request.question.units))
+    facts |= {"high": f"{high:.2f}", "low": f"{low:.2f}".replace("-", "−")}
+    draft.note("extremes", "extremes" if max(pairs)[0] > high else "extremes by chance", **facts)
 
 
 def add_costs(

@@ -6,16 +6,20 @@ import json
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import models
 from pages.explain import state as page_state
 from pages.explain.asked import TITLES, Request, request_of
+from pages.explain.boards import methods
 from pages.explain.boards.methods import explanations_of
-from pages.explain.compose import compose
+from pages.explain.compose import HERE, compose
 from pages.explain.settings import Agreed, Asked, Costs, Doubted, Explained, Reading, Settings, Tokens
 from tests.pages.mounting import assert_mounted, on_a_plain_thread
 from tests.pages.opening import open_link, unmarked
@@ -23,9 +27,9 @@ from tests.pages.test_compose import folders, look, open_page, pairs_of, traces 
 from ui.believe.compose import compose as compose_trial
 from ui.believe.compose import opens_on
 from ui.choices.word import token_of
-from ui.look import Look
+from ui.look import Choices, Look, look_of
 from ui.memory import jobs, loaded
-from ui.picture.board import Board, Table
+from ui.picture.board import Board, Draft, Table
 from ui.picture.picture import Picture
 from viz.figures.style import on_page
 
@@ -142,3 +146,17 @@ def test_explain_says_why_nothing_can_be_asked(folders, traces):  # noqa: F811
     seen = look("decoder", folders["decoder"], traces[-1], app, {"level": "intermediate"})
     board = assert_mounted(app, partial(compose, seen, Settings(), Asked()))
     assert not board.data
+
+
+@pytest.mark.parametrize("highest", [0.9, 0.2])
+def test_methods_that_are_alike_stand_beside_random_orders(monkeypatch, highest):
+    """Of three random orders of ten tokens, the most alike pair reaches about 0.30."""
+    ranks = np.array([[1, highest, -0.1], [highest, 1, 0.1], [-0.1, 0.1, 1]])
+    monkeypatch.setattr(methods, "agreement", lambda explanations, units: ranks)
+    explanations = [SimpleNamespace(method=method) for method in ("lime", "shap", "rollout")]
+    writer = models.load("writer")
+    draft = Draft(HERE, look_of(writer, writer.trace("dog"), "", Choices(level="intermediate")))
+    methods.say_extremes(draft, SimpleNamespace(question=SimpleNamespace(units=range(10))), explanations)
+    words = unmarked(str(draft.contents["extremes"].text))
+    assert f"LIME and SHAP ({highest:.2f})" in words or f"LIME and SHAP rank the 10 tokens most alike ({highest:.2f})" in words
+    assert ("more alike than chance would" in words) == (highest < 0.3) and "0.30" in words and "−0.28" in words
