@@ -172,9 +172,9 @@ def parts(
         "blank": "this model does not allow skipping it",
     }
     if effects is None:
-        shades = 0.75 * np.clip(strengths, 0, 2) / max(1.0, float(strengths.max()))
+        shades = 0.15 + 0.85 * np.clip(np.abs(strengths - 1), 0, 1)  # what is changed stands out
         return grid_view(
-            strengths, **texts, unit="times its strength", shades=shades, ends=("off", "on"), label="The parts of the model"
+            strengths, **texts, unit="times its strength", shades=shades, ends=("on", "off"), label="The parts of the model"
         )
     most = float(np.nanmax(np.abs(effects))) or 1.0
     texts |= {"signed": True, "label": "The effect of each part"}

@@ -34,4 +34,5 @@ TEXTS_CELL, PAIR = link("texts-cell", default=""), Key[Any]("texts-pair", None)
 # What wrote it, and the circuit
 CHANGE_WORD, CHANGE_AGAINST, WROTE_CELL = link("change-word"), link("change-against"), link("wrote-cell")
 CIRCUIT_KEEP, CIRCUIT_FILL = link("circuit-keep", default=90), link("circuit-fill", "their mean", "zeros", "another text")
+CIRCUIT_LINES = Key[Any]("circuit-lines", None, led=True, cleared_by_step=True)
 CIRCUIT_OTHER = link("circuit-other", default="")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis import inside
-from pages.inside import code, formulas, morals, naming, recipes
+from pages.inside import code, formulas, morals, naming, recipes, softmax
 from pages.inside.opened import OpenStage
 from ui.look import Look
 from ui.picture.board import Draft, Note
@@ -32,7 +32,8 @@ def add(draft: Draft, here: OpenStage) -> None:
         parts.append(Part("words", None, "\n\n".join(filter(None, words))))
         parts.append(draft.part("The numbers", Draft.picture, pictures["matrix"], "", map_hidden(draft, here)))
     if len(here.columns) > 1:
-        parts.append(draft.part("The row", Draft.picture, pictures["row"], draft.words("row", **facts)))
+        steps = softmax.part(draft, here, KEY)
+        parts.append(steps or draft.part("The row", Draft.picture, pictures["row"], draft.words("row", **facts)))
     above = f"{draft.words('cell', **facts)} {straight(draft, stage)}".rstrip()
     parts.append(draft.part("The number", cell_part, here, pictures["cell"], above, below))
     draft.add_cards(KEY, [Card(parts)], formulas.name(draft, stage))
@@ -43,8 +44,8 @@ def add(draft: Draft, here: OpenStage) -> None:
 
 def map_hidden(draft: Draft, here: OpenStage) -> str:
     """Return words on the empty places of a map of weights, "" where there are none."""
-    is_hidden = recipes.masked(here.way, here.stage, here.rows, here.head) is not None
-    return draft.words("map hidden") if is_hidden else ""
+    is_hidden = recipes.masked(here.way, here.stage, here.rows, here.head, here.hides) is not None
+    return draft.words("map hidden" if here.stage.formula == recipes.SHARES else "map hidden later") if is_hidden else ""
 
 
 def cell_part(draft: Draft, here: OpenStage, drawing: Picture, above: str, below: str = "") -> Part:
@@ -100,6 +101,7 @@ def drawings(draft: Draft, here: OpenStage, key: str = KEY) -> dict[str, Picture
         "across": across,
         "chosen": near,
         "whole": look.beginner and stage.name in ALREADY_DRAWN,
+        "hides": here.hides,
     }
     row_options = {
         "head": here.head,
@@ -108,6 +110,7 @@ def drawings(draft: Draft, here: OpenStage, key: str = KEY) -> dict[str, Picture
         "name": naming.rows(look, stage, [row])[0],
         "column_names": column_names,
         "chosen": near[1],
+        "hides": here.hides,
     }
     cell_options = {
         "index": here.index,

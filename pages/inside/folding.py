@@ -13,6 +13,7 @@ from pages.inside import state as page_state
 from pages.inside.opened import OpenStage
 from pages.inside.spots import Selection
 from ui import state
+from ui.look import Look
 
 LABELS = {
     "feed-forward": "the neurons, and every number",
@@ -32,6 +33,37 @@ def button(here: OpenStage, is_unfolded: bool) -> None:
     """Draw the button that shows or hides the numbers of a stage."""
     what = LABELS.get(here.stage.name, "every number, and where it comes from")
     place(f"{'Hide' if is_unfolded else 'Show'} {what}", is_unfolded, close if is_unfolded else partial(unfold, here))
+
+
+def next_button(stop: tuple[str, str]) -> None:
+    """Draw the button that opens the next stage. stop: its key and its name."""
+    key, name = stop
+    with st.container(key="inside-way-on"):
+        st.button(f"Next: {name}", key="inside-next", icon=":material/arrow_downward:", on_click=partial(choose.toggle, key))
+
+
+def shows_neurons(look: Look) -> bool:
+    """Return whether the neurons of an open feed-forward are shown; at intermediate only after a click or where one is chosen."""
+    is_chosen = bool(state.linked_value(page_state.NEURON) or page_state.NEURON.get())
+    return look.level != "intermediate" or is_chosen or page_state.NEURONS_UNFOLDED.get()
+
+
+def neurons_button(is_unfolded: bool) -> None:
+    """Draw the button that shows or hides the neurons."""
+    what = "the neurons that fire most, and what they push towards"
+    place(f"{'Hide' if is_unfolded else 'Show'} {what}", is_unfolded, fold_neurons if is_unfolded else unfold_neurons)
+
+
+def unfold_neurons() -> None:
+    """Show the neurons."""
+    page_state.NEURONS_UNFOLDED.set(True)
+
+
+def fold_neurons() -> None:
+    """Hide the neurons, and forget which was chosen."""
+    page_state.NEURONS_UNFOLDED.set(False)
+    state.take_linked_value(page_state.NEURON)
+    page_state.NEURON.set(None)
 
 
 def stages_button(count: int) -> None:

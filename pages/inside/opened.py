@@ -51,6 +51,11 @@ class OpenStage:
         token = recipes.nearest(self.way.stages[0], self.look.token)
         return {"stack": self.way.stack, "layer": self.way.layer, "around": token, "stage": self.stage.name}
 
+    @property
+    def hides(self) -> bool:
+        """Whether scores that the mask takes away in a later step are left out: where that step is not shown."""
+        return hides(self.look)
+
     @cached_property
     def cell(self) -> inside.Cell:
         """The sum from which the explained number came."""
@@ -59,6 +64,11 @@ class OpenStage:
     def at(self, row: int, column: int) -> tuple[int, ...]:
         """Return the index in the stage's array of a row and a column."""
         return whole_index(self.stage, self.head, row, column)
+
+
+def hides(look: Look) -> bool:
+    """Return whether scores that the mask takes away later are left out."""
+    return look.level == "intermediate"
 
 
 def row_and_column(stage: inside.Stage, index: tuple[int, ...]) -> tuple[int, int]:
@@ -81,6 +91,8 @@ def open_stage(look: Look, way: inside.Way, stage: inside.Stage, chosen: Selecti
     head = chosen.index[0] if several else recipes.layer_of(stage, look.head, look.attention.heads)  # type: ignore[index]
     values = recipes.plane(stage, [row], head)[0]
     if column is None:
+        if (hidden := recipes.masked(way, stage, [row], head, hides(look))) is not None:
+            values = np.where(hidden[0], -np.inf, values)
         size = (
             values if stage.axes[-1] in recipes.OUTCOMES else np.abs(values)
         )  # of candidates the one that the model would choose

@@ -66,6 +66,7 @@ def draw(look: Look) -> Live | None:
             here.is_whole = False
             open_one(here, look, way, chosen)
             here.is_whole = True
+        go_on(look, way, chosen.stage)
     if stops.AFTER in board.contents:
         mount(board, stops.AFTER, toggled(stops.AFTER))
     if stops.folds(look):
@@ -76,6 +77,15 @@ def draw(look: Look) -> Live | None:
         with above, picture("“Take it away”"):
             take_away("inside", lambda: pictures)
     return live(look, chosen, here, joined([board, here.board, below]))
+
+
+def go_on(look: Look, way: inside.Way, open_stage: str) -> None:
+    """Draw the button to the stage after the open one, for beginners."""
+    if not look.beginner:
+        return
+    station = stops.stations(way).get(open_stage, open_stage)
+    if stop := stops.next_stop(Draft(HERE, look), way, station):
+        folding.next_button(stop)
 
 
 def toggled(key: str) -> Callable[[], None]:
@@ -92,18 +102,30 @@ def open_one(here: Open, look: Look, way: inside.Way, chosen: Selection) -> None
     """Draw the open stage with all that is in it."""
     is_unfolded = folding.is_unfolded(chosen)
     for reading in parts.of_stage(look, way, chosen, here.slider, is_unfolded):
+        with_neurons = reading.here if isinstance(reading, Opened) and chosen.stage == "feed-forward" else None
+        if with_neurons and look.beginner:  # the neurons come first, and every number below them
+            draw_neurons(here, with_neurons)
         board = composed(compose, look, Settings(chosen), reading)
         here.board = joined([here.board, board])
         mount_all(board, clicks(reading.here) if isinstance(reading, Glimpse | Opened) else None)
         if isinstance(reading, Glimpse) and reading.folds:
             folding.button(reading.here, is_unfolded)
-        if isinstance(reading, Opened) and chosen.stage == "feed-forward":
-            here.more += neurons.draw(reading.here)
+        if with_neurons and not look.beginner:
+            draw_neurons(here, with_neurons)
     if chosen.stage == "pieces":
         cuts, here.tokenizer = pieces.draw(look)
         here.board = joined([here.board, cuts])
     elif chosen.stage == stops.ORDER:
         here.more += order.draw(look)
+
+
+def draw_neurons(here: Open, stage: OpenStage) -> None:
+    """Draw the neurons of the feed-forward, which intermediate readers unfold."""
+    shown = folding.shows_neurons(stage.look)
+    if stage.look.level == "intermediate":
+        folding.neurons_button(shown)
+    if shown:
+        here.more += neurons.draw(stage)
 
 
 def live(look: Look, chosen: Selection, here: Open, board: Board) -> Live | None:

@@ -26,6 +26,7 @@ OUTCOMES = ("vocabulary", "label")  # axes of what the model may choose
 SQUARES = 16  # of a row of numbers, for beginners
 SINGLE = ("token", "query", "key", "source", *OUTCOMES)  # axes whose every number means something by itself
 FEW = 12  # columns up to which a cell has room for its number
+MASKED = "hidden by the mask"
 LOWEST = -1e8  # a score below this is masked; some models do so with a number
 
 
@@ -122,14 +123,15 @@ def matrix(
     across: str,
     chosen: tuple[int, int],
     whole: bool = False,
+    hides: bool = False,
     way: inside.Way | None = None,
 ) -> View:
     """Draw a stage's numbers as colours. rows: positions in the text; columns: which of the numbers of each are shown; whole:
-    whether they are written in whole per cent."""
+    whether they are written in whole per cent; hides: whether the places that the mask hides later are left empty."""
     way = way or way_of(model, trace, stack, layer, around)
     drawn = stage_of(way, stage)
     values = plane(drawn, rows, head)[:, columns]
-    if (hidden := masked(way, drawn, rows, head)) is not None:
+    if (hidden := masked(way, drawn, rows, head, hides)) is not None:
         values = np.where(hidden[:, columns], np.nan, values)
     limit, signed = clear_limit(values, 100.0 if drawn.formula == SHARES else CLEAR)
     write = short_percent if whole else writer_of(drawn)
@@ -148,6 +150,7 @@ def matrix(
         ends=(low, high),
         signed=signed,
         chosen=chosen,
+        blank=MASKED,
         cell=(3, 46),
         height=20,
         texts=[["" if np.isnan(value) else write(value) for value in line] for line in values] if len(columns) <= FEW else None,
@@ -171,11 +174,14 @@ def numbers(
     name: str,
     column_names: list[str],
     chosen: int,
+    hides: bool = False,
     way: inside.Way | None = None,
 ) -> View:
-    """Draw a row of a stage, number by number."""
+    """Draw a row of a stage, number by number. hides: as of `matrix`."""
     way = way or way_of(model, trace, stack, layer, around)
     values = plane(stage_of(way, stage), [at], head)[:, columns]
+    if hides and (hidden := masked(way, stage_of(way, stage), [at], head, hides)) is not None:
+        values = np.where(hidden[:, columns], np.nan, values)
     limit, signed = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0, bool((values < 0).any())
     write = writer_of(stage_of(way, stage))
     return grid_view(
@@ -184,12 +190,68 @@ def numbers(
         column_names,
         scale=(-limit if signed else 0.0, limit),
         signed=signed,
-        texts=[[write(value) for value in values[0]]],
+        texts=[["" if np.isnan(value) else write(value) for value in values[0]]],
         chosen=(0, chosen),
+        blank=MASKED,
         cell=(52, 64),
         height=26,
         label=f"{stage}: the row of {name}",
     )
+
+
+def softmax_row(
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    stack: str,
+    layer: int,
+    around: int,
+    head: int,
+    stage: str,
+    at: int,
+    columns: list[int],
+    names: list[str],
+    column_names: list[str],
+    chosen: int,
+    way: inside.Way | None = None,
+) -> View:
+    """Draw the softmax over a row in three lines: the scores, what e is raised to with them, and the shares. names: of the
+    lines."""
+    way = way or way_of(model, trace, stack, layer, around)
+    steps = softmax_steps(way, stage_of(way, stage), at, head)
+    assert steps is not None, "the shares are those of the scores"
+    values = steps[:, columns]
+    values[:, values[1] == 0] = np.nan
+    low, high = np.nanmin(values[0]), np.nanmax(values[0])
+    shades = np.stack([(values[0] - low) / ((high - low) or 1.0), values[1], values[2]])
+    return grid_view(
+        values,
+        names,
+        column_names,
+        shades=shades,
+        ends=("small in its row", "large"),
+        texts=[
+            ["" if np.isnan(value) else f"{value:.{places}f}".replace("-", "−") for value in line]
+            for line, places in zip(values, (2, 3, 3), strict=True)
+        ],
+        chosen=(2, chosen) if chosen >= 0 else None,
+        blank=MASKED,
+        cell=(58, 64),
+        height=26,
+        label=f"{stage}: the softmax of a row",
+    )
+
+
+def softmax_steps(way: inside.Way, stage: inside.Stage, at: int, head: int) -> np.ndarray | None:
+    """Return the scores of a row, e to the power of each less the largest, and these divided by their sum: [3, number]. None
+    where the shares are not made of the scores alone, as with a sink."""
+    scores = next((each for each in way.stages if stage.inputs and each.name == stage.inputs[0]), None)
+    if stage.formula != SHARES or scores is None or not known(scores) or scores.axes != stage.axes:
+        return None
+    before, shares = plane(scores, [at], head)[0].astype(np.float64), plane(stage, [at], head)[0]
+    powers = np.exp(before - before.max())
+    steps = np.stack([before, powers, powers / powers.sum()])
+    return steps if np.allclose(steps[2], shares, atol=1e-4) else None
 
 
 def clear_limit(values: np.ndarray, clear: float = CLEAR) -> tuple[float, bool]:
@@ -285,8 +347,13 @@ def stage_of(way: inside.Way, name: str) -> inside.Stage:
     return next(stage for stage in way.stages if stage.name == name)
 
 
-def masked(way: inside.Way, stage: inside.Stage, positions: list[int], head: int) -> np.ndarray | None:
-    """Return which weights of attention the mask hides, [position, key]; None for other stages, and where none is hidden."""
+def masked(way: inside.Way, stage: inside.Stage, positions: list[int], head: int, before: bool = False) -> np.ndarray | None:
+    """Return which weights of attention the mask hides, [position, key]; None for other stages, and where none is hidden. before:
+    whether it is asked too of the scores, of which the mask takes these places away in a later step."""
+    prefix = "cross " if stage.name.startswith("cross ") else ""
+    if before and stage.axes[-2:] == ("query", "key") and stage.formula not in (SHARES, "mask"):
+        weights = next((each for each in way.stages if each.name == f"{prefix}weights"), None)
+        return None if weights is None else masked(way, weights, positions, head)
     if not stage.name.endswith("weights") or not stage.inputs:
         return None
     scores = next((each for each in way.stages if each.name == stage.inputs[0]), None)

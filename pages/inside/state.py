@@ -9,6 +9,7 @@ from ui.state import Key, link
 PIECE_WORD = link("word")
 PIECES_UNFOLDED = Key("inside-pieces-unfolded", False, led=True, cleared_by_step=True)  # for a beginner
 EVERY_STAGE = Key("inside-every-stage", False, led=True, cleared_by_step=True)  # at intermediate
+NEURONS_UNFOLDED = Key("inside-neurons-unfolded", False, led=True, cleared_by_step=True)  # at intermediate
 NEURON: Key[str | None] = link("neuron")
 STAGE, CELL, TRAIL, BLOCK = (link(name, default="") for name in ("stage", "cell", "trail", "block"))
 BEGUN = Key("inside-begun", False)  # whether a beginner's first stage was opened

@@ -15,7 +15,7 @@ from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz.tokens import named
-from viz.views.way_view import Stop, way_view
+from viz.views.way_view import ONE_SIDE, Stop, way_view
 
 FOLLOWED, STRIP, BEFORE, AFTER = "inside-followed", "inside-strip", "inside-before", "inside-after"
 BEGINNING = ("text", "pieces")
@@ -60,7 +60,8 @@ def add(draft: Draft, settings: Settings, way: inside.Way) -> None:
         draft.add(glance(draft, way, open_stage), STRIP)
     stages = lines(draft, way, open_stage, settings.every_stage)
     at = next((i for i, line in enumerate(stages) if line.key == open_stage), len(stages) - 1)
-    draft.contents[BEFORE] = way_view(stages[: at + 1], open_stage, key=True)
+    ends = ("looks little", "looks a lot") if draft.look.beginner else ONE_SIDE  # beginners see no other such strip
+    draft.contents[BEFORE] = way_view(stages[: at + 1], open_stage, explained=stages, ends=ends)
     if rest := stages[at + 1 :]:
         draft.contents[AFTER] = way_view(rest)
 
@@ -150,6 +151,14 @@ def listed_stages(
         return stages
     listed = {*main(way), open_stage, ORDER} if folds(look) else set(stations(way).values())
     return [(stage, where) for stage, where in stages if key_of(stage) in listed]
+
+
+def next_stop(draft: Draft, way: inside.Way, open_stage: str, every_stage: bool = False) -> tuple[str, str] | None:
+    """Return the key and the name of the listed stage after the open one; None after the last."""
+    listed = [stage for stage, _ in listed_stages(draft.look, way, open_stage, every_stage)]
+    keys = [key_of(stage) for stage in listed]
+    at = keys.index(open_stage) + 1 if open_stage in keys else len(keys)
+    return (keys[at], formulas.name(draft, listed[at])) if at < len(keys) else None
 
 
 def numbered(look: Look, way: inside.Way) -> dict[str, str]:

@@ -53,6 +53,7 @@ EVEN = np.full((2, 3, 3), 1 / 3, np.float32)
 CAUSAL = np.tril(EVEN)
 BROKEN = np.where(np.eye(3) > 0, np.nan, EVEN)
 ONE = np.linspace(0, 1, 3)
+LINE = Stop("a", "A", "gist", "[2]", ONE - 0.5, "group")
 GAZE = Gaze({0: EVEN}, {0: np.ones((2, 3, 4))}, 0, 1)
 PATCHES = [
     SimpleNamespace(text="[CLS]", special=True),
@@ -179,7 +180,7 @@ EXAMPLES: dict[str, list[View]] = {
         token_chips(TOKENS, 1, positions=True, surprise=[None, 1, 2], notes=["a", "b", "c"]),
     ],
     "versions": [versions(["first"], [["The ", "cat"]])],
-    "way_view": [way_view([], strip=True), way_view([Stop("a", "A", "gist", "[2]", ONE - 0.5, "group")], "a")],
+    "way_view": [way_view([], strip=True), way_view([LINE], "a", explained=[LINE])],
 }
 
 

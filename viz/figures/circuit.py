@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from viz.figures.style import CLEAR, GREY, PLATE, escape_plotly
 from viz.numbers import signed
 
-MOST = 40  # lines that are drawn, the widest
+MOST = 40  # lines that are drawn at the most, the widest
 FAINTEST = 0.01  # share of the behaviour below which no line is drawn
 FOR, AGAINST = "#d6404a", "#3d7fc4"  # red and blue of the boards, in sight on a light and on a dark page
 _WIDEST = 9  # pixels
@@ -33,12 +33,22 @@ class Spot:
     lost: float = 0.0
 
 
-def circuit(spots: Sequence[Spot], target: str, edges: np.ndarray | None = None, direct: np.ndarray | None = None) -> go.Figure:
+Line = tuple[int, int, float]  # from a part to another, or to the target, which is the number after the last; its share
+
+
+def circuit(
+    spots: Sequence[Spot],
+    target: str,
+    edges: np.ndarray | None = None,
+    direct: np.ndarray | None = None,
+    most: int = MOST,
+    always: Sequence[tuple[int, int]] = (),
+) -> go.Figure:
     """Draw the parts of a circuit with Plotly; those without a label are squares.
 
     target: the name of the target at the top. edges [from, to], direct [from]: the share of the behaviour that goes from one part
-    to another, or straight to the target: red for it, blue against it, the line as wide as the share; NaN: no line. Raises
-    ValueError where edges is not square in the spots.
+    to another, or straight to the target: red for it, blue against it, the line as wide as the share; NaN: no line. most, always:
+    as of `drawn_lines`. Raises ValueError where edges is not square in the spots.
     """
     count = len(spots)
     if edges is not None and edges.shape != (count, count):
@@ -48,7 +58,7 @@ def circuit(spots: Sequence[Spot], target: str, edges: np.ndarray | None = None,
     places.append((0.5, len(heights)))
     names = [*(escape_plotly(spot.name) for spot in spots), escape_plotly(target)]
     figure = go.Figure()
-    _draw_lines(figure, places, names, edges, direct)
+    _draw_lines(figure, places, names, drawn_lines(edges, direct, most, always))
     figure.add_scatter(
         x=[x for x, _ in places[:-1]],
         y=[y for _, y in places[:-1]],
@@ -93,17 +103,28 @@ def circuit(spots: Sequence[Spot], target: str, edges: np.ndarray | None = None,
     return figure
 
 
+def all_lines(edges: np.ndarray | None, direct: np.ndarray | None) -> list[Line]:
+    """Return all lines that are not too faint to be drawn, the widest first."""
+    last = len(edges) if edges is not None else 0 if direct is None else len(direct)
+    lines = [(start, to, float(edges[start, to])) for start, to in np.ndindex(last, last)] if edges is not None else []
+    lines += [(start, last, float(share)) for start, share in enumerate(() if direct is None else direct)]
+    return sorted((line for line in lines if abs(line[2]) >= FAINTEST), key=lambda line: -abs(line[2]))
+
+
+def drawn_lines(
+    edges: np.ndarray | None, direct: np.ndarray | None, most: int = MOST, always: Sequence[tuple[int, int]] = ()
+) -> list[Line]:
+    """Return the widest lines, `most` of them, and those of `always`, from and to; the widest first."""
+    lines = all_lines(edges, direct)
+    return [line for i, line in enumerate(lines) if i < most or line[:2] in always]
+
+
 def _draw_lines(
     figure: go.Figure,
     places: Sequence[tuple[float, int]],
     names: Sequence[str],
-    edges: np.ndarray | None,
-    direct: np.ndarray | None,
+    lines: Sequence[Line],
 ) -> None:
-    last = len(places) - 1
-    lines = [(start, to, float(edges[start, to])) for start, to in np.ndindex(last, last)] if edges is not None else []
-    lines += [(start, last, float(share)) for start, share in enumerate(() if direct is None else direct)]
-    lines = sorted((line for line in lines if abs(line[2]) >= FAINTEST), key=lambda line: -abs(line[2]))[:MOST]
     for start, to, share in reversed(lines):
         (a, b), (c, d) = places[start], places[to]
         x, y = middle(places, start, to)

@@ -15,11 +15,12 @@ from ui.escaping import plain
 from ui.picture.board import Draft, Table
 from ui.picture.picture import Numbers, Picture
 from viz import percent
+from viz.figures.circuit import all_lines, drawn_lines
 from viz.numbers import decimal, signed
 from viz.tokens import named
 
 GRAPH, LOST = "circuit-graph", "circuit-lost"
-SCALE, SUM = "circuit-scale", "circuit-sum"
+SCALE, APART, SUM = "circuit-scale", "circuit-apart", "circuit-sum"
 ENOUGH, ORDER, PATH, READING, DECODER, TABLE, WARNING = "enough", "order", "path", "graph", "decoder", "table", "warning"
 MAIN = 5  # parts that the first lines name
 
@@ -32,7 +33,7 @@ def add(draft: Draft, reading: Wired) -> None:
     say_order(draft, wiring.circuit)
     say_path(draft, settings, wiring)
     draft.add(drawings[0], GRAPH)
-    draft.note(READING, "circuit graph" if wiring.edges is not None else "circuit no edges")
+    say_lines(draft, settings, wiring)
     if draft.look.trace.target:
         draft.note(DECODER, "circuit decoder")
     fold = draft.words("circuit fold")
@@ -42,6 +43,7 @@ def add(draft: Draft, reading: Wired) -> None:
     draft.contents[TABLE] = Table(table(settings, wiring))
     say_scale(draft, settings, wiring.circuit)
     draft.add(drawings[1], LOST)
+    say_apart(draft, settings, wiring)
     say_sum(draft, wiring.circuit)
     draft.note(WARNING, "circuit warning")
 
@@ -71,6 +73,28 @@ def say_sum(draft: Draft, circuit: Circuit) -> None:
     if len(circuit.members) > 1 and signed(total) != signed(circuit.share):
         over = "over" if total > circuit.share else "under"
         draft.note(SUM, f"circuit sum {over}", total=signed(total), share=signed(circuit.share))
+
+
+def say_lines(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
+    """Say how the graph is read, and how many of its lines are drawn."""
+    if wiring.edges is None:
+        draft.note(READING, "circuit no edges")
+        return
+    lines = len(all_lines(wiring.edges, wiring.direct))
+    drawn = len(drawn_lines(wiring.edges, wiring.direct, settings.most, recipes.path_lines(wiring)))
+    count = draft.words("circuit lines all" if drawn == lines else "circuit lines left out", drawn=drawn, left=lines - drawn)
+    draft.note(READING, "circuit graph", count=count)
+
+
+def say_apart(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
+    """Say why the losses differ from what “What wrote it” shows, with the part that differs most as an example."""
+    losses = wiring.circuit.share - wiring.circuit.without
+    if wiring.direct is None or not len(losses):
+        return
+    part = int(np.argmax(losses - np.nan_to_num(wiring.direct)))
+    facts = {"lost": signed(float(losses[part])), "straight": signed(float(np.nan_to_num(wiring.direct[part])))}
+    word = plain(settings.question.description)
+    draft.note(APART, "circuit apart", part=wiring.circuit.members[part].name, word=word, **facts)
 
 
 def say_path(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> None:
@@ -187,7 +211,9 @@ def graph(settings: Settings, wiring: recipes.Wiring) -> Picture:
         straight = Numbers(wiring.direct, ("from",), {"from": names}, in_csv=False)
         return {"edges": edges, "shares_straight_to_the_prediction": straight}
 
-    return settings.picture(recipes.graph, GRAPH, "The circuit", {"called": settings.question.description}, numbers, wiring)
+    return settings.picture(
+        recipes.graph, GRAPH, "The circuit", {"called": settings.question.description, "most": settings.most}, numbers, wiring
+    )
 
 
 def losses(draft: Draft, settings: Settings, wiring: recipes.Wiring) -> Picture:

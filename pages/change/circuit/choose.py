@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
 from pages.change import state as page_state
 from pages.change.circuit import recipes
-from pages.change.circuit.settings import Settings
+from pages.change.circuit.settings import ALL, FEW, Settings
 from pages.change.question import ask
 from ui import effort, state
 from ui.choices import text_boxes
@@ -61,6 +62,15 @@ def ask_circuit(look: Look) -> Settings | None:
     if len(names) == 1:
         say(HERE, "circuit zeros only")
     return Settings(question, keep / 100, FILLS[fill], other)
+
+
+def ask_lines(settings: Settings, lines: int) -> Settings:
+    """Place the choice of how many lines are drawn, where there are more than a few. lines: how many there are."""
+    if lines <= FEW:
+        return settings
+    names = (f"the {FEW} widest", f"the {ALL} widest")
+    chosen = one_of(page_state.CIRCUIT_LINES, names, "the lines", label=words(HERE, "circuit lines"))
+    return replace(settings, most=ALL if chosen == names[1] else FEW)
 
 
 def begin() -> None:

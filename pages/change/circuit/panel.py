@@ -14,7 +14,7 @@ from pages.change import changes
 from pages.change import state as page_state
 from pages.change.boards import circuit as boards
 from pages.change.circuit import recipes
-from pages.change.circuit.choose import ask_circuit, search
+from pages.change.circuit.choose import ask_circuit, ask_lines, search
 from pages.change.circuit.settings import Settings
 from pages.change.compose import HERE, compose
 from pages.change.question import nothing_to_ask
@@ -26,6 +26,7 @@ from ui.picture.board import Board
 from ui.picture.mount import composed, mount, mount_all, write_beside
 from ui.picture.picture import Picture
 from ui.words import say, words
+from viz.figures.circuit import all_lines
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -55,16 +56,20 @@ def panel(look: Look, above: DeltaGenerator) -> Sequence[Picture]:
 
 def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Picture]:
     """Say what was found; draw the graph on the left, and the words, the table and the losses on the right."""
-    board = composed(compose, look, PageSettings(), Wired(settings, wiring))
-    place(board, boards.ENOUGH, boards.ORDER)
+    top = st.container()
     left, right = st.columns([6, 5])
+    with left:
+        settings = ask_lines(settings, len(all_lines(wiring.edges, wiring.direct)))
+    board = composed(compose, look, PageSettings(), Wired(settings, wiring))
+    with top:
+        place(board, boards.ENOUGH, boards.ORDER)
     with left:
         place(board, boards.READING, boards.GRAPH, boards.PATH, boards.DECODER)
     with right:
         write_beside(board)
         place(board, boards.TABLE, boards.SCALE)
         place_open_button(settings, wiring)
-        place(board, boards.LOST, boards.SUM)
+        place(board, boards.LOST, boards.APART, boards.SUM)
     place(board, boards.WARNING)
     return board.pictures
 

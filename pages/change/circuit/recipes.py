@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import plotly.graph_objects as go
@@ -63,14 +64,16 @@ def graph(
     other: str,
     second: str,
     called: str,
+    most: int,
     wiring: Wiring | None = None,
 ) -> go.Figure:
-    """Return a figure of the circuit's parts, layers upward, and of what each passes to which."""
+    """Return a figure of the circuit's parts, layers upward, and of what each passes to which. most: how many lines are drawn,
+    the widest; those of the strongest path are drawn too."""
     wiring = wiring or find(model, trace, position, token, against, keep, fill, other, second)
     heads = max(attention.heads for attention in trace.attention.values())
     losses = wiring.circuit.share - wiring.circuit.without
     spots = [spot(node, heads, float(share)) for node, share in zip(wiring.circuit.members, losses, strict=True)]
-    return circuit(spots, called, wiring.edges, wiring.direct)
+    return circuit(spots, called, wiring.edges, wiring.direct, most, path_lines(wiring))
 
 
 def strongest_path(wiring: Wiring) -> list[tuple[int, float]]:
@@ -95,6 +98,12 @@ def strongest_path(wiring: Wiring) -> list[tuple[int, float]]:
         if to == last:
             return path
         part, to = to, int(lines[to].argmax())
+
+
+def path_lines(wiring: Wiring) -> list[tuple[int, int]]:
+    """Return the lines of the strongest path, from and to; the prediction is the number after the last part."""
+    parts = [part for part, _ in strongest_path(wiring)]
+    return list(pairwise([*parts, len(wiring.circuit.members)])) if parts else []
 
 
 def spot(node: Node, heads: int, share: float) -> Spot:

@@ -9,19 +9,23 @@ from typing import Any
 from pages.change.asked import Question
 from pages.change.circuit import recipes
 from ui.picture.picture import Numbers, Picture
+from viz.figures.circuit import MOST
 
 TIMES = 8  # about how often the text is read for each part
+FEW, ALL = 12, MOST  # lines that are drawn: at first, and when all are asked for
 MORE = 150  # readings besides, for random sets and edges
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a circuit. keep: the share of the prediction to keep; fill: as in `analysis.Behaviour`."""
+    """The settings of a circuit. keep: the share of the prediction to keep; fill: as in `analysis.Behaviour`; most: how many
+    lines are drawn."""
 
     question: Question
     keep: float
     fill: str
     other: str
+    most: int = FEW
 
     @property
     def options(self) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -9,7 +11,7 @@ import streamlit as st
 from pages.change import state as page_state
 from pages.change.boards.steering import MOST
 from pages.change.steer.push import Push
-from pages.change.steer.ready import OWN, own_pairs, ready_for
+from pages.change.steer.ready import OWN, Ready, own_pairs, ready_for
 from ui import state
 from ui.choices import text_boxes
 from ui.choices.widgets import one_of
@@ -26,7 +28,7 @@ def ask_push(folder: Path, look: Look) -> Push:
     ready = ready_for(look.model.info.kind)
     names = (*ready, OWN) if not look.beginner else tuple(ready)
     with st.container(horizontal=True, gap="medium", key="steer-choices", vertical_alignment="bottom"):
-        name = one_of(page_state.STEER, names, "the direction")
+        name = one_of(page_state.STEER, names, "the direction", on_change=partial(take_text_along, look, ready))
         state.keep(page_state.STEER, name, names[0])
         method, seed = ask_method(look)
         first = ready.get(name, next(iter(ready.values())))
@@ -45,15 +47,24 @@ def ask_push(folder: Path, look: Look) -> Push:
     return Push(name, pairs, layer, strength, method, seed)
 
 
+def take_text_along(look: Look, ready: Mapping[str, Ready]) -> None:
+    """Put the text of a chosen direction into the box above, where the text of another one stands: a visitor's own text stays."""
+    chosen = ready.get(page_state.STEER.get() or "")
+    is_ready = look.trace.text in [direction.text for direction in ready.values()]
+    if chosen and chosen.text and is_ready and look.model.info.kind == "decoder":
+        take(chosen.text)
+
+
+def take(text: str) -> None:
+    """Put a text into the box above."""
+    state.TEXT.of("next").set(text)
+    state.run_whole_page_next()
+
+
 def offer_text(look: Look, text: str) -> bool:
     """Place a button that puts a text into the box above whose first guess this direction changes; return whether it is there."""
-
-    def take() -> None:
-        state.TEXT.of("next").set(text)
-        state.run_whole_page_next()
-
     if text and look.model.info.kind == "decoder" and look.trace.text != text:
-        st.button(f"Try it with “{text} …”", icon=":material/edit_note:", key="steer-text", on_click=take)
+        st.button(f"Try it with “{text} …”", icon=":material/edit_note:", key="steer-text", on_click=partial(take, text))
         return True
     return False
 

@@ -360,8 +360,10 @@ def test_no_letter_of_the_strips_is_smaller_than_twelve_pixels():
 
 def test_colours_are_explained_above_strips_and_nowhere_else():
     strip = Stop("ids", "Ids", values=np.array([-1.0, 7.0]))
-    assert b"below zero" in way_view([strip], key=True).data
-    assert b"below zero" not in way_view([strip]).data and b"below zero" not in way_view([Stop("a", "A")], key=True).data
+    plain = Stop("a", "A")
+    assert b"below zero" in way_view([strip], explained=[strip]).data
+    assert b"below zero" in way_view([plain], explained=[plain, strip]).data, "a strip further down is explained too"
+    assert b"below zero" not in way_view([strip]).data and b"below zero" not in way_view([plain], explained=[plain]).data
 
 
 def test_intermediate_readers_see_the_product_and_the_score_of_one_pair():

@@ -45,6 +45,15 @@ def test_weights_arrive_to_within_half_a_byte():
         assert np.abs(arrays["weights-lane0"][layer] / 255 - weights).max() <= 0.5 / 255 + 1e-6
 
 
+def test_the_largest_weight_of_each_row_arrives_in_two_bytes():
+    """It is written in whole per cent, where half a byte could make another number of it than other pages write."""
+    given_lane = lane(["The", " cat", " sat"])
+    _, arrays = sent(stations_view([given_lane], 2, [], []))
+    for layer, weights in given_lane.gaze.weights.items():
+        high, low = np.moveaxis(arrays["largest-lane0"][layer].astype(int), -1, 0)
+        np.testing.assert_allclose((256 * high + low) / 65535, weights.max(-1), atol=0.5 / 65535 + 1e-7)
+
+
 def test_a_cell_is_the_number_furthest_from_zero_of_those_that_it_covers():
     values = np.random.default_rng(2).normal(size=(2, 5, 64)).astype(np.float32)
     cells = shades(values)

@@ -107,9 +107,10 @@ def stations_view(
     whole per cent, and no guess before the first layer. begins: whether the picture opens at its first station, until it is
     played or `text` changes; text: all that the model read, "" to tell by the rows.
 
-    Vectors and mixtures are sent as uint8, 128 for 0, each layer with its own scale; weights as uint8, exact to 1/510. A click
-    sends `chosen`: `{"open": station}`, `{"token": [lane, position]}`, `{"layer", "head"}` or `{"outcome": id}`, each with `n`,
-    which grows. Raises ValueError for a row that does not exist, and for a wrong number of guesses.
+    Vectors and mixtures are sent as uint8, 128 for 0, each layer with its own scale; weights as uint8, exact to 1/510, and
+    the largest of each row, which is also written, as two bytes, exact to 1/131070. A click sends `chosen`: `{"open": station}`,
+    `{"token": [lane, position]}`, `{"layer", "head"}` or `{"outcome": id}`, each with `n`, which grows. Raises ValueError for a
+    row that does not exist, and for a wrong number of guesses.
     """
     words = words or Words()
     last = lanes[-1]
@@ -172,10 +173,13 @@ def shades(values: np.ndarray) -> np.ndarray:
 
 
 def _packed(name: str, gaze: Gaze) -> dict[str, np.ndarray]:
-    """Return the weights and the strips of a gaze; missing heads of layers with fewer heads are 0."""
+    """Return the weights of a gaze, the largest of each row as two bytes, and the strips; missing heads of layers with fewer
+    heads are 0."""
     layers = sorted(gaze.weights)
     weights = np.nan_to_num(_stacked([gaze.weights[layer] for layer in layers]))
-    arrays = {f"weights-{name}": np.rint(255 * np.clip(weights, 0, 1)).astype(np.uint8)}
+    largest = np.rint(65535 * np.clip(weights.max(-1, initial=0.0), 0, 1)).astype(">u2")
+    each = np.rint(255 * np.clip(weights, 0, 1)).astype(np.uint8)
+    arrays = {f"weights-{name}": each, f"largest-{name}": largest[..., None].view(np.uint8)}
     if gaze.mixed:
         arrays[f"mixed-{name}"] = shades(_stacked([gaze.mixed[layer] for layer in layers]))
     return arrays

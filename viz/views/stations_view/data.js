@@ -53,6 +53,15 @@ export function weightsOf(state, name, row, head) {
   return array.data.subarray(start, start + keys);
 }
 
+// The largest weight of a row of the head that is looked at. It is written, so it came as two bytes, and reads as on other pages.
+/** @type {(state: State, name: string, row: number) => number} */
+export function largestOf(state, name, row) {
+  const { shape, data } = state.header.arrays[`largest-${name}`];
+  const [slot, head] = slotOf(state, name);
+  const at = 2 * ((slot * shape[1] + head) * shape[2] + row);
+  return slot < 0 ? 0 : (256 * data[at] + data[at + 1]) / 65535;
+}
+
 // The cells of what the head brings to a row.
 /** @type {(state: State, name: string, row: number) => Uint8Array} */
 export function mixedOf(state, name, row) {

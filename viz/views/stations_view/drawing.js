@@ -3,7 +3,7 @@
 import { penOn } from "../../shared/canvas.js";
 import { colours, css, divergingOf, mix, shade, tintsOf } from "../../shared/colours.js";
 import { roughly } from "../../shared/number.js";
-import { focusOf, headOf, isAlone, mixedOf, vectorOf, weightsOf } from "./data.js";
+import { focusOf, headOf, isAlone, largestOf, mixedOf, vectorOf, weightsOf } from "./data.js";
 import { NAMES, place, stripAt, UPRIGHT } from "./places.js";
 import { gazeOf } from "./words.js";
 
@@ -137,14 +137,15 @@ function gaze(view, name, from, to, [start, end], station) {
       pen.lineWidth = 1 + 3.4 * share;
       line(pen, g, [start, a], [end, b], mine && alone ? lit(station) : 1);
     });
-    if (mine && g.wide) largest(view, weights, g.across[from], start, lit(station));
+    if (mine && g.wide) largest(view, [name, row], g.across[from], start, lit(station));
   });
   pen.globalAlpha = 1;
 }
 
 // The largest weight of the followed row as a number, where its line begins.
-/** @type {(view: Drawing, weights: Uint8Array, across: number[], start: number, alpha: number) => void} */
-function largest({ state, pen, theme }, weights, across, start, alpha) {
+/** @type {(view: Drawing, place: [name: string, row: number], across: number[], start: number, alpha: number) => void} */
+function largest({ state, pen, theme }, [name, row], across, start, alpha) {
+  const weights = weightsOf(state, name, row);
   const most = Math.max(...weights);
   if (most < LEAST) return;
   pen.globalAlpha = alpha;
@@ -152,7 +153,7 @@ function largest({ state, pen, theme }, weights, across, start, alpha) {
   pen.font = `bold 11px ${getComputedStyle(state.root).fontFamily}`;
   pen.textAlign = "left";
   pen.textBaseline = "bottom";
-  pen.fillText(roughly(most / 255), start + 8, across[weights.indexOf(most)] - 3);
+  pen.fillText(roughly(largestOf(state, name, row)), start + 8, across[weights.indexOf(most)] - 3);
   pen.fillStyle = css(theme.accent);
 }
 

@@ -16,7 +16,7 @@ export interface Header {
   others: string; // a few words on all other outcomes
   guesses: Outcome[]; // after the embedding and after each layer
   outcomes: Outcome[];
-  arrays: Record<string, PackedBytes>; // by gaze "weights-…" and "mixed-…", by lane "vectors-…"
+  arrays: Record<string, PackedBytes>; // by gaze "weights-…", "largest-…" and "mixed-…", by lane "vectors-…"
 }
 
 export interface Lane {

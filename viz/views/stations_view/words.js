@@ -3,7 +3,7 @@
 import { write } from "../../shared/element.js";
 import { lookUp } from "../../shared/lookup.js";
 import { roughly } from "../../shared/number.js";
-import { capitalized, focusOf, namesOf, weightsOf } from "./data.js";
+import { capitalized, focusOf, largestOf, namesOf, weightsOf } from "./data.js";
 import { lookerOf } from "./tour.js";
 
 /** @typedef {import("./types").Row} Row */
@@ -111,5 +111,5 @@ export function strongest(state, name, [, row]) {
   let best = -1;
   weights.forEach((weight, i) => (best < 0 || weight > weights[best]) && (best = i));
   if (best < 0) return ["", ""];
-  return [keys.tokens[best] ? keys.names[best] : `${keys.omitted} others`, roughly(weights[best] / 255)];
+  return [keys.tokens[best] ? keys.names[best] : `${keys.omitted} others`, roughly(largestOf(state, name, row))];
 }

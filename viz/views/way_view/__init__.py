@@ -12,7 +12,7 @@ import numpy as np
 from viz.view import View, pack
 
 CELLS = 256  # of a strip: of more numbers, each cell is the largest in size of those that it covers
-KEY = {"before": "Colours of the strips:", "signed": ["below zero", "above zero"], "counts": ["zero", "large"]}
+BOTH, ONE_SIDE = ("below zero", "above zero"), ("zero", "large")  # the ends of the two scales
 CLEAR = 0.99  # of the numbers stay within the colours; the others have the strongest
 
 
@@ -29,10 +29,18 @@ class Stop:
     group: str = ""
 
 
-def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, label: str = "", key: bool = False) -> View:
+def way_view(
+    stops: Sequence[Stop],
+    chosen: str = "",
+    *,
+    strip: bool = False,
+    label: str = "",
+    explained: Sequence[Stop] = (),
+    ends: tuple[str, str] = ONE_SIDE,
+) -> View:
     """Draw the stages in order. strip: whether they are small and side by side, in their groups; else each has a line. chosen:
-    the key of the open one. key: whether the colours are explained above the lines. A click or Enter sends `chosen`: `{"key",
-    "n"}`, where `n` grows."""
+    the key of the open one. explained: stages, here or further down, whose colours are explained above the lines; ends: words for
+    the ends of the scale of those that are never below zero. A click or Enter sends `chosen`: `{"key", "n"}`, where `n` grows."""
     strips, signed = [], []
     for stop in stops:
         cells, both = shades(np.zeros(0) if stop.values is None else stop.values)
@@ -41,7 +49,7 @@ def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, la
     header: dict[str, Any] = {
         "label": label or f"{len(stops)} stages",
         "strip": strip,
-        "key": KEY if key and any(cells.size for cells in strips) else None,
+        "key": _key(explained, ends),
         "chosen": chosen,
         "keys": [stop.key for stop in stops],
         "names": [stop.name for stop in stops],
@@ -53,6 +61,16 @@ def way_view(stops: Sequence[Stop], chosen: str = "", *, strip: bool = False, la
     }
     joined = np.concatenate(strips) if strips else np.zeros(0, dtype=np.uint8)
     return View("way_view", pack(header, shades=joined), header["label"])
+
+
+def _key(stops: Sequence[Stop], ends: tuple[str, str]) -> dict[str, Any] | None:
+    """Return the words about the colours of stages, None for a scale that none of them has; None where none has a strip."""
+    drawn = [shades(stop.values) for stop in stops if stop.values is not None]
+    kinds = {both for cells, both in drawn if cells.size}
+    if not kinds:
+        return None
+    signed, counts = (list(words) if kind in kinds else None for kind, words in ((True, BOTH), (False, ends)))
+    return {"before": "Colours of the strips:", "signed": signed, "counts": counts}
 
 
 def shades(values: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -12,7 +12,8 @@ export interface Header {
   groups: string[];
   signed: boolean[]; // 128 is zero
   counts: number[]; // cells of each strip
-  key: { before: string; signed: [string, string]; counts: [string, string] } | null; // what the colours mean; null: nothing
+  // What the colours mean: the ends of each scale, null for one without strips; null: nothing.
+  key: { before: string; signed: [string, string] | null; counts: [string, string] | null } | null;
   arrays: { shades: PackedBytes }; // the cells of all strips
 }
 

@@ -92,13 +92,10 @@ function build(state, shape) {
 function explain({ header, legend, root }) {
   legend.hidden = !header.key;
   if (!header.key) return;
-  /** @type {[boolean, [string, string], RGB[]][]} */
-  const known = [
-    [true, header.key.signed, divergingOf(root)],
-    [false, header.key.counts, scaleOf(root)],
-  ];
-  const scales = known.filter(([signed]) => header.counts.some((count, i) => count && header.signed[i] === signed));
-  legend.replaceChildren(header.key.before, ...scales.map(([, ends, scale]) => bar(ends, scale)));
+  const { before, signed, counts } = header.key;
+  legend.replaceChildren(before);
+  if (signed) legend.append(bar(signed, divergingOf(root)));
+  if (counts) legend.append(bar(counts, scaleOf(root)));
 }
 
 /** @type {(ends: [string, string], scale: RGB[]) => HTMLElement} */
