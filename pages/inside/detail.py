@@ -91,27 +91,16 @@ def drawings(draft: Draft, here: OpenStage, key: str = KEY) -> dict[str, Picture
     row_names, column_names = naming.rows(look, stage, here.rows), naming.columns(look, stage, here.columns)
     near = (here.rows.index(row) if row in here.rows else -1, here.columns.index(column) if column in here.columns else -1)
     cells = here.cell
-    matrix_options = {
-        "head": here.head,
+    both = {"head": here.head, "columns": here.columns, "column_names": column_names, "hides": here.hides}
+    matrix_options = both | {
         "rows": here.rows,
-        "columns": here.columns,
         "row_names": row_names,
-        "column_names": column_names,
         "down": down,
         "across": across,
         "chosen": near,
         "whole": look.beginner and stage.name in ALREADY_DRAWN,
-        "hides": here.hides,
     }
-    row_options = {
-        "head": here.head,
-        "at": row,
-        "columns": here.columns,
-        "name": naming.rows(look, stage, [row])[0],
-        "column_names": column_names,
-        "chosen": near[1],
-        "hides": here.hides,
-    }
+    row_options = both | {"at": row, "name": naming.rows(look, stage, [row])[0], "chosen": near[1]}
     cell_options = {
         "index": here.index,
         "name": naming.spot(draft, here.way, here.spot),

@@ -121,10 +121,10 @@ def open_one(here: Open, look: Look, way: inside.Way, chosen: Selection) -> None
 
 def draw_neurons(here: Open, stage: OpenStage) -> None:
     """Draw the neurons of the feed-forward, which intermediate readers unfold."""
-    shown = folding.shows_neurons(stage.look)
+    is_unfolded = folding.shows_neurons(stage.look)
     if stage.look.level == "intermediate":
-        folding.neurons_button(shown)
-    if shown:
+        folding.neurons_button(is_unfolded)
+    if is_unfolded:
         here.more += neurons.draw(stage)
 
 

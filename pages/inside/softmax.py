@@ -21,19 +21,19 @@ def part(draft: Draft, here: OpenStage, key: str) -> Part | None:
     if look.beginner or (steps := recipes.softmax_steps(here.way, stage, row, here.head)) is None:
         return None
     names = naming.columns(look, stage, here.columns)
-    lines = [draft.words(f"softmax {step}") for step in STEPS]
+    line_names = [draft.words(f"softmax {step}") for step in STEPS]
     options = {
         "head": here.head,
         "at": row,
         "columns": here.columns,
-        "names": lines,
+        "names": line_names,
         "column_names": names,
         "chosen": here.columns.index(column) if column in here.columns else -1,
     }
 
     def numbers() -> dict[str, Numbers]:
-        shown = steps[:, here.columns].astype(np.float32)
-        return {step: Numbers(values, ("place",), {"place": names}) for step, values in zip(STEPS, shown, strict=True)}
+        lines = steps[:, here.columns].astype(np.float32)
+        return {step: Numbers(values, ("place",), {"place": names}) for step, values in zip(STEPS, lines, strict=True)}
 
     drawing = Picture(
         recipes.softmax_row,

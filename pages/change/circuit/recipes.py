@@ -103,7 +103,7 @@ def strongest_path(wiring: Wiring) -> list[tuple[int, float]]:
 def path_lines(wiring: Wiring) -> list[tuple[int, int]]:
     """Return the lines of the strongest path, from and to; the prediction is the number after the last part."""
     parts = [part for part, _ in strongest_path(wiring)]
-    return list(pairwise([*parts, len(wiring.circuit.members)])) if parts else []
+    return list(pairwise([*parts, len(wiring.direct)])) if parts and wiring.direct is not None else []
 
 
 def spot(node: Node, heads: int, share: float) -> Spot:

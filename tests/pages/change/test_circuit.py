@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import models
 from analysis import edit_numbers, find_circuit
 from models.edits import Edit
-from pages.change.circuit.recipes import Wiring, strongest_path
+from pages.change.circuit.recipes import Wiring, path_lines, strongest_path
 from tests.grids import grid
-from tests.pages.opening import open_link, words_on
+from tests.pages.opening import finish, open_link, words_on
 from tests.pages.taking import offered
 from viz import percent
 from viz.numbers import signed
 
 TEXT = "The girl took her bag and said that"
 CIRCUIT = "experiment=Circuit&text=The+girl+took+her+bag+and+said+that&change-word=she&change-against=he"
+
+LINES = re.compile(r"The (\d+) widest are drawn, with the strongest path; (\d+) more of at least 1\s% are left out")
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +141,7 @@ def test_the_strongest_path_begins_with_the_widest_line_between_two_parts_and_fo
     assert strongest_path(Wiring(None, edges, direct)) == [(0, 0.3), (1, 0.05)]
     edges[1, 3] = 0.2
     assert strongest_path(Wiring(None, edges, direct)) == [(0, 0.3), (1, 0.2), (3, 0.6)]
+    assert path_lines(Wiring(None, edges, direct)) == [(0, 1), (1, 3), (3, 4)]
     assert strongest_path(Wiring(None, np.full((2, 2), np.nan), np.array([0.1, 0.7]))) == [(1, 0.7)]
     assert strongest_path(Wiring(None, np.full((2, 2), np.nan), np.array([-0.1, 0.001]))) == []
     assert strongest_path(Wiring(None)) == []
@@ -145,3 +150,16 @@ def test_the_strongest_path_begins_with_the_widest_line_between_two_parts_and_fo
 def test_the_strongest_path_is_said_in_words():
     words = words_on(open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=70"))
     assert "**The strongest" in words and "writes straight towards" in words and "orange" not in words
+
+
+@pytest.mark.thorough
+def test_a_few_lines_are_drawn_at_first_and_it_is_said_how_many_are_left_out():
+    link = "experiment=Circuit&level=intermediate&text=Tom+had+a+ball,+and+his+dog+ran+after+the"
+    app = finish(open_link("change", link))
+    drawn, left = map(int, LINES.search(words_on(app)).groups())
+    assert 12 <= drawn <= 16 and left > 0
+    app.segmented_control(key="circuit-lines").set_value("the 40 widest")
+    app = finish(app.run())
+    more = LINES.search(words_on(app))
+    assert sum(map(int, more.groups())) == drawn + left and int(more[1]) >= 40
+    assert "Why this is not the list of “What wrote it”" in words_on(app) and not app.exception

@@ -129,3 +129,16 @@ def test_no_token_one_token_no_mask_and_a_full_context(link):
 def test_a_layer_that_another_model_has_not_gives_way_to_its_last():
     app = open_link("change", "experiment=Steer&level=expert&model=translator&text=The+cat&steer-layer=6")
     assert len(app.warned) == 1 and "the place of the stream “6”" in app.warned[0]
+
+
+def test_another_direction_brings_its_text_along_but_a_visitors_own_text_stays():
+    app = open_link("change", "experiment=Steer")
+    app.segmented_control(key="steer").set_value("sea, not land")
+    app = finish(app.run())
+    assert app.text_input(key="text").value == READY["sea, not land"].text
+    assert "changes the first guess from “park” to “beach”" in unmarked(board(app))
+    own = open_link("change", "experiment=Steer&text=My+own+words+are")
+    own.segmented_control(key="steer").set_value("sea, not land")
+    own = finish(own.run())
+    assert own.text_input(key="text").value == "My own words are" and own.button(key="steer-text")
+    assert "tried out on the text on the button" in words_on(own)

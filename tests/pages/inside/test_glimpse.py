@@ -198,3 +198,22 @@ def test_higher_levels_show_all_at_once(level):
     (reading,) = of_stage(look, way, Selection("queries"))
     assert isinstance(reading, Opened)
     assert [picture.part for picture in compose(look, Settings(), reading).pictures] == ["matrix", "row", "cell"]
+
+
+def test_a_beginner_goes_from_station_to_station_by_a_button():
+    app = open_link("inside", "level=beginner")
+    names = []
+    while "inside-next" in {button.key for button in app.button}:
+        names.append(app.button(key="inside-next").label.removeprefix("Next: "))
+        app.button(key="inside-next").click().run()
+        assert not app.exception and len(names) < 20
+    assert names == ["Numbers", "Looking", "Mixing", "Feed-forward", "6 layers", "What comes next", "Order"]
+
+
+def test_at_intermediate_the_neurons_are_unfolded_and_folded():
+    app = open_link("inside", "level=intermediate&stage=feed-forward")
+    assert "The neurons that fire most" not in words_on(app)
+    for label, is_there in (("Show the neurons", True), ("Hide the neurons", False)):
+        assert app.button(key="inside-fold").label.startswith(label)
+        app.button(key="inside-fold").click().run()
+        assert ("The neurons that fire most" in words_on(app)) is is_there and not app.exception
