@@ -96,7 +96,7 @@ def followed(draft: Draft, settings: Settings, way: inside.Way) -> str:
         if weights is None or look.level != "intermediate"
         else morals.scored_most(draft, way, weights, recipes.nearest(weights, look.token))
     )
-    how = draft.words("followed press", main=len(main(way)), others=small(way))
+    how = draft.words("followed press", main=len(main(way)))
     if settings.every_stage:
         how = draft.words("followed press all", main=len(main(way))) or how
     return " ".join(

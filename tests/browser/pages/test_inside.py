@@ -79,6 +79,7 @@ def test_a_sum_that_is_gone_back_to_comes_into_sight_though_another_board_shows_
 
 def test_a_neuron_that_is_pressed_says_what_it_does_and_stands_in_the_link(open_page):
     page = open_page(f"{LINK}&stage=feed-forward")
+    page.get_by_role("button", name=re.compile("Show the neurons")).click(timeout=WAIT)
     rows = page.locator("[data-part=neurons]").get_by_role("button")
     expect(rows.first).to_have_class(re.compile("marked"), timeout=WAIT)
     number = rows.nth(3).locator(".text").inner_text()
