@@ -13,7 +13,7 @@ from pages.flow import state as page_state
 from pages.flow.compose import HERE
 from pages.flow.recipes import FLOW
 from pages.flow.request import Request, title
-from pages.flow.settings import Layers, Settings, Streams
+from pages.flow.settings import Layers, Settings, Streams, Without
 from ui.memory import jobs
 from ui.words import words
 
@@ -56,6 +56,12 @@ def flow(request: Request, size: np.ndarray) -> np.ndarray | str | None:
         most = chosen or None
     key = ("max-flow", *request.key, most)
     return jobs.result(key, lambda report: request.attribution.flow(most, report), titles()[FLOW])
+
+
+def without(request: Request, place: int) -> Without | None:
+    """Return the guess without a token on screen; None while it is calculated."""
+    key = ("without", *request.key, *request.seen[1][place])
+    return jobs.result(key, lambda report: scores.without(request, place, report), "Guessing again")
 
 
 def layers(request: Request) -> Layers | None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.flow import state as page_state
 from pages.flow.boards.question import CHIPS
+from pages.flow.request import Request
 from ui.choices.token import press
 from ui.look import Look
 from ui.show import choice
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 def react(look: Look) -> None:
     """React to a click on a token; a second click clears the selection."""
     press(look.select(look.trace.read).places[choice(CHIPS)["value"]], look.default_position)
+
+
+def react_to_text(request: Request, board: str) -> None:
+    """React to a click on a token of a coloured text as `react` does; one of a source is none that can be asked about."""
+    at, groups = choice(board)["value"], request.seen[1]
+    place = groups[at][-1] - len(request.trace.tokens) * bool(request.trace.target) if at < len(groups) else -1
+    if place >= 0:
+        press(place, request.look.default_position)
 
 
 def token(look: Look, position: int, candidates: Sequence[Prediction]) -> int | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages.flow.boards import methods, question, streams
+from pages.flow.boards import findings, methods, question, streams
 from pages.flow.request import request_of
-from pages.flow.settings import Followed, Layers, Methods, Reading, Settings, Streams, Tokens, Unfollowed
+from pages.flow.settings import Followed, Layers, Methods, Reading, Settings, Streams, Tokens, Unfollowed, Without
 from ui.look import Look
 from ui.picture.board import Board, Draft
 
@@ -27,6 +27,8 @@ def compose(look: Look, settings: Settings, reading: Reading) -> Board:
             methods.add_layers(draft, request, reading)
         case Streams():
             streams.add(draft, request, settings, reading)
+        case Without():
+            findings.say_without(draft, request, reading)
         case Unfollowed():
             draft.note("flow-unfollowed", "nothing to follow")
     return draft.finished()

@@ -62,18 +62,24 @@ def method(
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
     shares = sum_shares(scores, groups, scope_options)
     if isinstance(patch := trace.tokens[-1], Patch):
-        return patch_view(patch.grid.image_of(trace.tokens), trace.tokens, values=100 * shares, unit="%", link=link)
+        image = patch.grid.image_of(trace.tokens)
+        return patch_view(image, trace.tokens, values=as_read(100 * shares, simple), unit="%", link=link)
     return reading_view(
         tokens,
         None,
         group_of(groups, attribution.ways.place(position)),
         True,
-        quantity=100 * shares,
+        quantity=as_read(100 * shares, simple),
         unit="%",
         second=start or None,
         link=link,
         apart=0 if simple and rests_at_start(tokens, shares) else None,
     )
+
+
+def as_read(values: np.ndarray, simple: bool) -> np.ndarray:
+    """Return values in per cent as a level reads them: simple: in whole per cent from 1 on."""
+    return np.where(values >= 1, np.round(values), values) if simple else values
 
 
 def rests_at_start(tokens: list[Any], shares: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from analysis import Attribution
+from analysis import Attribution, Question
 from analysis.attribution import FOLLOWING, METHODS
 from models.tokens import Token
 from pages.flow.recipes import FLOW
@@ -50,6 +50,25 @@ class Request:
     @cached_property
     def attribution(self) -> Attribution:
         return Attribution(self.model, self.trace, self.position, self.token, **dict(self.choices))
+
+    @cached_property
+    def question(self) -> Question | None:
+        """The prediction while tokens are taken away; None where nothing can be."""
+        if self.token is None:
+            return None
+        try:
+            return Question(self.model, self.trace, self.position, self.token, keep_last=True)
+        except ValueError:
+            return None
+
+    @property
+    def can_take_away(self) -> bool:
+        return self.question is not None
+
+    @property
+    def covers(self) -> bool:
+        """Whether a token that is taken away is covered by a mask, so that the others keep their places."""
+        return self.question is not None and self.question.keeps_places
 
     @property
     def methods(self) -> tuple[str, ...]:

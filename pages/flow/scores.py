@@ -10,9 +10,10 @@ from analysis.attention_flow import pipes
 from analysis.attribution import METHODS
 from pages.flow.recipes import FLOW
 from pages.flow.request import Request
-from pages.flow.settings import Layers
+from pages.flow.settings import Layers, Without
 
 Report = Callable[[float, str], None]
+MOST = 32  # other tokens that are taken away, for comparison
 
 
 def of_methods(request: Request, titles: Mapping[str, str], report: Report) -> dict[str, np.ndarray | str]:
@@ -32,6 +33,25 @@ def of_methods(request: Request, titles: Mapping[str, str], report: Report) -> d
         scores["slopes"] = np.array(sum(matrix.sum() for matrix in request.attribution.relevance))
     scores["pipes"] = np.array(pipes(request.attribution.ways, request.attribution.attention, request.position))
     return scores
+
+
+def without(request: Request, place: int, report: Report) -> Without:
+    """Return the guess without a token on screen, beside what it is without each of the others."""
+    question = request.question
+    if question is None:
+        raise ValueError("This model makes no prediction that could change.")
+    taken = np.isin(question.units, request.seen[1][place])
+    others = np.flatnonzero(~taken)
+    others = others[np.unique(np.linspace(0, len(others) - 1, min(MOST, len(others))).round().astype(int))]
+    keep = np.vstack([~taken, ~np.eye(len(taken), dtype=bool)[others]])
+    share, *shares = question.probabilities(keep, report)
+    targets = [question.target(keep[0])] if question.target_read else ()
+    position = request.position if request.model.info.kind == "encoder" else -1
+    logits = request.model.logits_of([question.text(keep[0])], position, targets)[0]
+    best = request.model.top(logits, request.position, 1)[0]
+    return Without(
+        request.seen[0][place].text.strip(), request.covers, float(share), float(np.mean(shares)) if shares else None, best
+    )
 
 
 def of_layers(request: Request, methods: Sequence[str], titles: Mapping[str, str], report: Report) -> Layers:

@@ -75,8 +75,23 @@ class Streams:
 
 
 @dataclass(frozen=True)
+class Without:
+    """The guess when a token is taken away. word: that token; covered: whether a mask takes its place.
+
+    share: the probability of the first guess then; usual: its mean without each of the other tokens, None where there is none;
+    best: the likeliest prediction then.
+    """
+
+    word: str
+    covered: bool
+    share: float
+    usual: float | None
+    best: Prediction
+
+
+@dataclass(frozen=True)
 class Unfollowed:
     """There is no prediction whose fall could be measured."""
 
 
-Reading = Tokens | Followed | Methods | Layers | Streams | Unfollowed
+Reading = Tokens | Followed | Methods | Layers | Streams | Without | Unfollowed

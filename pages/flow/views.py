@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from pages.flow import calculations
+from pages.flow import calculations, choose
 from pages.flow import state as page_state
-from pages.flow.boards.methods import ABOUT, LAYERS, OTHERS, methods_of
+from pages.flow.boards.findings import place_to_take, word_at
+from pages.flow.boards.methods import ABOUT, LAYERS, METHODS, OTHERS, methods_of
 from pages.flow.boards.streams import TABLE
 from pages.flow.compose import compose
-from pages.flow.recipes import FLOW, ROLLOUT
-from pages.flow.request import request_of
+from pages.flow.recipes import FLOW, GRADIENTS, ROLLOUT
+from pages.flow.request import Request, request_of
 from pages.flow.settings import Methods, Settings
 from ui.choices.widgets import one_of
+from ui.escaping import plain
 from ui.look import Look
-from ui.picture.mount import composed, mount, write_beside
+from ui.picture.mount import composed, mount, mount_all, write_beside
 from ui.picture.picture import Picture
 from ui.show import picture
 
@@ -40,14 +43,34 @@ def side_by_side(look: Look, settings: Settings) -> Sequence[Picture]:
     if look.beginner:
         others = "Two other ways to ask" if len(methods_of(request, scores)) > 2 else "Another way to ask"
     folded = (OTHERS, ABOUT) if look.beginner and OTHERS in board.contents else (OTHERS,)
+    clicks = {key: partial(choose.react_to_text, request, key) for key in (METHODS, OTHERS)} if not request.of_image else {}
     for key in board.contents:
         if key not in folded:
-            mount(board, key)
+            mount(board, key, clicks.get(key))
+            if key == METHODS and look.beginner:
+                guess_again(request, settings, scores)
         elif key == OTHERS:
             with st.expander(others):
                 for part in folded:
-                    mount(board, part)
+                    mount(board, part, clicks.get(part))
     return board.pictures
+
+
+def guess_again(request: Request, settings: Settings, scores: Mapping[str, np.ndarray | str]) -> None:
+    """Offer a beginner the guess without the word that counts most, or place it beside the first one."""
+    values = scores[GRADIENTS]
+    place = None if isinstance(values, str) else place_to_take(request, values)
+    if place is None:
+        return
+    asked = hash((*request.key, *request.seen[1][place]))
+    if page_state.WITHOUT.get() != asked:
+        word = f"“{plain(word_at(request, place))}”"
+        label = f"Guess again with {word} covered" if request.covers else f"Guess again without {word}"
+        st.button(label, icon=":material/backspace:", on_click=page_state.WITHOUT.set, args=(asked,), key="flow-guess-again")
+        return
+    with picture("The guess without a word"):
+        if (reading := calculations.without(request, place)) is not None:
+            mount_all(composed(compose, request.look, settings, reading))
 
 
 def layer_by_layer(look: Look, settings: Settings) -> Sequence[Picture]:

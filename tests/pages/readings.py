@@ -31,7 +31,7 @@ from pages.change.steer.push import Push
 from pages.change.steer.ready import ready_for
 from pages.change.texts.choose import most_different, places
 from pages.change.texts.comparison import Comparison
-from pages.flow.boards.question import candidates
+from pages.flow.boards.question import candidates, has_chips
 from pages.flow.recipes import FLOW, streams_of
 from pages.flow.request import Request, position_of, request_of
 from pages.flow.settings import Followed, Layers, Methods, Streams, Tokens
@@ -212,8 +212,9 @@ def followed(seen: Look, view: str, choices: tuple = DEFAULTS) -> list[tuple[Flo
     settings = FlowSettings(offered[0].id if offered else None, choices[: CHOSEN[seen.level]])
     with threadpool_limits(1):  # as in a job
         reading = FLOWS[view](request_of(seen, settings), settings)
+    chips = [Tokens()] if has_chips(seen) else []
     sentences = [Followed(offered)] if not offered else []
-    return [(settings, each) for each in (Tokens(), *sentences, reading)]
+    return [(settings, each) for each in (*chips, *sentences, reading)]
 
 
 def side_by_side(request: Request, settings: FlowSettings) -> FlowReading:

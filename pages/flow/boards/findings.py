@@ -9,12 +9,13 @@ import numpy as np
 from pages.flow import recipes
 from pages.flow.recipes import GRADIENTS, ROLLOUT
 from pages.flow.request import Request
+from pages.flow.settings import Without
 from ui.escaping import plain
 from ui.picture.board import Draft, Note
-from viz.numbers import decimal, percent_or_score
+from viz.numbers import decimal, percent_or_score, whole_percent
 from viz.tokens import named, plain_sign
 
-ANSWER = "flow-answer"
+ANSWER, WITHOUT = "flow-answer", "flow-without-words"
 Scores = Mapping[str, np.ndarray | str]
 
 
@@ -57,16 +58,48 @@ def rank_typed(request: Request, scores: np.ndarray) -> list[int]:
 
 
 def what_to_try(draft: Draft, request: Request, scores: np.ndarray) -> str:
-    """Return sentences for beginners on what to do next: delete the word that counts most, or ask about another token."""
+    """Return sentences for beginners on what to do next: take the word that counts most away."""
     facts = guess_of(request, on_board)
     if request.of_image or not facts:
         return ""
+    ranked, place = rank_typed(request, scores), place_to_take(request, scores)
+    headings = ["own"] * (bool(ranked) and is_own(request, ranked[0]))
+    if place is not None:
+        facts["word"] = word_at(request, place)
+        headings.append(cased("try", request.covers))
+    return draft.paragraph(*headings, token=named(request.seen[0][ranked[0]].text) if ranked else "", **facts)
+
+
+def place_to_take(request: Request, scores: np.ndarray) -> int | None:
+    """Return the place on screen of the typed word that counts most and can be taken away; None if there is none."""
+    if request.of_image or not guess_of(request) or not request.can_take_away:
+        return None
     tokens, _, start = request.seen
-    ranked = rank_typed(request, scores)
-    typed = [i for i in ranked if not is_own(request, i) and (not start or i < start)]
-    word = next((text for i in typed if (text := tokens[i].text.strip()).isalpha() and not tokens[i].fragment), "")
-    headings = [*["own"] * (bool(ranked) and is_own(request, ranked[0])), *["try"] * bool(word), "ask elsewhere"]
-    return draft.paragraph(*headings, word=word, token=named(tokens[ranked[0]].text) if ranked else "", **facts)
+    typed = [i for i in rank_typed(request, scores) if not is_own(request, i) and (not start or i < start)]
+    return next((i for i in typed if word_at(request, i).isalpha() and not tokens[i].fragment), None)
+
+
+def word_at(request: Request, place: int) -> str:
+    return request.seen[0][place].text.strip()
+
+
+def cased(heading: str, covered: bool) -> str:
+    """Return the heading for a token that is taken away, or covered."""
+    return f"{heading} covered" if covered else heading
+
+
+def say_without(draft: Draft, request: Request, reading: Without) -> None:
+    """Say what the guess is without a token, beside what it was, and what it is without other tokens on average."""
+    facts = {**guess_of(request), "word": plain(reading.word), "after": whole_percent(reading.share)}
+    headings = [cased("without", reading.covered)]
+    if reading.usual is not None:
+        facts["usual"] = whole_percent(reading.usual)
+        headings.append(cased("without usual", reading.covered))
+    best = reading.best
+    facts["best"] = f"“{plain(named(plain_sign(best.text)))}”"
+    facts["best_share"] = percent_or_score(best.probability, best.score, whole=True)
+    headings.append("still the best" if best.id == request.token else "another best")
+    draft.contents[WITHOUT] = Note(draft.paragraph(*headings, **facts))
 
 
 def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, str]:
@@ -75,10 +108,10 @@ def most_typed(draft: Draft, request: Request, scores: np.ndarray) -> dict[str, 
     ranked = rank_typed(request, scores)[:2]
     if not ranked:
         return {}
-    names = [token_name(request, i) for i in ranked]
-    then = draft.words("answer then", second=names[1], other=as_drawn(shares[ranked[1]])) if len(ranked) > 1 else ""
+    names, whole = [token_name(request, i) for i in ranked], request.look.beginner
+    then = draft.words("answer then", second=names[1], other=as_drawn(shares[ranked[1]], whole)) if len(ranked) > 1 else ""
     extra = " and ".join(dict.fromkeys(f"“{plain(named(token.text))}”" for token in tokens if token.special))
-    facts = {"first": names[0], "first_share": as_drawn(shares[ranked[0]]), "then": then, **even_of(request)}
+    facts = {"first": names[0], "first_share": as_drawn(shares[ranked[0]], whole), "then": then, **even_of(request)}
     return facts | {"extra": draft.words("answer extra", extra=extra) if extra else ""}
 
 
@@ -185,9 +218,11 @@ def even_of(request: Request) -> dict[str, str]:
     """Return the share of each token if all that the position can see had the same, for comparison."""
     causal = request.model.info.kind == "decoder"
     count = sum(not causal or group[0] <= request.position for group in request.seen[1])
-    return {"even": as_drawn(1 / count), "count": f"{count:,}"}
+    return {"even": as_drawn(1 / count, request.look.beginner), "count": f"{count:,}"}
 
 
-def as_drawn(share: float) -> str:
-    """Return a share as it stands below a token."""
+def as_drawn(share: float, whole: bool = False) -> str:
+    """Return a share as it stands below a token. whole: in whole per cent, as beginners read it."""
+    if whole:
+        return whole_percent(share)
     return f"{decimal(100 * share)}\u00a0%"

@@ -98,7 +98,7 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
     shares = recipes.sum_shares(values, groups, request.text_options["scope_options"])
     if (draft.look.beginner or method == ROLLOUT) and recipes.rests_at_start(tokens, shares):
         heading = draft.heading_for("below start", request.case)
-        below = [draft.words(heading, start=named(tokens[0].text), share=as_drawn(shares[0]))]
+        below = [draft.words(heading, start=named(tokens[0].text), share=as_drawn(shares[0], draft.look.beginner))]
     formula = [draft.words(f"formula {method}")]
     if draft.look.beginner:  # the sentence above the card says what the picture shows
         below, text = [text, *below], ""

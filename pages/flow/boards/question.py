@@ -21,15 +21,26 @@ PREDICTIONS = 10  # that are offered
 
 
 def add_tokens(draft: Draft, position: int) -> None:
-    """Add the tokens to choose from; for a single token, say that there is nothing to follow back to."""
+    """Add the tokens to choose from, unless the coloured text serves for that; say it if there is nothing to follow back to."""
     look, trace = draft.look, draft.look.trace
     if look.apart:
         draft.contents["flow-apart"] = Note(APART)
+    if not has_chips(look):
+        return
     selection = look.select(trace.read)
     view = token_chips(selection.tokens, selection.index(position), ids=False, link="" if trace.target else "flow")
     draft.add_cards(CHIPS, [Card([Part("chips", view)])], "The tokens")
-    if len(trace.tokens) + len(trace.target) == 1:
+    if is_single(look):
         draft.note(SINGLE, "single")
+
+
+def has_chips(look: Look) -> bool:
+    """Return whether the tokens stand apart: beginners press the coloured text, where it has all that can be asked about."""
+    return not look.beginner or is_single(look) or bool(look.trace.target)
+
+
+def is_single(look: Look) -> bool:
+    return len(look.trace.tokens) + len(look.trace.target) == 1
 
 
 def candidates(look: Look, position: int) -> Sequence[Prediction]:

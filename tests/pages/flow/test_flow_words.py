@@ -10,19 +10,19 @@ import pytest
 
 import models
 from analysis import Attribution, rollout
-from pages.flow import recipes
+from pages.flow import choose, recipes
 from pages.flow.boards import findings
 from pages.flow.compose import HERE
 from pages.flow.request import Request, request_of
 from pages.flow.settings import Settings
 from tests.pages.levels import flat, read
-from tests.pages.opening import header_of, open_link
+from tests.pages.opening import finish, header_of, open_link
 from tests.serving import ROOT
 from ui.escaping import plain
 from ui.lexicon.marks import sections
 from ui.look import Look
 from ui.picture.board import Draft
-from viz.numbers import decimal
+from viz.numbers import decimal, whole_percent
 
 TEXT = "Tom had a ball, and his dog ran after the"
 PAGES = ROOT / "pages"
@@ -43,12 +43,12 @@ def test_a_beginner_reads_first_which_typed_tokens_the_guess_goes_back_to():
     scores = Attribution(model, trace, place, int(trace.logits_at(-1).argmax())).scores("gradient rollout")
     first, second, *_ = (int(i) for i in np.argsort(-scores) if not trace.tokens[i].special)
     app = open_link("flow", f"text={TEXT.replace(' ', '+')}")
-    shares = [f"{decimal(100 * scores[i])}\u00a0%" for i in (first, second)]
+    shares = [whole_percent(scores[i]) for i in (first, second)]
     names = [trace.tokens[i].text.strip() for i in (first, second)]
-    even = f"If all {len(scores)} tokens, with “start”, counted the same, each would have {decimal(100 / len(scores))}\u00a0%"
+    even = f"If all {len(scores)} tokens, with “start”, counted the same, each would have {whole_percent(1 / len(scores))}"
     sentence = f"**“{names[0]}”** counts most for it ({shares[0]}), and then “{names[1]}” ({shares[1]}). {even}."
     assert names == ["ball", "the"] and flat(f"Of the tokens that you typed, {sentence}") in read(app)
-    assert "best guess here is **“ball”**" in read(app)
+    assert "best guess at the token with the frame is **“ball”**" in read(app)
     early = read(open_link("flow", f"text={TEXT.replace(' ', '+')}&token=3"))
     assert flat("If all 4 tokens, with “start”, counted the same, each would have 25 %.") in early, "no later one is seen"
     assert [fold.label for fold in app.expander] == ["Two other ways to ask"] and not app.expander[0].proto.expanded
@@ -97,16 +97,16 @@ def test_a_step_of_rollout_can_be_checked_by_hand():
 
 
 @pytest.mark.parametrize(("text", "word"), [(TEXT, "ball"), ("The cat sat", "cat")])
-def test_a_beginner_is_asked_to_delete_a_word_that_is_not_the_chosen_token(text, word):
+def test_a_beginner_is_asked_to_take_a_word_away_that_is_not_the_chosen_token(text, word):
     draft, request, scores = flow_at("beginner", text)
     guess = request.model.predict(text, top=1)[0].text.strip()
     words = findings.what_to_try(draft, request, scores["gradient rollout"])
-    assert f"delete “{word}” from your text. Does the model still guess “{guess}”?" in words
+    assert f"does the model still guess “{guess}” when “{word}” is taken out of your text?" in words
 
 
 def test_a_guess_that_is_a_sign_stands_on_the_board_as_it_is():
     draft, request, scores = flow_at("beginner", "The nurse told the doctor that she was late")
-    assert "still guess “.”?" in findings.what_to_try(draft, request, scores["gradient rollout"])
+    assert "still guess “.” when" in findings.what_to_try(draft, request, scores["gradient rollout"])
 
 
 def flow_at(level: str, text: str = TEXT) -> tuple[Draft, Request, dict[str, np.ndarray]]:
@@ -136,7 +136,7 @@ def test_a_start_that_takes_most_has_its_reason_beside_it():
     shares = rollout(models.load("writer").trace("The cat sat").attention["self"])[-1][-1]
     assert shares.argmax() == 0
     start = f"{decimal(100 * shares[0])}\u00a0%"
-    reason = flat(f"“start” has {start}, and that says little: many heads rest there")
+    reason = flat(f"“start” has {whole_percent(shares[0])}, and that says little: many heads rest there")
     assert reason in read(open_link("flow", "text=The+cat+sat"))
     assert flat(f"“<|start|>” has {start}, because") in read(open_link("flow", "text=The+cat+sat&level=intermediate"))
 
@@ -152,10 +152,43 @@ def test_beside_the_start_a_beginner_sees_the_other_shares_in_all_shades():
     options = {"position": 3, "token": None, "choices": (), "between": None, "second": "", "scope_options": {}, "link": "flow"}
     header = header_of(recipes.method(models.load("writer"), trace, name="rollout", simple=True, **options).data)
     shares = rollout(trace.attention["self"])[-1][-1]
-    assert header["quantity"]["apart"] == 0 and header["quantity"]["high"] == f"{decimal(100 * shares[1:].max())}\u00a0%"
+    assert header["quantity"]["apart"] == 0 and header["quantity"]["high"] == whole_percent(shares[1:].max())
     assert "apart" not in header_of(recipes.method(models.load("writer"), trace, name="rollout", simple=False, **options).data)
 
 
 def test_the_first_token_goes_back_to_itself_alone():
     words = read(open_link("flow", "text=The+cat+sat&token=0"))
     assert "most comes from" not in words and "counts most" not in words
+
+
+def test_a_beginner_reads_the_guess_without_a_word_beside_the_guess_with_it_and_what_chance_gives():
+    model = models.load("writer")
+    trace = model.trace(TEXT)
+    guess, ids = int(trace.logits_at(-1).argmax()), [token.id for token in trace.tokens]
+
+    def chances_without(place: int) -> np.ndarray:
+        logits = model.trace([token for i, token in enumerate(ids) if i != place]).logits_at(-1).astype(np.float64)
+        return np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+
+    app = open_link("flow", f"text={TEXT.replace(' ', '+')}")
+    (button,) = [button for button in app.button if button.label == "Guess again without “ball”"]
+    words = read(finish(button.click().run()))
+    ball, last = next(i for i, token in enumerate(trace.tokens) if token.text == " ball"), len(ids) - 1
+    without = chances_without(ball)
+    before = whole_percent(np.exp(model.log_chances(trace.logits_at(-1)[None])[0, guess]))
+    assert flat(f"the chance of “ball” is **{whole_percent(without[guess])}**; before, it was **{before}**") in words
+    usual = np.mean([chances_without(i)[guess] for i in range(1, last) if i != ball])
+    assert flat(f"Without another of your tokens, picked at random, it would be {whole_percent(usual)} on average") in words
+    best = model.top(np.log(without), 0, 1)[0]
+    assert best.id != guess and flat(f"Now the model’s best guess is **“{best.text.strip()}”**") in words
+    assert "Guess again without “ball”" not in [button.label for button in app.button]
+
+
+def test_a_press_on_the_coloured_text_asks_about_that_token(monkeypatch):
+    _, request, _ = flow_at("beginner")
+    pressed = list[int]()
+    monkeypatch.setattr(choose, "press", lambda place, newest: pressed.append(place))
+    for at in (4, 0, len(request.trace.tokens)):
+        monkeypatch.setattr(choose, "choice", lambda board, at=at: {"part": "gradient rollout", "value": at})
+        choose.react_to_text(request, "flow-methods")
+    assert pressed == [4, 0], "a place of a longer text is none"
