@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from ui.look import Look
 from ui.memory import loaded
 from ui.picture.mount import composed, mount_all, write_beside
 from ui.picture.picture import Picture
-from ui.words import say
+from ui.words import paragraph, say
 
 if TYPE_CHECKING:
     from analysis.contexts import Occurrence
@@ -36,7 +37,8 @@ He left his friends without a word.
 He held the rope in his left hand.
 She put the ring on her left hand.
 The dog had hurt its left foot."""
-MOST = 24  # texts
+MOST = 24  # texts, and words of the visitor's text that are offered
+WHOLE_WORD = r"\w+(?:['’]\w+)*"
 
 
 def draw(look: Look) -> Sequence[Picture]:
@@ -46,7 +48,8 @@ def draw(look: Look) -> Sequence[Picture]:
         say(HERE, "contexts")
         notice = st.container()
         results = st.container() if look.beginner else right  # beginners read the point before the boxes
-        word = st.text_input("The word", WORD, key=page_state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        word = row.text_input("The word", WORD, key=page_state.CONTEXT_WORD.name, persist_state="session", max_chars=60)
         most = text_boxes.character_limit()
         typed = st.text_area(
             "Sentences, one a line",
@@ -69,9 +72,16 @@ def draw(look: Look) -> Sequence[Picture]:
     traces = tuple(loaded.read(model.info.name, text) for text in texts)
     stack = next(iter(trace.hidden))
     places = occurrences(word, [reading.text for reading in traces], [reading.tokens for reading in traces])
+    own = own_words(trace.text, texts)
+    if own:
+        with row:
+            st.menu_button("From your text", own, key=page_state.OWN_WORD.name, on_click=take_word, format_func=plain)
     if trace.text.strip() and places and places[0].text > 0:  # the text of the box comes first
         with notice:
-            say(HERE, "context own missing", word=plain(word))
+            st.caption(paragraph(HERE, "context own missing", *["context own menu"] * bool(own), word=plain(word)))
+    elif places and meanings[texts[0]] == OWN:
+        with notice:
+            say(HERE, "context own there", word=plain(word))
     with left:
         if not (word.strip() and places):
             return mount_all(composed(compose, look, Settings(), Missing(word)))
@@ -88,6 +98,21 @@ def draw(look: Look) -> Sequence[Picture]:
     with results:
         write_beside(board)
     return board.pictures
+
+
+def take_word() -> None:
+    """Follow the word that is chosen in the menu."""
+    page_state.CONTEXT_WORD.set(page_state.OWN_WORD.get())
+
+
+def own_words(text: str, texts: Sequence[str]) -> list[str]:
+    """Return the words of the visitor's text that occur twice or more in all texts, so that there is something to compare."""
+    counts = Counter(word.casefold() for each in texts for word in re.findall(WHOLE_WORD, each))
+    own: dict[str, str] = {}
+    for word in re.findall(WHOLE_WORD, text):
+        if counts[word.casefold()] > 1:
+            own.setdefault(word.casefold(), word)
+    return list(own.values())[:MOST]
 
 
 def typed_meanings(typed: str) -> dict[str, str]:

@@ -217,7 +217,7 @@ def vocabulary(
     readings = [word(model, text) for text in words]
     notes = ["one token" if len(reading.ids) == 1 else "mean of " + ", ".join(map(label, reading.pieces)) for reading in readings]
     hidden = vectors(model, words, centred)[None]
-    options = {"stages": ["embedding"], "notes": notes}
+    options = {"stages": ["before the first layer" if simple else "embedding"], "notes": notes}
     return points("vocabulary-view", words, hidden, arranging, simple, chosen, arrangement, near, **options)
 
 

@@ -108,13 +108,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of all pairs of points: the pair that is most alike in the last layer by cosine, the pair whose cosine grew most, the
-    median cosine in the last layer, and the median change."""
+    """Of all pairs of points: the pair that is most alike in the last layer by cosine, the pair whose cosine grew most, and
+    the median cosine in the last layer."""
 
     most_alike: Pair
     nearer: Pair
     usual: float
-    usual_change: float
 
 
 def alike_pairs(hidden: np.ndarray, places: Sequence[int]) -> Pairs | None:
@@ -130,20 +129,30 @@ def alike_pairs(hidden: np.ndarray, places: Sequence[int]) -> Pairs | None:
         return Pair((places[first[at]], places[second[at]]), cosines[:, at])
 
     most_alike, nearer = pair(int(cosines[-1].argmax())), pair(int(changes.argmax()))
-    return Pairs(most_alike, nearer, float(np.median(cosines[-1])), float(np.median(changes)))
+    return Pairs(most_alike, nearer, float(np.median(cosines[-1])))
 
 
-def cosine_words(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+def cosine_words(value: float, digits: int = 2) -> str:
+    """Format a cosine; 0 has no minus."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def digits_of(look: Look) -> int:
+    """Return the decimals of a cosine in a sentence: beginners read one."""
+    return 1 if look.beginner else 2
 
 
 def faith(draft: Draft, arranged: Arrangement, chosen: Choice) -> list[Note]:
     """Return sentences on how far to believe the picture, and what it does not show."""
     arrangement, single = arranged.projection, " one" if len(arranged.projection.points) == 1 else ""
-    sentences = [f":material/info: {note}" for note in arrangement.notes]
+    sentences, open_notes = [f":material/info: {note}" for note in arrangement.notes], list[Note]()
     if arrangement.explained is not None:
         facts: dict[str, object] = {"share": percent(arrangement.explained.sum()), "axes": len(arrangement.explained)}
-        sentences.append(draft.words(f"explained{single}", **facts))
+        explained = draft.words(f"explained{single}", **facts)
+        if draft.look.level == "intermediate":  # that it is a part stands in sight
+            open_notes.append(Note(explained))
+        else:
+            sentences.append(explained)
     if arrangement.neighbours >= 2:
         fewer = within_neighbours(arrangement.points.shape[1])
         few = f"{fewer} nearest" if fewer > 1 else "nearest"
@@ -169,4 +178,4 @@ def faith(draft: Draft, arranged: Arrangement, chosen: Choice) -> list[Note]:
         facts = {name: f"{value:.3g}" for name, value in distances.items()}
         sentences.append(draft.words(f"measure {arrangement.measure}", **facts))
     fold = draft.words("fold")  # beginners first look
-    return [Note(sentence, fold=fold) for sentence in sentences if sentence]
+    return open_notes + [Note(sentence, fold=fold) for sentence in sentences if sentence]

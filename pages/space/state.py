@@ -12,6 +12,7 @@ MEASURE = link("measure", "Cosine", "Scaled", "Raw")
 COLOUR = link("colour", "Position", "Token", "Part of word", "Norm", "Row", "Column")
 STACK = link("stack")
 PERPLEXITY, PROJECTION_SEED, EVERY_TOKEN = Key("perplexity", 30), Key("projection-seed", 0), Key("every-token", False)
+OWN_WORD = Key("own-word", "")  # of the visitor's text, as chosen in the menu
 CONTEXT_WORD, CONTEXTS, CONTEXT_ALL = Key("context-word", ""), Key("contexts", ""), Key("context-all", False)
 VOCABULARY, CENTRED, WORD_PARTS = Key("vocabulary", ""), Key("centred", False), Key("word-parts", False)
 NEAREST_TO, ANALOGY, GIF = Key("nearest-to", ""), Key[Any]("analogy", None), Key[Any]("gif", None)

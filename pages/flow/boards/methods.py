@@ -103,7 +103,7 @@ def method_part(draft: Draft, request: Request, method: str, reading: Methods, f
     if draft.look.beginner:  # the sentence above the card says what the picture shows
         below, text = [text, *below], ""
         if method == GRADIENTS:
-            below.insert(0, findings.what_to_try(draft, request, values))
+            below.append(findings.what_to_try(draft, request, values))  # last, above the button
     elif method == ROLLOUT and formula[0]:
         formula.append(findings.check_rollout(draft, request, values))
     more = draft.words("formula"), "\n\n".join(filter(None, formula))

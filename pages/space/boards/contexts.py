@@ -13,6 +13,7 @@ from pages.space import recipes, scene
 from pages.space.settings import OWN, Settings, Word
 from ui.escaping import plain
 from ui.picture.board import Draft, Note
+from viz.numbers import whole_percent
 from viz.views.space_view import short
 
 KEY = "context-view"
@@ -66,8 +67,10 @@ def compare(draft: Draft, word: str, names: list[str], states: np.ndarray, measu
     distances = [1 - layer**2 / 2 for layer in apart] if measure == "cosine" else apart  # √(2 − 2 cos) was the distance
     ends = sorted((distances[-1].min(), distances[-1].max()), reverse=measure == "cosine")  # the most alike first
     numbers = dict(zip(("first", "last", "highest", "lowest"), (distances[0].mean(), distances[-1].mean(), *ends), strict=True))
+    two = len(names) == 2 and measure != "scaled" and draft.look.level != "expert"
     draft.say(
-        f"context pairs {measure}",
+        "context two" if two else f"context pairs {measure}",
+        kind="cosine" if measure == "cosine" else "distance",
         word=plain(word),
         layer=last,
         near=near,
@@ -78,7 +81,7 @@ def compare(draft: Draft, word: str, names: list[str], states: np.ndarray, measu
 
 def compare_meanings(draft: Draft, meanings: list[str], states: np.ndarray, measure: str, last: int) -> None:
     """Add a sentence on places of one meaning and of different meanings: the mean similarity of their pairs after the last
-    layer, and of all pairs, which is what either is on average if the meanings are shuffled. Places in the visitor's own text
+    layer; for beginners how often the first are more alike. Places in the visitor's own text
     have no meaning. Without pairs of both kinds, add nothing."""
     places = [i for i, meaning in enumerate(meanings) if meaning != OWN]
     pairs = list(combinations([meanings[i] for i in places], 2))
@@ -87,7 +90,16 @@ def compare_meanings(draft: Draft, meanings: list[str], states: np.ndarray, meas
         return
     apart = pdist(prepared(states, measure)[-1][places])
     values = 1 - apart**2 / 2 if measure == "cosine" else apart
-    same, different, chance = (f"{part.mean():.2f}" for part in (values[alike], values[~alike], values))
+    same, different = (f"{part.mean():.2f}" for part in (values[alike], values[~alike]))
     kind = "cosine" if measure == "cosine" else "distance"
-    heading = "context meanings apart" if apart[alike].mean() < apart[~alike].mean() else "context meanings mixed"
-    draft.say(heading, same=same, different=different, chance=chance, kind=kind, layer=last)
+    often = share_nearer(apart[alike], apart[~alike])
+    are_apart = often > 0.5 if draft.look.beginner else apart[alike].mean() < apart[~alike].mean()
+    heading = f"context meanings {'apart' if are_apart else 'mixed'}"
+    draft.say(heading, same=same, different=different, often=whole_percent(often), kind=kind, layer=last)
+
+
+def share_nearer(same: np.ndarray, different: np.ndarray) -> float:
+    """Return the share of comparisons of a pair of one meaning with a pair of two in which the first is nearer; an equal distance
+    counts half. Shuffled meanings have 0.5 on average."""
+    gaps = different[:, None] - same[None]
+    return float(((gaps > 0) + 0.5 * (gaps == 0)).mean())

@@ -134,9 +134,8 @@ def say_most_alike(draft: Draft, reading: Tokens) -> None:
 
     best, nearer = pairs.most_alike, pairs.nearer
     values = {"start": best.cosines[0], "end": best.cosines[-1], "usual": pairs.usual}
-    values |= {"near_start": nearer.cosines[0], "near_end": nearer.cosines[-1], "near_usual": pairs.usual_change}
     facts = names("", best.places) | names("near_", nearer.places)
-    facts |= {name: scene.cosine_words(value) for name, value in values.items()}
+    facts |= {name: scene.cosine_words(value, scene.digits_of(draft.look)) for name, value in values.items()}
     if not draft.look.beginner:
         draft.say("most alike", **facts)
         return

@@ -18,7 +18,7 @@ from ui.picture.picture import Numbers, Picture
 from viz.tokens import label, named
 
 MAP, NEAREST, ANALOGY = "vocabulary-view", "nearest-words", "analogy"
-ABOUT, FAITH = "vocabulary-words", "vocabulary-faith"
+ABOUT, FAITH, SHARE = "vocabulary-words", "vocabulary-faith", "vocabulary-share"
 
 
 def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
@@ -43,19 +43,21 @@ def add_map(draft: Draft, settings: Settings, reading: Map) -> None:
     )
     if draft.look.level != "expert" and (pairs := scene.alike_pairs(hidden, range(len(words)))):
         left, right = pairs.most_alike.places
+        digits = scene.digits_of(draft.look)
         facts = {"first": starred(f"“{words[left]}”"), "second": starred(f"“{words[right]}”"), "words": f"{len(words):,}"}
         draft.note(
             "vocabulary-pair",
             "vocabulary pair",
-            alike=scene.cosine_words(pairs.most_alike.cosines[-1]),
-            middle=scene.cosine_words(pairs.usual),
+            alike=scene.cosine_words(pairs.most_alike.cosines[-1], digits),
+            middle=scene.cosine_words(pairs.usual, digits),
             **facts,
         )
     draft.add(drawing, MAP)
     draft.note(ABOUT, "vocabulary", d=hidden.shape[-1], words=len(words))
     if not draft.look.beginner:
         for number, note in enumerate(scene.faith(draft, reading.arranged, settings.chosen)):
-            draft.contents[f"{FAITH} {number}"] = replace(note, fold="")  # the page folds them together with other words
+            key = f"{FAITH if note.fold else SHARE} {number}"
+            draft.contents[key] = replace(note, fold="")  # the page folds them together with other words
 
 
 def add_nearest(draft: Draft, settings: Settings, text: str) -> None:

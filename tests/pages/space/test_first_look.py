@@ -1,5 +1,6 @@
 """The words beside the points: a sentence for beginners, and what limits the picture folded."""
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -39,17 +40,18 @@ def test_a_beginner_reads_which_tokens_end_up_most_alike_and_how_alike_they_bega
         return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
 
     def written(value: float) -> str:
-        return f"{value:.2f}".replace("-", "−")
+        return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
 
     pairs = list(combinations(places, 2))
     best = max(pairs, key=lambda pair: alike(-1, pair))
     first, second = (trace.tokens[at].text.strip() for at in best)
     captions = " ".join(caption.value for caption in open_link("space", "text=A+cat+sat+on+the+mat&space=Tokens").caption)
-    scale = "(1 is the same, 0 is nothing in common, and below 0 is opposite)"
+    scale = "(1 is the same, 0 is nothing in common)"
     ends = f"“{first}” and “{second}” end up most alike: **{written(alike(-1, best))}** {scale}"
     more = "have made" if alike(-1, best) > alike(0, best) else "have not made"
-    start = f"The layers {more} them more alike: before the first one they were **{written(alike(0, best))}** alike"
-    assert f"{ends}. {start}" in captions
+    start = f"The layers {more} them more alike: before the first one it was {written(alike(0, best))}."
+    usual = f"picked at random usually end up at about **{written(float(np.median([alike(-1, pair) for pair in pairs])))}**"
+    assert f"{ends}. {start}" in captions and usual in captions
 
 
 def test_the_pair_that_lies_nearest_in_the_picture_is_that_of_the_drawn_points():
@@ -72,5 +74,17 @@ def test_a_beginner_sees_one_word_after_the_last_layer_and_reads_what_chance_giv
     writer = models.load("writer")
     states = word_points([writer.trace(text) for text in texts], "self", WORD, [])[2][-1].astype(float)
     units = states / np.linalg.norm(states, axis=-1, keepdims=True)
-    every = [float(units[i] @ units[j]) for i, j in combinations(range(len(texts)), 2)]
-    assert f"Sorted at random, both would be about **{np.mean(every):.2f}**" in on_screen
+    pairs = list(combinations(range(len(texts)), 2))
+    ends = [pick(pairs, key=lambda pair: float(units[pair[0]] @ units[pair[1]])) for pick in (max, min)]
+    names = ["“{}: .*” and “{}: .*”".format(*(place + 1 for place in pair)) for pair in ends]
+    assert re.search(
+        f"{names[0]} are most alike. \\*\\*Far\\*\\* means different: {names[1]} are least alike", on_screen.replace("\\", "")
+    )
+    assert "Sorted at random, it would be 50\u00a0%" in on_screen
+
+
+def test_beyond_beginners_the_share_that_a_picture_shows_stands_in_sight():
+    app = open_link("space", f"{TEXT}&space=Tokens&level=intermediate")
+    folded = [caption.value for fold in app.expander for caption in fold.caption]
+    (share,) = [caption.value for caption in app.caption if caption.value.startswith("The picture shows **")]
+    assert share not in folded and any("distances can only shrink" in text for text in folded)
