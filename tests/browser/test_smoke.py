@@ -49,7 +49,7 @@ def pick_a_pair(page: Page) -> None:
 def follow_another_token(page: Page) -> None:
     token = page.locator("[data-part=chips]").get_by_role("option").nth(3)
     picture = page.locator(".st-key-flow-methods [data-part='gradient rollout'] .text")
-    answer = page.get_by_test_id("stMain").get_by_text("whatever is predicted, puts")
+    answer = page.get_by_test_id("stMain").get_by_text("whatever is predicted? Rollout puts")
     expect(page).to_have_url(re.compile("snow"), timeout=WAIT)  # a press before the text is kept may show the one before
     expect(picture).to_contain_text("snow")
     before = answer.inner_text()

@@ -64,9 +64,11 @@ def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
         say_most_alike(draft, reading)
     if not look.beginner:
         draft.say(about, layers=len(hidden) - 1, d=look.model.info.d_model)
+    before = len(draft.beside)
     draft.say("points image" if reads_picture else "points", draft.words("fold"))
     if reading.arranged:
         draft.beside += scene.faith(draft, reading.arranged, chosen)
+        draft.beside[before:] = sorted(draft.beside[before:], key=lambda note: bool(note.fold))  # what is folded stays together
         if settings.colour == "Norm" and chosen.measure == "cosine":
             draft.say("norm")
 

@@ -163,3 +163,19 @@ def test_what_is_typed_stays_where_a_run_writes_the_text_before_it(open_page):
     page.get_by_role("menuitem").last.click()
     expect(box(page)).not_to_have_value(re.compile("^The cat sat"))
     no_error(page)
+
+
+def test_beginners_press_the_coloured_text_and_guess_again_without_a_word(open_flow):
+    page, model = open_flow(level="beginner"), models.load("writer")
+    tokens = part(page, "gradient rollout").locator(".token")
+    trace = model.trace(TEXT)
+    expect(tokens).to_have_count(len(trace.tokens), timeout=WAIT)
+    expect(part(page, "chips")).to_have_count(0)
+    tokens.nth(6).click()
+    expect(page).to_have_url(re.compile("token=6"), timeout=WAIT)
+    guess = model.top(trace.scores_at(6), 6, 1)[0].text.strip()
+    expect(page.get_by_text(f"best guess at the token with the frame is “{guess}”")).to_be_visible()
+    page.get_by_role("button", name="Guess again without").click()
+    expect(page.get_by_text(re.compile("Without “.*”, the chance of .* before, it was"))).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Guess again without")).to_have_count(0)
+    no_error(page)
