@@ -198,7 +198,7 @@ def prediction(draft: Draft, changed: ChangedText, position: int | None, rank: s
     heading = draft.heading_for(f"prediction {section}", case(look))
     sentence = draft.words(draft.heading_for(heading, of_image(look)), **facts)
     first = int(before.argmax())
-    if look.beginner and section == "same" and shares[1][first] > shares[0][first]:
+    if look.beginner and section == "same" and shares[1][first] >= shares[0][first] + 0.01:  # less is not seen
         sentence += f" {draft.words('surer')}"
     return draft.picture(drawing, sentence, rank)
 

@@ -79,7 +79,7 @@ def method(
 
 def as_read(values: np.ndarray, simple: bool) -> np.ndarray:
     """Return values in per cent as a level reads them: simple: in whole per cent from 1 on."""
-    return np.where(values >= 1, np.round(values), values) if simple else values
+    return np.where(values >= 1, np.round(values), np.round(values, 1)) if simple else values
 
 
 def rests_at_start(tokens: list[Any], shares: np.ndarray) -> bool:

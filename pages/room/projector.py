@@ -20,10 +20,8 @@ SMALL, LARGE = 300, 420  # pixels of the QR code beside the leader's tools, and 
 def show(folder: Path, mine: Seat) -> None:
     """Show how to join, and how to lead from a second device, beside the leader's tools."""
     code, base = mine.room.code, address()
-    say(folder, "projector")
+    say(folder, "only here" if is_only_here() else "projector")
     show_code(code, SMALL)
-    if is_only_here():
-        say(folder, "only here")
     with st.popover("Lead from a second device", icon=":material/devices:"):
         say(folder, "second device")
         other = f"{base}/rooms/{code}/lead?key={state.ROOM_KEY.get()}"

@@ -79,7 +79,7 @@ def arrange(key: Hashable, hidden: np.ndarray, chosen: Choice) -> Arrangement | 
 
     key: identifies the hidden states.
     """
-    doing = f"Arranging {hidden.shape[1]:,} tokens in {len(hidden)} layers"
+    doing = f"Arranging {hidden.shape[1]:,} tokens at {len(hidden)} stages"
     return result(("space", key, chosen), lambda report: scene.arrange(hidden, chosen, report), doing)
 
 

@@ -108,11 +108,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of all pairs of points: the pair that is most alike in the last layer by cosine, the pair whose cosine grew most, and
-    the median cosine in the last layer."""
+    """Of all pairs of points: the pair that is most alike in the last layer by cosine, and the median cosine there."""
 
     most_alike: Pair
-    nearer: Pair
     usual: float
 
 
@@ -123,13 +121,8 @@ def alike_pairs(hidden: np.ndarray, places: Sequence[int]) -> Pairs | None:
     units = prepared(hidden, "cosine")[:, list(places)]
     first, second = np.triu_indices(len(places), 1)
     cosines = np.clip(1 - ((units[:, first] - units[:, second]) ** 2).sum(-1) / 2, -1, 1)  # [layers + 1, pair]
-    changes = cosines[-1] - cosines[0]
-
-    def pair(at: int) -> Pair:
-        return Pair((places[first[at]], places[second[at]]), cosines[:, at])
-
-    most_alike, nearer = pair(int(cosines[-1].argmax())), pair(int(changes.argmax()))
-    return Pairs(most_alike, nearer, float(np.median(cosines[-1])))
+    best = int(cosines[-1].argmax())
+    return Pairs(Pair((places[first[best]], places[second[best]]), cosines[:, best]), float(np.median(cosines[-1])))
 
 
 def cosine_words(value: float, digits: int = 2) -> str:
@@ -155,7 +148,7 @@ def faith(draft: Draft, arranged: Arrangement, chosen: Choice) -> list[Note]:
             sentences.append(explained)
     if arrangement.neighbours >= 2:
         fewer = within_neighbours(arrangement.points.shape[1])
-        few = f"{fewer} nearest" if fewer > 1 else "nearest"
+        few = f"{fewer} nearest" if fewer > 1 else "nearest neighbour"
         near = f"Of each token’s {few} in the last layer alone, {percent(arrangement.within[-1])} are kept. "
         facts = {
             "neighbours": arrangement.neighbours,

@@ -48,8 +48,9 @@ def say_extremes(draft: Draft, request: Request, explanations: Sequence[Explanat
     for end, (rank, i, j) in (("most", max(pairs)), ("least", min(pairs))):
         digits = 2 if sum(f"{other:.2f}" == f"{rank:.2f}" for other, _, _ in pairs) == 1 else 3  # the square has two
         facts |= {end: f"{rank:.{digits}f}".replace("-", "−"), f"{end}_first": names[i], f"{end}_second": names[j]}
-    high, low = extremes_by_chance(len({place for _, *both in pairs for place in both}), len(request.question.units))
-    facts |= {"high": f"{high:.2f}", "low": f"{low:.2f}".replace("-", "−")}
+    count = len({place for _, *both in pairs for place in both})
+    high, low = extremes_by_chance(count, len(request.question.units))
+    facts |= {"count": count, "high": f"{high:.2f}", "low": f"{low:.2f}".replace("-", "−")}
     draft.note("extremes", "extremes" if max(pairs)[0] > high else "extremes by chance", **facts)
 
 

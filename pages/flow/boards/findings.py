@@ -144,7 +144,8 @@ def say_leaders(draft: Draft, request: Request, scores: Mapping[str, np.ndarray]
         layers = [f"L{number}" for number in request.trace.numbers]
         facts = {"top": token_name(request, top), "layer": layers[frame], "share": as_drawn(shares[-1, top])}
         facts |= {"start": token_name(request, int(shares[0].argmax())), "first_layer": layers[0]}
-        leads[name] = draft.words("leads" if frame == 0 else "leads later", **facts)
+        heading = "leads" if frame == 0 else "leads last" if frame == len(layers) - 1 else "leads later"
+        leads[name] = draft.words(heading, **facts)
         leads |= even_of(request)
     draft.note("flow-layers-answer", "in front from", **leads)
 

@@ -118,8 +118,7 @@ def compared_patch(look: Look, places: Sequence[int], followed: int | None) -> i
 
 
 def say_most_alike(draft: Draft, reading: Tokens) -> None:
-    """Say which two different words of the text are most alike after the last layer, how alike they were before the first, and
-    which two came nearer than any others."""
+    """Say which two different words of the text are most alike after the last layer, and how alike they were before the first."""
     trace = draft.look.trace
     tokens = draft.look.spell_tokens(trace.target if reading.stack == "decoder" else trace.tokens)
     distinct: dict[int, int] = {}  # of each token, the first place
@@ -134,9 +133,9 @@ def say_most_alike(draft: Draft, reading: Tokens) -> None:
         first, second = (starred(f"“{named(tokens[reading.places[at]].text)}”") for at in pair)
         return {f"{prefix}first": first, f"{prefix}second": second}
 
-    best, nearer = pairs.most_alike, pairs.nearer
+    best = pairs.most_alike
     values = {"start": best.cosines[0], "end": best.cosines[-1], "usual": pairs.usual}
-    facts = names("", best.places) | names("near_", nearer.places)
+    facts = names("", best.places)
     facts |= {name: scene.cosine_words(value, scene.digits_of(draft.look)) for name, value in values.items()}
     if not draft.look.beginner:
         draft.say("most alike", **facts)
@@ -145,8 +144,6 @@ def say_most_alike(draft: Draft, reading: Tokens) -> None:
     draft.beside.append(
         Note(draft.paragraph("most alike", f"most alike {'grown' if has_grown else 'fallen'}", "most alike usual", **facts))
     )
-    if nearer.places != best.places and nearer.cosines[-1] > nearer.cosines[0]:
-        draft.say("came nearer", **facts)
     if (
         reading.arranged
         and (flat := nearest_drawn(reading.arranged.projection.points[-1], list(distinct.values()))) != best.places

@@ -20,7 +20,7 @@ from viz.numbers import signed
 TEXT = "The girl took her bag and said that"
 CIRCUIT = "experiment=Circuit&text=The+girl+took+her+bag+and+said+that&change-word=she&change-against=he"
 
-LINES = re.compile(r"The (\d+) widest are drawn, with the strongest path; (\d+) more of at least 1\s% are left out")
+LINES = re.compile(r"(\d+) lines are drawn: the widest, and those of the path below; (\d+) more of at least 1\s% are left out")
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,11 @@ def test_the_strongest_path_begins_with_the_widest_line_between_two_parts_and_fo
 
 def test_the_strongest_path_is_said_in_words():
     words = words_on(open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=70"))
-    assert "**The strongest" in words and "writes straight towards" in words and "orange" not in words
+    assert (
+        "**A path of strong lines**, which begins with the widest of all" in words
+        and "writes straight towards" in words
+        and "orange" not in words
+    )
 
 
 @pytest.mark.thorough

@@ -75,7 +75,8 @@ def test_above_two_methods_stands_what_each_puts_first_and_from_which_layer_on()
     words = read(open_link("flow", f"{link}&show=Layer+by+layer"))
     first = [trace.tokens[int(each[0].argmax())].text.strip() for each in (gradients, attention)]
     leads = [
-        f"“{start}” leads after L0, and **“{plain(name)}”** from L{layer} on ({share} in the end)"
+        f"“{start}” leads after L0, and **“{plain(name)}”** "
+        + (f"only after the last layer, L{layer} ({share})" if layer == 5 else f"from L{layer} on ({share} in the end)")
         for start, name, layer, share in zip(first, names, layers, shares, strict=True)
     ]
     assert min(layers) > 0 and flat(f"By gradient rollout, {leads[0]}; by rollout, {leads[1]}.") in words

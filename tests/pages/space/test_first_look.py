@@ -59,11 +59,11 @@ def test_the_pair_that_lies_nearest_in_the_picture_is_that_of_the_drawn_points()
     assert nearest_drawn(points, [0, 1, 2, 3]) == (2, 3) and nearest_drawn(points, [0, 1, 2]) == (0, 2)
 
 
-def test_the_pair_that_came_nearer_is_the_one_whose_cosine_grew_most():
+def test_the_most_alike_pair_is_that_of_the_highest_cosine_in_the_last_layer():
     hidden = np.array([[[1, 0], [0, 1], [1, 1]], [[1, 0], [1, 0.1], [0, 1]]], dtype=np.float32)
     pairs = alike_pairs(hidden, [0, 1, 2])
-    assert pairs is not None and pairs.nearer.places == (0, 1) == pairs.most_alike.places
-    np.testing.assert_allclose(pairs.nearer.cosines, [0, 1 / 1.01**0.5], atol=1e-6)
+    assert pairs is not None and pairs.most_alike.places == (0, 1)
+    np.testing.assert_allclose(pairs.most_alike.cosines, [0, 1 / 1.01**0.5], atol=1e-6)
     assert pairs.usual == pytest.approx(0.1 / 1.01**0.5, abs=1e-6), "the median of 0.995, 0 and 0.0995"
 
 
