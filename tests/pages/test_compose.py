@@ -290,6 +290,8 @@ def test_inside_composes_what_a_run_mounts(folders, traces, kind, level, stage):
     order = (0, 2, 1, *range(3, len(text_of(kind, folders[kind]).split())))
     more = f"&word-order={'.'.join(map(str, order))}" if stage == "order" else ""
     app = open_page("inside", kind, folders[kind], f"level={level}&stage={stage}{more}")
+    for button in [button for button in app.button if button.label.startswith("Show the neurons that fire most")]:
+        finish(button.click().run())
     seen = look(kind, folders[kind], traces[-1], app, {"level": level})
     boards = [assert_mounted(app, partial(compose_inside, seen, *part)) for part in opened(seen, stage, order)]
     if stage not in BY_RUNS:

@@ -51,7 +51,7 @@ def say_extremes(draft: Draft, request: Request, explanations: Sequence[Explanat
     count = len({place for _, *both in pairs for place in both})
     high, low = extremes_by_chance(count, len(request.question.units))
     facts |= {"count": count, "high": f"{high:.2f}", "low": f"{low:.2f}".replace("-", "−")}
-    draft.note("extremes", "extremes" if max(pairs)[0] > high else "extremes by chance", **facts)
+    draft.note("extremes", "extremes" if max(pairs)[0] > high else "extremes random", **facts)
 
 
 def add_costs(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import TimeoutError as WaitedTooLong
 
 import models
 from tests.browser.places import chance
@@ -79,7 +80,10 @@ def shows(page: Page, text: str) -> None:
 
 
 def in_address(page: Page, text: str) -> None:
-    page.wait_for_function("text => new URL(location).searchParams.get('text') === text", arg=text)
+    try:
+        page.wait_for_function("text => new URL(location).searchParams.get('text') === text", arg=text)
+    except WaitedTooLong as error:
+        raise AssertionError(f"“{text}” is not in {page.url}; the box has “{box(page).input_value()}”") from error
 
 
 def test_each_key_is_answered_on_the_line_and_a_rest_brings_one_run(open_watched):
