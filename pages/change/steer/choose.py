@@ -48,11 +48,14 @@ def ask_push(folder: Path, look: Look) -> Push:
 
 
 def take_text_along(look: Look, ready: Mapping[str, Ready]) -> None:
-    """Put the text of a chosen direction into the box above, where the text of another one stands: a visitor's own text stays."""
+    """Put the text of a chosen direction into the box above, with its own strength and layer, where the text of another one
+    stands: a visitor's own text stays."""
     chosen = ready.get(page_state.STEER.get() or "")
     is_ready = look.trace.text in [direction.text for direction in ready.values()]
     if chosen and chosen.text and is_ready and look.model.info.kind == "decoder":
         take(chosen.text)
+        for key in (page_state.STEER_STRENGTH, page_state.STEER_LAYER):
+            key.set(None)
 
 
 def take(text: str) -> None:

@@ -132,10 +132,11 @@ def test_a_layer_that_another_model_has_not_gives_way_to_its_last():
 
 
 def test_another_direction_brings_its_text_along_but_a_visitors_own_text_stays():
-    app = open_link("change", "experiment=Steer")
+    app = open_link("change", "experiment=Steer&steer-strength=8")
     app.segmented_control(key="steer").set_value("sea, not land")
     app = finish(app.run())
     assert app.text_input(key="text").value == READY["sea, not land"].text
+    assert app.session_state["steer-strength"] is None, "the strength that was chosen for another direction is gone"
     assert "changes the first guess from “park” to “beach”" in unmarked(board(app))
     own = open_link("change", "experiment=Steer&text=My+own+words+are")
     own.segmented_control(key="steer").set_value("sea, not land")
