@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import streamlit as st
 from pages.change import state as page_state
 from pages.change.boards.steering import MOST
 from pages.change.steer.push import Push
-from pages.change.steer.ready import OWN, Ready, own_pairs, ready_for
+from pages.change.steer.ready import OWN, own_pairs, ready_for
 from ui import state
 from ui.choices import text_boxes
 from ui.choices.widgets import one_of
@@ -25,10 +24,11 @@ METHODS = {"Always the likeliest": "greedy", "Draw by dice": "sampling"}
 def ask_push(folder: Path, look: Look) -> Push:
     """Place the controls, and return the push that they describe. Errors: ValueError, a sentence, if the typed texts are no
     pairs."""
-    ready = ready_for(look.model.info.kind)
+    kind = look.model.info.kind
+    ready = ready_for(kind)
     names = (*ready, OWN) if not look.beginner else tuple(ready)
     with st.container(horizontal=True, gap="medium", key="steer-choices", vertical_alignment="bottom"):
-        name = one_of(page_state.STEER, names, "the direction", on_change=partial(take_text_along, look, ready))
+        name = one_of(page_state.STEER, names, "the direction", on_change=partial(take_text_along, look.trace.text, kind))
         state.keep(page_state.STEER, name, names[0])
         method, seed = ask_method(look)
         first = ready.get(name, next(iter(ready.values())))
@@ -47,12 +47,14 @@ def ask_push(folder: Path, look: Look) -> Push:
     return Push(name, pairs, layer, strength, method, seed)
 
 
-def take_text_along(look: Look, ready: Mapping[str, Ready]) -> None:
+def take_text_along(text: str, kind: str) -> None:
     """Put the text of a chosen direction into the box above, with its own strength and layer, where the text of another one
-    stands: a visitor's own text stays."""
+    stands: a visitor's own text stays. text: what stands there; kind: of the model. (Streamlit keeps what this gets, so it gets
+    no reading.)"""
+    ready = ready_for(kind)
     chosen = ready.get(page_state.STEER.get() or "")
-    is_ready = look.trace.text in [direction.text for direction in ready.values()]
-    if chosen and chosen.text and is_ready and look.model.info.kind == "decoder":
+    is_ready = text in [direction.text for direction in ready.values()]
+    if chosen and chosen.text and is_ready and kind == "decoder":
         take(chosen.text)
         for key in (page_state.STEER_STRENGTH, page_state.STEER_LAYER):
             key.set(None)
