@@ -200,6 +200,7 @@ def test_by_keys_alone_the_focus_is_seen_at_each_step_and_the_browser_keeps_what
         assert button.evaluate("one => one.matches(':focus-visible')"), "and one sees it"
 
     expect(title).to_have_text(steps[3].title, timeout=WAIT)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
     tab_to(panel.get_by_role("radio").first)
     page.keyboard.press("ArrowDown")
     expect(panel.get_by_text("Right.")).to_be_visible(timeout=WAIT)
