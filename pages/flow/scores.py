@@ -40,10 +40,10 @@ def without(request: Request, place: int, report: Report) -> Without:
     question = request.question
     if question is None:
         raise ValueError("This model makes no prediction that could change.")
-    taken = np.isin(question.units, request.seen[1][place])
-    others = np.flatnonzero(~taken)
+    removed = np.isin(question.units, request.seen[1][place])
+    others = np.flatnonzero(~removed)
     others = others[np.unique(np.linspace(0, len(others) - 1, min(MOST, len(others))).round().astype(int))]
-    keep = np.vstack([~taken, ~np.eye(len(taken), dtype=bool)[others]])
+    keep = np.vstack([~removed, ~np.eye(len(removed), dtype=bool)[others]])
     share, *shares = question.probabilities(keep, report)
     targets = [question.target(keep[0])] if question.target_read else ()
     position = request.position if request.model.info.kind == "encoder" else -1

@@ -215,8 +215,8 @@ def softmax_row(
     chosen: int,
     way: inside.Way | None = None,
 ) -> View:
-    """Draw the softmax over a row in three lines: the scores, what e is raised to with them, and the shares. names: of the
-    lines."""
+    """Draw the softmax over a row in three lines: the scores, e to the power of each less the largest, and the shares. names: the
+    names of the lines."""
     way = way or way_of(model, trace, stack, layer, around)
     steps = softmax_steps(way, stage_of(way, stage), at, head)
     assert steps is not None, "the shares are those of the scores"
