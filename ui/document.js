@@ -5,7 +5,7 @@
 /** @typedef {import("../viz/shared/types").Tell} Tell */
 
 const BOXES = ".st-key-text input, .st-key-target input, .st-key-other-text input";
-const TYPED = "typed-"; // begins the names of texts in an address that ui/serving/leaving.py brings along to the next page
+const TYPED = "\u0001"; // begins the texts in an address that ui/serving/leaving.py brings along to the next page
 const LONGEST = 6000; // characters of such a text
 const MOST = 220_000; // characters, half of each one beyond 16 bits, that a box passes on: see CUT_BEFORE in ui/choices/text_boxes.py
 const ECHO = 5000; // milliseconds after a key in which a run that knows nothing of it may still write the text before it
@@ -70,7 +70,8 @@ function cutLongTexts() {
 }
 
 // While a run is under way, Streamlit's box holds back what is typed; a request for another page goes before it. So that request
-// has the newest texts itself, in the address that Streamlit reads for it.
+// has the newest texts itself, in the address that Streamlit reads for it: as second values of the boxes, since after a press on a
+// link it reads no names but those of its widgets.
 function bringWhatIsTyped() {
   /** @type {Map<string, { box: HTMLInputElement, text: string }>} */
   const typed = new Map(); // by the name of the box
@@ -78,8 +79,10 @@ function bringWhatIsTyped() {
   const write = (leaves) => {
     const at = new URL(location.href);
     for (const [name, { box, text }] of typed) {
-      at.searchParams.delete(TYPED + name);
-      if (leaves && box.value === text && text.length <= LONGEST) at.searchParams.set(TYPED + name, text);
+      const others = at.searchParams.getAll(name).filter((value) => !value.startsWith(TYPED));
+      at.searchParams.delete(name);
+      if (leaves && box.value === text && text.length <= LONGEST) others.push(TYPED + text);
+      for (const value of others) at.searchParams.append(name, value);
     }
     if (at.href !== location.href) history.replaceState(history.state, "", at.href);
   };

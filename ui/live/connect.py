@@ -61,8 +61,8 @@ def restore_typed(page: str) -> None:
     visitor who types and leaves at once is gone before the box has sent its text, or before a run has it."""
     texts = visits.take_brought()
     if (visit := visits.mine()) and visit.newest and visit.page not in ("", page):
-        texts = texts_on_line(visit) | texts
-        visit.newest = ""
+        texts = ({} if visit.knows_typed else texts_on_line(visit)) | texts
+        visit.newest, visit.knows_typed = "", False
     for key, text in texts.items():
         text_boxes.change(key, text)
 

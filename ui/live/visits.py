@@ -41,6 +41,7 @@ class Visit:
     boxes: dict[str, Key[str]] = field(default_factory=dict)
     sent: dict[str, str] = field(default_factory=dict, repr=False)
     brought: dict[str, str] = field(default_factory=dict, repr=False)
+    knows_typed: bool = False
 
 
 _visits: dict[str, Visit] = {}
@@ -84,10 +85,11 @@ def note_sent(session: str, texts: dict[str, str]) -> None:
     visit.sent = visit.sent | sent
 
 
-def bring(session: str, texts: dict[str, str]) -> None:
+def bring(session: str, texts: dict[str, str], knows_typed: bool) -> None:
     """Note that a browser leaves a page, with texts that no box has sent. These, and what no run has of those that were sent,
-    come along to the next page."""
+    come along to the next page. knows_typed: as of a `Visit`."""
     if visit := _visits.get(session):
+        visit.knows_typed = knows_typed
         newest = {name: text for name, text in texts.items() if name in visit.boxes}
         visit.brought, visit.sent = visit.brought | visit.sent | newest, {}
 

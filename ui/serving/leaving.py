@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from streamlit.proto.ClientState_pb2 import ClientState
 
-TYPED = "typed-"  # begins the names of texts that document.js puts into the address while a page is left
+TYPED = "\x01"  # begins the texts that document.js puts into the address while a page is left
 
 _requested: dict[str, RequestedPage] = {}  # by session, while a browser is there
 
@@ -85,7 +85,7 @@ class Leaving:
 def note_typed(session: str, requested: RequestedPage) -> None:
     """Note the texts in the last message of a browser, and whether it leaves a page."""
     if requested.leaves:
-        visits.bring(session, requested.brought)
+        visits.bring(session, requested.brought, requested.knows_typed)
     visits.note_sent(session, requested.typed)
 
 
@@ -106,7 +106,8 @@ class RequestedPage:
         self.texts: dict[str, str] = {}  # in the browser's boxes, by their names
         self.typed: dict[str, str] = {}  # those that are new in the last message
         self.leaves = False  # whether the last message asks for another page
-        self.brought: dict[str, str] = {}  # texts that it brings along and no box has sent
+        self.knows_typed = False  # whether the last message has the texts that were typed on a page
+        self.brought: dict[str, str] = {}  # those of them that no box has sent
 
     def open(self, page: str) -> None:
         """Note that the server opens a page, perhaps one that the browser is just leaving."""
@@ -124,15 +125,15 @@ class RequestedPage:
             return message
         sent = whole.rerun_script
         self.typed, self.leaves = {}, False
+        self.take_texts_in_address(sent)
         page = sent.page_script_hash or calc_hash(sent.page_name or FIRST)  # at first it is named as an address names it
         if sent.fragment_id:
             if page in self.left:
                 return b""
             self.page, self.left = page, set()
             self.note_texts(sent)
-            return message
+            return whole.SerializeToString() if self.knows_typed else message
         known, self.leaves = bool(self.page), page != self.page
-        self.take_texts_in_address(sent)
         self.open(page)
         self.note_texts(sent)
         if sent.is_history_navigation:
@@ -142,12 +143,13 @@ class RequestedPage:
         return whole.SerializeToString()
 
     def take_texts_in_address(self, run: ClientState) -> None:
-        """Take the texts that no box has sent out of a request's address."""
+        """Take the texts that were typed out of a request's address. (Streamlit goes on sending such an address for a while.)"""
         values = parse_qsl(run.query_string, keep_blank_values=True)
-        texts = {name.removeprefix(TYPED): text for name, text in values if name.startswith(TYPED)}
+        texts = {name: text.removeprefix(TYPED) for name, text in values if text.startswith(TYPED)}
         self.brought = {name: text for name, text in texts.items() if text != self.texts.get(name)}
+        self.knows_typed = bool(texts)
         if texts:
-            run.query_string = urlencode([(name, text) for name, text in values if not name.startswith(TYPED)])
+            run.query_string = urlencode([(name, text) for name, text in values if not text.startswith(TYPED)])
 
     def note_texts(self, run: ClientState) -> None:
         """Note the texts in the browser's boxes, and those that are new since the last message."""

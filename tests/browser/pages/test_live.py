@@ -282,6 +282,28 @@ def test_on_another_page_nothing_is_asked_on_the_line(open_watched):
     shows(page, "Once upon a")
 
 
+LATE = """() => {
+    const { send } = WebSocket.prototype;
+    WebSocket.prototype.send = function (message) {
+        const isTyped = this.url.endsWith("/live") || new TextDecoder().decode(message).includes("-text");
+        if (!isTyped) send.call(this, message);
+    };
+}"""  # what boxes and the line send from now on does not arrive
+
+
+def test_a_press_on_a_link_brings_along_what_has_not_arrived_on_a_busy_server(open_watched):
+    page, _ = open_watched("/?text=Once")
+    begin(page)
+    page.keyboard.type(" u", delay=30)
+    shows(page, "Once u")
+    page.evaluate(LATE)
+    page.keyboard.type("pon a", delay=30)
+    page.get_by_test_id("stSidebarNavItems").get_by_role("link", name="Space").click()
+    expect(page.get_by_role("heading", name="Space")).to_be_visible()
+    expect(box(page)).to_have_value("Once upon a")
+    assert "%01" not in page.url
+
+
 def test_a_paste_of_five_megabytes_is_cut_with_a_sentence_and_the_page_stays_connected(open_watched):
     """A server ends the connection of whoever sends more than four, and the browser would send it again."""
     page, network = open_watched("/?text=Once")

@@ -85,9 +85,24 @@ def test_what_a_page_sends_and_no_run_has_comes_along_to_another_page(page, ther
     """A request for a page takes the place of that of a key press before it."""
     app = open_link(page, "text=Once")
     visits.note_sent(SESSION, {"text": "Once upon", "level": "x"})
-    visits.bring(SESSION, {})
+    visits.bring(SESSION, {}, False)
     go_to(app, there)
     go_to(app, "layers")
+    assert app.text_input(key="text").value == "Once upon"
+
+
+def test_a_line_that_is_late_does_not_undo_what_the_browser_said_as_it_left():
+    app = open_link("type", "text=Once")
+    visits.bring(SESSION, {"text": "Once upon"}, True)
+    visit_of(app).newest = typed(app, "Once u")
+    go_to(app, "space")
+    assert app.text_input(key="text").value == "Once upon"
+    app = open_link("type", "text=Once")
+    visits.note_sent(SESSION, {"text": "Once upon"})
+    app.text_input(key="text").set_value("Once upon").run()
+    visits.bring(SESSION, {}, True)  # as the boxes have sent it
+    visit_of(app).newest = typed(app, "Once u")
+    go_to(app, "space")
     assert app.text_input(key="text").value == "Once upon"
 
 

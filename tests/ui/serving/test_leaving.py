@@ -195,10 +195,10 @@ def test_what_a_browser_sends_comes_along_to_the_next_page_unless_a_run_has_it(m
     visits.settle(state.TEXT, "abc")
     assert hear(with_text("type", "picture", "abc"), message("space")) == {}
     held = BackMsg.FromString(message("layers"))  # what a box holds back until a run ends
-    held.rerun_script.query_string = "level=expert&typed-text=abc+d%E2%86%B5e&typed-other=x"
+    held.rerun_script.query_string = "level=expert&text=ab&text=%01abc+d%E2%86%B5e&other=%01x"
     assert hear(held.SerializeToString()) == {state.TEXT: "abc d↵e"}
     held.rerun_script.page_script_hash = "type"
-    held.rerun_script.query_string = "level=expert&typed-text="
+    held.rerun_script.query_string = "level=expert&text=%01"
     assert hear(with_text("layers", "stage", "ab"), held.SerializeToString()) == {state.TEXT: ""}
     assert BackMsg.FromString(requested.take(held.SerializeToString())).rerun_script.query_string == "level=expert"
 
