@@ -99,7 +99,7 @@ function bringWhatIsTyped() {
     if (box && name) typed.set(name, { box, text: box.value });
   };
   addEventListener("input", note, true);
-  addEventListener("popstate", leave, true);
+  window.headlightLeave = leave; // on popstate
   /** @type {(event: MouseEvent) => void} */
   const click = ({ target, ctrlKey, metaKey }) => {
     if (target instanceof Element && target.closest("[data-testid=stSidebarNavLink]") && !ctrlKey && !metaKey) leave();

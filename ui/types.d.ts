@@ -68,6 +68,7 @@ export interface Explanation {
 declare global {
   interface Window {
     headlightAddress?: Address;
+    headlightLeave?: () => void; // called by ui/serving/base.py
     headlightWords?: (newest: Words) => void;
     headlightProject?: (on: boolean) => void;
   }

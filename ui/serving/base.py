@@ -1,6 +1,8 @@
-"""Tells Streamlit's client where the server is, in each page.
+"""Begins each HTML document with what has to be there before Streamlit's client.
 
-A client on a page such as `/attention` otherwise tries `/attention/_stcore/…` first: two errors in each visitor's console.
+That is where the server is: a client on a page such as `/attention` otherwise tries `/attention/_stcore/…` first, which is two
+errors in each visitor's console. And a listener to Back and Forward that comes before the client's: see `bringWhatIsTyped` in
+`document.js`.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ if TYPE_CHECKING:
 
 HEAD = b"<head>"
 # The page's own files stand beside it ("./static/…"), so the server does too.
-SCRIPT = b'<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href };</script>'
+SERVER = b'window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href };'
+BACK = b'addEventListener("popstate", () => window.headlightLeave?.());'
+SCRIPT = b"<script>" + SERVER + BACK + b"</script>"
 
 
 class Based:
-    """ASGI middleware that writes the server's address into each HTML document."""
+    """ASGI middleware that writes the script into each HTML document."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -291,7 +291,7 @@ LATE = """() => {
 }"""  # what boxes and the line send from now on does not arrive
 
 
-def test_a_press_on_a_link_brings_along_what_has_not_arrived_on_a_busy_server(open_watched):
+def test_a_link_and_back_bring_along_what_has_not_arrived_on_a_busy_server(open_watched):
     page, _ = open_watched("/?text=Once")
     begin(page)
     page.keyboard.type(" u", delay=30)
@@ -301,6 +301,12 @@ def test_a_press_on_a_link_brings_along_what_has_not_arrived_on_a_busy_server(op
     page.get_by_test_id("stSidebarNavItems").get_by_role("link", name="Space").click()
     expect(page.get_by_role("heading", name="Space")).to_be_visible()
     expect(box(page)).to_have_value("Once upon a")
+    box(page).press("End")
+    page.keyboard.type(" time", delay=30)
+    page.go_back()
+    expect(page.get_by_text("What comes next")).to_be_visible()
+    expect(box(page)).to_have_value("Once upon a time")
+    in_address(page, "Once upon a time")
     assert "%01" not in page.url
 
 
