@@ -11,6 +11,7 @@ from models.adapting.network import at_strength, merged_weights
 from models.errors import ModelError, panics_caught
 from models.huggingface.folder import ADAPTER, read_json
 from models.huggingface.names import is_folder_name, quoted, short
+from models.numbers.finite import all_finite
 from models.numbers.sizes import size
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def open_adapter(model: LanguageModel, folder: Path, strength: float = 1.0, name
         which = f"it lacks {quoted(missing[0])}" if missing else f"the model has no place for {quoted(left[0])}"
         raise ModelError(f"{misfit}{which}. Open it with the model that it was made for.")
     weights = merged_weights(network)
-    if not all(bool(torch.isfinite(weight).all()) for weight in weights.values()):
+    if not all_finite(weights.values()):
         raise ModelError(f"Some weights of the adapter in {quoted(folder.name)} are not numbers (NaN or infinite).")
     source = f"{model.info.name} with an adapter ({kind})"
     return at_strength(model, weights, strength, name, source)

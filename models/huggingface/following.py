@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from transformers import PreTrainedModel
 
 from models.class_labels import Labels
@@ -15,6 +14,7 @@ from models.huggingface.followed import FollowedNetwork
 from models.huggingface.names import short
 from models.huggingface.two_stacks import matches_transformers, score_each_position
 from models.huggingface.way_out import WayOut
+from models.numbers.finite import all_finite
 from models.reading.prefix import Recent
 
 BOTH_WAYS = "It sees both ways, so it does not predict what comes next."
@@ -46,7 +46,7 @@ def follow(
     for_text = labels is not None and not labels.each and kind != "encoder-decoder" and reader is FollowedNetwork
     if for_text and getattr(config, "pad_token_id", None) is None:
         config.pad_token_id = -1  # transformers reads no two texts at once without one; no token is it
-    if not all(bool(torch.isfinite(parameter.sum(dtype=torch.float32))) for parameter in weights):
+    if not all_finite(weights):
         raise ModelError("Some of its weights are not numbers (NaN or infinite), so nothing it says can be trusted.")
     try:
         followed = reader(network, config, vocabulary, kind, name)

@@ -13,6 +13,7 @@ from models.errors import ModelError, panics_caught
 from models.files.weights_digest import files_now
 from models.huggingface.folder import check_is_file
 from models.huggingface.names import quoted, short
+from models.numbers.finite import all_finite
 from models.scratch.config import TransformerConfig
 from models.scratch.decoder_model import DecoderModel
 from models.scratch.encoder_decoder_model import EncoderDecoderModel
@@ -85,7 +86,7 @@ def _open(folder: Path, name: str, dtype: str | None) -> ScratchModel:
         load_model(network, folder / "model.safetensors")
     except RuntimeError as error:  # torch's own words name each of them, and its classes
         raise ValueError("its config asks for other weights than its file holds.") from error
-    if not all(bool(torch.isfinite(parameter).all()) for parameter in network.parameters()):
+    if not all_finite(network.parameters()):
         raise ValueError("some of its weights are not numbers (NaN or infinite).")
     if dtype:
         for parameter in network.parameters():  # buffers, such as angles of positions, stay exact
