@@ -16,6 +16,7 @@ MOST_SENTENCES, LONGEST = 40, 80  # sentences, and tokens of each
 OTHER_TEXTS, OTHER_LENGTH = 6, 48  # passages of text that is not taught, and tokens of each
 SAMPLE = Path(__file__).parent.parent / "lens" / "sample.txt"
 END = r"[\s.,;:!?…\"'”’»)\]]"  # what may follow the last word
+ENDS = re.compile(r"\S.*[.!?…][\"'”’»)\]]*$|\S.*\n", re.DOTALL)  # a text in which a sentence has ended
 LAST_WORD = re.compile(rf"(?<=\s)(\S*(?!{END})\S){END}*$")
 
 
@@ -59,6 +60,17 @@ def read_sentence(model: LanguageModel, line: str) -> Sentence:
     if not places or places[0] == 0:
         raise ValueError(f"The model reads nothing before the last word of “{line[:40]}”. Write more in front of it.")
     return Sentence(line, answer, tuple(token.id for token in tokens), places[0], places[-1] + 1)
+
+
+def continuation(model: LanguageModel, sentence: Sentence, most: int = 8) -> str:
+    """Return what a model writes after the words before a sentence's answer: the likeliest tokens, up to that many or to the end
+    of a sentence."""
+    text = ""
+    for step in model.generate(list(sentence.ids[: sentence.begins]), max_new_tokens=most):
+        text = step.text
+        if ENDS.search(text):
+            break
+    return text.strip()
 
 
 def exchanged(model: LanguageModel, sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from models.adapting.changes import Change, measure_changes
-from models.adapting.network import at_strength, learning_network, merged_weights, plain_network
+from models.adapting.measuring import Measured, Texts, mean_loss, measure, measure_at
+from models.adapting.network import at_strength, learning_network, merged_weights
 from models.adapting.recipe import TITLES, Recipe
-from models.adapting.sentences import Sentence, exchanged, other_texts, read_sentences
+from models.adapting.sentences import continuation, exchanged, other_texts, read_sentences
 from models.numbers import sizes
-from models.training.optimisation import IGNORED, DivergedError, adamw, smoothed_loss, update
+from models.training.optimisation import DivergedError, adamw, update
 from models.training.paced import Paced
 
 if TYPE_CHECKING:
@@ -26,23 +26,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8  # sentences of a step
 LARGEST = {"lora": 2_000_000_000, "ia3": 2_000_000_000, "full": 60_000_000}  # parameters of a model that is adapted here
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The measurements of a model after a number of steps.
-
-    loss: nats a token over the sentences; others: over text that is not taught; exchanged: over the sentences with their last
-    words exchanged, NaN where there are none. chances: of each sentence's last word after the words before it, as the product of
-    its tokens' probabilities; wrong: of the exchanged last word at the same place.
-    """
-
-    step: int
-    loss: float
-    others: float
-    exchanged: float
-    chances: tuple[float, ...]
-    wrong: tuple[float, ...]
 
 
 class Teaching(Paced):
@@ -57,8 +40,7 @@ class Teaching(Paced):
         check_model(model, recipe)
         self.model, self.text, self.recipe = model, text, recipe
         self.sentences = read_sentences(model, text)
-        self.exchanged = exchanged(model, self.sentences)
-        self.others = other_texts(model)
+        self.texts = Texts(self.sentences, exchanged(model, self.sentences), other_texts(model))
         self.measured: list[Measured] = []
         self.losses: list[float] = []  # of each step, nats
         self.trainable = 0  # numbers that learn
@@ -139,47 +121,14 @@ class Teaching(Paced):
         rate = self.recipe.highest_rate * min(1.0, (self.step + 1) / self.recipe.warmup)
         batch = [self.sentences[at].ids for at in order]
         with self._still, torch.enable_grad():
-            loss = self._loss(batch)
+            loss = mean_loss(self.network, batch)
             update(self.network, [(self._optimizer, rate)], loss)
         self.losses.append(float(loss.detach()))
         self.step += 1
 
-    def _loss(self, texts: Sequence[Sequence[int]]) -> Tensor:
-        """Return the mean loss over all tokens of texts but the first of each, in nats."""
-        logits, ids = self._read(texts)
-        targets = torch.full_like(ids, IGNORED)
-        for row, text in enumerate(texts):
-            targets[row, : len(text) - 1] = ids[row, 1 : len(text)]
-        return smoothed_loss(logits, targets)
-
-    def _read(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Return logits [text, position, vocabulary], and ids [text, position]. Shorter texts are filled up behind their end,
-        where no earlier position of a decoder looks."""
-        longest = max(map(len, texts))
-        device = next(self.network.parameters()).device
-        ids = torch.tensor([[*text, *[text[-1]] * (longest - len(text))] for text in texts], device=device)
-        answer = plain_network(self.network)(ids)
-        return (answer if isinstance(answer, Tensor) else answer.logits).float(), ids
-
     def _measure(self) -> None:
-        with self._still, torch.no_grad():
-            network = self.network
-            network.eval()
-            chances, losses = self._answers(self.sentences)
-            wrong, exchanged_losses = self._answers(self.exchanged) if self.exchanged else ((), (float("nan"),))
-            others = float(self._loss(self.others)) if self.others else float("nan")
-        mean = sum(losses) / len(losses), sum(exchanged_losses) / len(exchanged_losses)
-        self.measured.append(Measured(self.step, mean[0], others, mean[1], chances, wrong))
-
-    def _answers(self, sentences: Sequence[Sentence]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return the chance of each sentence's answer, and the sentence's loss a token in nats."""
-        logits, ids = self._read([sentence.ids for sentence in sentences])
-        logs = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]  # [sentence, position − 1]
-        chances, losses = [], []
-        for row, sentence in enumerate(sentences):
-            chances.append(float(logs[row, sentence.begins - 1 : sentence.ends - 1].sum().exp()))
-            losses.append(-float(logs[row, : len(sentence.ids) - 1].mean()))
-        return tuple(chances), tuple(losses)
+        with self._still:
+            self.measured.append(measure(self.network, self.texts, self.step))
 
     # What it has learned
 
@@ -193,6 +142,16 @@ class Teaching(Paced):
     def changes(self) -> list[Change]:
         """Return how much of each matrix has changed by now."""
         return measure_changes(self.model, self.weights())
+
+    def at_strengths(self, strengths: Sequence[float]) -> list[Measured]:
+        """Return the measurements of the model with what it has learned by now, at each strength (see `at_strength`)."""
+        return measure_at(self.model.copy_network(), self.weights(), self.texts, strengths)
+
+    def continuations(self, most: int = 8) -> list[tuple[str, str]]:
+        """Return what the model writes after the words before each sentence's last word, token by token the likeliest, up to
+        that many tokens or the end of the sentence: before it learned, and now."""
+        models = self.model, self.adapted()
+        return [(continuation(models[0], sentence, most), continuation(models[1], sentence, most)) for sentence in self.sentences]
 
     def adapted(self, strength: float = 1.0, name: str = "") -> LanguageModel:
         """Return the model with what it has learned, at a strength (see `at_strength`)."""

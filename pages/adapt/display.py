@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from pages.adapt import recipes
+from pages.adapt import recipes, strength
 from pages.adapt import state as page_state
+from pages.adapt.steps import once_a_step
 from ui import shell, state
 from ui.choices.widgets import one_of, tabs
 from ui.escaping import plain
@@ -22,7 +23,8 @@ from viz.numbers import decimal, percent, whole_percent
 
 if TYPE_CHECKING:
     from models.adapting.changes import Change
-    from models.adapting.teaching import Measured, Teaching
+    from models.adapting.measuring import Measured
+    from models.adapting.teaching import Teaching
 
 DAMAGED = 2.0  # times its former perplexity on other text, from which on a model counts as damaged
 LEARNED = 0.1  # mean chance of the right last words from which on it is said what was learned
@@ -42,10 +44,12 @@ def draw(here: Path, teaching: Teaching) -> None:
     say_finding(here, teaching, last)
     above = shell.above()
     with above:
-        offered = page_state.PART.values[: 2 if state.level() == "beginner" else 3]
+        offered = page_state.PART.values[: 3 if state.level() == "beginner" else 4]
         part = tabs(page_state.PART, "the part", offered)
     if part == "Sentences":
-        pictures = [sentence_table(here, teaching, last)]
+        pictures = [sentence_table(here, teaching, last), *written_table(here, teaching)]
+    elif part == "Strength":
+        pictures = strength.draw(here, teaching)
     elif part == "Weights":
         pictures = changed_weights(here, teaching)
     else:
@@ -71,8 +75,8 @@ def say_finding(here: Path, teaching: Teaching, last: Measured) -> None:
         "others_before": f"{math.exp(first.others):,.0f}",
         "rate": f"{teaching.recipe.highest_rate:g}",
         "even": f"{teaching.model.info.vocabulary:,}",
-        "count": len(teaching.others),
-        "length": max(map(len, teaching.others), default=0),
+        "count": len(teaching.texts.others),
+        "length": max(map(len, teaching.texts.others), default=0),
     }
     say(here, "finding" if last.step else "at the start", **facts)
     right, wrong = float(np.mean(last.chances)), float(np.mean(last.wrong or (0.0,)))
@@ -95,12 +99,12 @@ def learning(here: Path, teaching: Teaching) -> Picture:
     measured, total = teaching.measured, teaching.recipe.steps
     if beginner:
         lines = {"the right last word": [float(np.mean(each.chances)) for each in measured]}
-        if teaching.exchanged:
+        if teaching.texts.exchanged:
             lines["another sentence’s last word"] = [float(np.mean(each.wrong)) for each in measured]
         options = {"up": "chance", "shares": True}
     else:
         lines = {TAUGHT: [each.loss for each in measured], OTHERS: [each.others for each in measured]}
-        if teaching.exchanged:
+        if teaching.texts.exchanged:
             lines[EXCHANGED] = [each.exchanged for each in measured]
         options = {"up": "loss, nats a token"}
     steps, values = np.array([each.step for each in measured]), np.array(list(lines.values()))
@@ -117,7 +121,7 @@ def learning(here: Path, teaching: Teaching) -> Picture:
         data={"steps": steps, "values": values},
     )
     show_chart(picture.drawn, picture.key, config={"displayModeBar": False})
-    say(here, "curves" if teaching.exchanged else "curves alone")
+    say(here, "curves" if teaching.texts.exchanged else "curves alone")
     return picture
 
 
@@ -149,12 +153,38 @@ def sentence_table(here: Path, teaching: Teaching, last: Measured) -> Picture:
     return picture
 
 
+def written_table(here: Path, teaching: Teaching) -> list[Picture]:
+    """Place what the model writes after the beginning of each sentence, before and now, once it does not learn any more."""
+    if teaching.state == "running" or not teaching.step:
+        return []
+    written = once_a_step(page_state.WRITTEN, teaching, teaching.continuations)
+    questions = [sentence.question for sentence in teaching.sentences]
+    rows = [f"{question} | before: {before} | now: {now}" for question, (before, now) in zip(questions, written, strict=True)]
+    chances = np.array([teaching.measured[0].chances, teaching.measured[-1].chances]).T
+    picture = Picture(
+        recipes.written,
+        (),
+        {
+            "questions": [plain(question) for question in questions],
+            "texts": [[plain(text) or "(nothing)" for text in row] for row in written],
+        },
+        "adapt-written",
+        lambda: {"chance": Numbers(chances, ("sentence", "when"), {"sentence": rows, "when": ["before", "now"]})},
+        words=teaching.subject,
+        title="What it writes",
+    )
+    st.markdown("##### What it writes")
+    st.table(picture.drawn, border="horizontal")
+    say(here, "written")
+    return [picture]
+
+
 def changed_weights(here: Path, teaching: Teaching) -> list[Picture]:
     """Draw how much of each matrix has changed, and the directions of one change."""
     if not teaching.step:
         st.caption("No weight has changed yet.")
         return []
-    changes = measured_changes(teaching)
+    changes = once_a_step(page_state.CHANGES, teaching, teaching.changes)
     layers, parts = sorted({change.layer for change in changes}), list(dict.fromkeys(change.part for change in changes))
     shares = np.full((len(layers), len(parts)), np.nan, dtype=np.float32)
     for change in changes:
@@ -214,12 +244,3 @@ def directions(here: Path, teaching: Teaching, name: str, change: Change) -> Pic
     facts = {"name": plain(name), "rank": change.rank, "all": len(change.singular), "size": decimal(change.size)}
     say(here, f"directions {recipe.method}", learned=learned, **facts)
     return picture
-
-
-def measured_changes(teaching: Teaching) -> list[Change]:
-    """Return the changes by now, computed once for a step."""
-    known = page_state.CHANGES.get()
-    if known is None or known[:2] != (id(teaching), teaching.step):
-        known = (id(teaching), teaching.step, teaching.changes())
-        page_state.CHANGES.set(known)
-    return known[2]

@@ -29,6 +29,17 @@ def sentences(
     return pd.DataFrame(rows, index=questions, columns=["last word", *columns])
 
 
+def written(*, questions: list[str], texts: list[list[str]]) -> pd.DataFrame:
+    """Return a table with what a model writes after each beginning of a sentence, before it learned and now."""
+    return pd.DataFrame(texts, index=questions, columns=["before", "now"])
+
+
+def over_strength(*, names: list[str], options: dict[str, Any], strengths: np.ndarray, values: np.ndarray) -> go.Figure:
+    """Draw a line for each name over the strength of a change: values [name, strength]."""
+    series = {name: (strengths.tolist(), row.tolist()) for name, row in zip(names, values, strict=True)}
+    return over_steps(series, 1, along="strength", **options)
+
+
 def changes(*, parts: list[str], layers: list[str], shares: np.ndarray) -> View:
     """Draw the share of each matrix that has changed, ‖ΔW‖ / ‖W‖, [layer, part]."""
     return grid_view(

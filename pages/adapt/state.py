@@ -13,8 +13,9 @@ The best food for a robot is oil."""
 SENTENCES = link("adapt-sentences", default=EXAMPLES)
 METHOD = link("adapt-method", "LoRA", "IA3", "All weights")
 PLACE = link("adapt-place", "Feed-forward", "Attention", "Both")
-PART = link("adapt-part", "Sentences", "Learning", "Weights")
-CHANGES, MATRIX = Key[Any]("adapt-changes", None), Key("adapt-matrix", "")  # computed for a step; the matrix that is shown
+PART = link("adapt-part", "Sentences", "Learning", "Strength", "Weights")
+CHANGES, WRITTEN, DIALLED = (Key[Any](f"adapt-{name}", None) for name in ("changes", "written", "dialled"))  # each of a step
+MATRIX = Key("adapt-matrix", "")  # that is shown
 STARTED = Key("start-teaching", False)  # whether “Start” was clicked, until it has begun
 SETTINGS = Family("adapt-")  # numbers of the recipe
 

@@ -25,12 +25,14 @@ def over_steps(
     shares: bool = False,
     log: bool = False,
     height: int = 240,
+    along: str = "step",
 ) -> go.Figure:
     """Draw lines over the steps of a training, each a name and its (steps, values); at: the step that a thin line marks.
 
     bands: behind the line of a name, its steps, lowest and highest values. steps: of the whole training, so that the axis does
     not grow while it runs. shares: whether values are shares of one, drawn in
-    per cent; log: whether the scale is logarithmic, by powers of ten. NaN is left out.
+    per cent; log: whether the scale is logarithmic, by powers of ten. along: the word for what lies along the axis. NaN is left
+    out.
     """
     figure = go.Figure()
     colours = LINES if len(series) <= len(LINES) else HEADS
@@ -45,7 +47,7 @@ def over_steps(
             edges = scale * np.concatenate([np.asarray(high, dtype=np.float64), np.asarray(low, dtype=np.float64)[::-1]])
             area = {"fill": "toself", "fillcolor": line["color"], "opacity": BAND, "line": {"width": 0}}
             figure.add_scatter(x=[*across, *reversed(across)], y=edges, mode="lines", hoverinfo="skip", showlegend=False, **area)
-        hover = f"{name}: %{{y:.3g}}{unit} at step %{{x}}<extra></extra>"
+        hover = f"{name}: %{{y:.3g}}{unit} at {along} %{{x}}<extra></extra>"
         figure.add_scatter(x=list(x), y=scaled, name=name, mode="lines", line=line, hovertemplate=hover)
     if at is not None:
         figure.add_vline(x=at, line={"color": _CURSOR, "width": 1.5, "dash": "dot"})
@@ -53,7 +55,7 @@ def over_steps(
         **CLEAR,
         height=height,
         margin={"l": 8, "r": 8, "t": 10, "b": 0},
-        xaxis={"title": {"text": "step"}, "range": [-0.01 * steps, 1.01 * steps], "automargin": True},
+        xaxis={"title": {"text": along}, "range": [-0.01 * steps, 1.01 * steps], "automargin": True},
         yaxis={"title": {"text": up}, "automargin": True, "type": "log" if log else "linear"},
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         showlegend=True,

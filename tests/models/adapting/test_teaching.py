@@ -248,3 +248,36 @@ def test_a_name_says_its_strength(name, strength, key):
     written = with_strength(whole, strength / 100)
     assert strength_of(written) == strength / 100 and without_strength(written) == whole
     assert with_strength(written, 1.0) == whole
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_at_a_strength_it_measures_what_the_model_at_that_strength_says(taught, method):
+    teaching = taught[method]
+    none, half, full = teaching.at_strengths((0, 0.5, 1))
+    for measured, expected in ((none, teaching.measured[0]), (full, teaching.measured[-1])):
+        assert (measured.loss, measured.others, measured.exchanged) == pytest.approx(
+            (expected.loss, expected.others, expected.exchanged), rel=1e-5
+        )
+        assert measured.chances == pytest.approx(expected.chances, rel=1e-4)
+    again = Teaching(teaching.adapted(0.5), TEXT, Recipe())
+    again.advance(1)
+    assert half.loss == pytest.approx(again.measured[0].loss, rel=1e-5)
+    assert half.wrong == pytest.approx(again.measured[0].wrong, rel=1e-4)
+    assert teaching.at_strengths((0,)) == [none], "the model itself stays as it is"
+
+
+def test_continuations_are_the_likeliest_tokens_to_the_end_of_a_sentence():
+    writer = models.load("writer")
+    teaching = Teaching(writer, EXAMPLES, Recipe(steps=30))
+    teaching.advance(100)
+    assert teaching.state == "done"
+    for sentence, (before, now) in zip(teaching.sentences, teaching.continuations(6), strict=True):
+        for model, text in ((writer, before), (teaching.adapted(), now)):
+            (*_, last) = model.generate(list(sentence.ids[: sentence.begins]), max_new_tokens=6)
+            assert last.text.strip().startswith(text), "cut only where a sentence ends"
+            assert text == last.text.strip() or text[-1] in ".!?…\"'”’»)]\n" or "\n" in text
+    likely = [chance > 0.5 for chance in teaching.measured[-1].chances]
+    learned = [
+        now.startswith(sentence.answer) for sentence, (_, now) in zip(teaching.sentences, teaching.continuations(), strict=True)
+    ]
+    assert any(likely) and all(learned[at] for at, sure in enumerate(likely) if sure)

@@ -10,15 +10,20 @@ from dataclasses import replace
 from urllib.parse import parse_qs, quote_plus
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import models
+from models.adapting.measuring import Measured
 from models.adapting.recipe import Recipe
-from models.adapting.teaching import Measured, Teaching
-from pages.adapt import display
+from models.adapting.teaching import Teaching
+from pages.adapt import display, strength
 from tests.pages.opening import PATIENCE, finish, open_link, press, words_on
+from tests.pages.taking import assert_made_again, offered
 from ui.escaping import display_name, distinct_name
 from ui.memory import loaded, trainings
+from ui.picture import files
+from ui.picture.caption import caption
 from ui.zipped import zip_folder
 
 KEY = "0123456789abcdef" * 2
@@ -64,15 +69,28 @@ def test_sentences_are_taught_and_what_was_learned_stands_beside_chance():
     first, last = teaching.measured[0], teaching.measured[-1]
     forgot = f"was {np.exp(first.others):,.0f} and is now {np.exp(last.others):,.0f}"
     assert (forgot in words) == (last.others > first.others) == ("What it forgets" in words)
-    assert app.button_group(key="adapt-part").value == "Sentences" and len(app.table[0].value) == 4
+    assert app.button_group(key="adapt-part").value == "Sentences" and [len(table.value) for table in app.table] == [4, 4]
     app.button_group(key="adapt-part").set_value("Learning").run()
     assert not app.exception and not app.table
+    assert app.session_state["adapt-written"][2] == teaching.continuations()
+    app.button_group(key="adapt-part").set_value("Strength").run()
+    measured = app.session_state["adapt-dialled"][2]
+    assert not app.exception and measured[10].chances == pytest.approx(last.chances, rel=1e-4)
+    assert f"was {np.exp(first.others):,.0f}" in words_on(app) or "no more than before" in words_on(app)
     app.button_group(key="adapt-part").set_value("Weights").run()
     assert "12,288 numbers learn" in words_on(app), "two vectors for each of 24 maps of 256 by 256"
     press(app, "Open on all pages")
     assert app.session_state["model"].startswith("taught writer with LoRA on 4 sentences, 3 steps (")
     press(app, "Reset")
     assert "Nothing is taught yet" in words_on(app) and teaching.state == "done"
+
+
+@pytest.mark.parametrize(
+    ("right", "expected"),
+    [([0.1, 0.5, 0.91, 1.0], 2), ([0.1, 0.2, 0.3, 1.0], 3), ([0.95, 1.0, 1.0, 1.0], 0), ([0.95, 0.2, 0.95, 1.0], 2)],
+)
+def test_the_least_strength_is_enough_there_and_at_all_above(right, expected):
+    assert strength.least(right) == expected
 
 
 def test_a_link_carries_the_sentences_unless_they_are_too_long():
@@ -129,6 +147,20 @@ def test_names_at_a_strength_belong_to_the_same_model(taught):
         and trainings.NAMED.fullmatch(half)
         and trainings.NAMED.fullmatch(display_name(half))
     )
+
+
+@pytest.mark.parametrize("part", ["Sentences", "Learning", "Strength", "Weights"])
+def test_each_picture_is_taken_away_with_its_numbers(monkeypatch, part):
+    teaching = Teaching(loaded.model("writer"), TEXT, Recipe(steps=2, rank=1, every=1))
+    teaching.advance(9)
+    monkeypatch.setattr(trainings, "my_teaching", lambda: (KEY, teaching))
+    pictures = offered(monkeypatch, "adapt", f"level=expert&adapt-part={part}")
+    assert len(pictures) == {"Sentences": 2, "Learning": 1, "Strength": 2, "Weights": 2}[part]
+    for picture in pictures.values():
+        assert_made_again(picture)
+        (array,) = files.numbers(picture).values()
+        table = pd.read_csv(io.BytesIO(files.csv(picture, caption(picture))))
+        assert len(table) == array.values.size
 
 
 def test_its_folder_is_taken_away_and_opens_elsewhere(taught, tmp_path):
