@@ -62,11 +62,11 @@ def read_sentence(model: LanguageModel, line: str) -> Sentence:
     return Sentence(line, answer, tuple(token.id for token in tokens), places[0], places[-1] + 1)
 
 
-def continuation(model: LanguageModel, sentence: Sentence, most: int = 8) -> str:
-    """Return what a model writes after the words before a sentence's answer: the likeliest tokens, up to that many or to the end
-    of a sentence."""
+def continuation(model: LanguageModel, beginning: str | list[int], most: int = 8) -> str:
+    """Return what a model writes after the beginning of a sentence, a text or its ids: the likeliest tokens, up to that many or
+    to the end of a sentence."""
     text = ""
-    for step in model.generate(list(sentence.ids[: sentence.begins]), max_new_tokens=most):
+    for step in model.generate(beginning, max_new_tokens=most):
         text = step.text
         if ENDS.search(text):
             break

@@ -147,11 +147,16 @@ class Teaching(Paced):
         """Return the measurements of the model with what it has learned by now, at each strength (see `at_strength`)."""
         return measure_at(self.model.copy_network(), self.weights(), self.texts, strengths)
 
-    def continuations(self, most: int = 8) -> list[tuple[str, str]]:
+    def continuations(self, most: int = 8, asked: str = "") -> list[tuple[str, str]]:
         """Return what the model writes after the words before each sentence's last word, token by token the likeliest, up to
-        that many tokens or the end of the sentence: before it learned, and now."""
-        models = self.model, self.adapted()
-        return [(continuation(models[0], sentence, most), continuation(models[1], sentence, most)) for sentence in self.sentences]
+        that many tokens or the end of the sentence: before it learned, and now. asked: the beginning of one more sentence, which
+        comes last."""
+        beginnings: list[str | list[int]] = [list(sentence.ids[: sentence.begins]) for sentence in self.sentences]
+        taught = self.adapted()
+        return [
+            (continuation(self.model, beginning, most), continuation(taught, beginning, most))
+            for beginning in (*beginnings, *filter(None, [asked]))
+        ]
 
     def adapted(self, strength: float = 1.0, name: str = "") -> LanguageModel:
         """Return the model with what it has learned, at a strength (see `at_strength`)."""

@@ -157,10 +157,21 @@ def written_table(here: Path, teaching: Teaching) -> list[Picture]:
     """Place what the model writes after the beginning of each sentence, before and now, once it does not learn any more."""
     if teaching.state == "running" or not teaching.step:
         return []
-    written = once_a_step(page_state.WRITTEN, teaching, teaching.continuations)
-    questions = [sentence.question for sentence in teaching.sentences]
+    st.markdown("##### What it writes")
+    typed = st.text_input(
+        "The beginning of a sentence in other words",
+        "",
+        key=page_state.ASKED.name,
+        persist_state="session",
+        max_chars=200,
+        placeholder="The name of my dog is",
+    )
+    asked = (typed or "").strip()[:200]
+    written = once_a_step(page_state.WRITTEN, teaching, lambda: teaching.continuations(asked=asked), asked)
+    questions = [*(sentence.question for sentence in teaching.sentences), *filter(None, [asked])]
     rows = [f"{question} | before: {before} | now: {now}" for question, (before, now) in zip(questions, written, strict=True)]
     chances = np.array([teaching.measured[0].chances, teaching.measured[-1].chances]).T
+    chances = np.pad(chances, [(0, len(rows) - len(chances)), (0, 0)], constant_values=np.nan)  # what is asked has no last word
     picture = Picture(
         recipes.written,
         (),
@@ -173,7 +184,6 @@ def written_table(here: Path, teaching: Teaching) -> list[Picture]:
         words=teaching.subject,
         title="What it writes",
     )
-    st.markdown("##### What it writes")
     st.table(picture.drawn, border="horizontal")
     say(here, "written")
     return [picture]

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def once_a_step(key: Key[Any], teaching: Teaching, compute: Callable[[], T]) -> T:
-    """Return what `compute` returns, from the key of this visitor where it was computed at this step before."""
+def once_a_step(key: Key[Any], teaching: Teaching, compute: Callable[[], T], asked: str = "") -> T:
+    """Return what `compute` returns, from the key of this visitor where it was computed at this step before.
+
+    asked: what else it depends on."""
     known = key.get()
-    if known is None or known[:2] != (id(teaching), teaching.step):
-        known = (id(teaching), teaching.step, compute())
+    if known is None or known[:-1] != (id(teaching), teaching.step, asked):
+        known = (id(teaching), teaching.step, asked, compute())
         key.set(known)
-    value: T = known[2]
+    value: T = known[-1]
     return value

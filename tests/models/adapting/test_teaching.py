@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 import models
 from models.adapting.network import adaptable, at_strength, learning_network, merged_weights
 from models.adapting.recipe import METHODS, PLACES, Recipe
-from models.adapting.sentences import exchanged, read_sentence, read_sentences
+from models.adapting.sentences import continuation, exchanged, read_sentence, read_sentences
 from models.adapting.strength import strength_of, with_strength, without_strength
 from models.adapting.teaching import Teaching
 from models.scratch.decoder_model import DecoderModel
@@ -276,6 +276,8 @@ def test_continuations_are_the_likeliest_tokens_to_the_end_of_a_sentence():
             (*_, last) = model.generate(list(sentence.ids[: sentence.begins]), max_new_tokens=6)
             assert last.text.strip().startswith(text), "cut only where a sentence ends"
             assert text == last.text.strip() or text[-1] in ".!?…\"'”’»)]\n" or "\n" in text
+    asked = "The name of my dog is"
+    assert teaching.continuations(asked=asked)[-1] == (continuation(writer, asked), continuation(teaching.adapted(), asked))
     likely = [chance > 0.5 for chance in teaching.measured[-1].chances]
     learned = [
         now.startswith(sentence.answer) for sentence, (_, now) in zip(teaching.sentences, teaching.continuations(), strict=True)

@@ -70,11 +70,14 @@ def test_sentences_are_taught_and_what_was_learned_stands_beside_chance():
     forgot = f"was {np.exp(first.others):,.0f} and is now {np.exp(last.others):,.0f}"
     assert (forgot in words) == (last.others > first.others) == ("What it forgets" in words)
     assert app.button_group(key="adapt-part").value == "Sentences" and [len(table.value) for table in app.table] == [4, 4]
+    assert app.session_state["adapt-written"][-1] == teaching.continuations()
+    app.text_input(key="adapt-asked").set_value("The name of my *dog* is").run()
+    assert app.session_state["adapt-written"][-1] == teaching.continuations(asked="The name of my *dog* is")
+    assert not app.exception and len(app.table[1].value) == 5
     app.button_group(key="adapt-part").set_value("Learning").run()
     assert not app.exception and not app.table
-    assert app.session_state["adapt-written"][2] == teaching.continuations()
     app.button_group(key="adapt-part").set_value("Strength").run()
-    measured = app.session_state["adapt-dialled"][2]
+    measured = app.session_state["adapt-dialled"][-1]
     assert not app.exception and measured[10].chances == pytest.approx(last.chances, rel=1e-4)
     assert f"was {np.exp(first.others):,.0f}" in words_on(app) or "no more than before" in words_on(app)
     app.button_group(key="adapt-part").set_value("Weights").run()
