@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from models.adapting.strength import strength_of, with_strength, without_strength
+
 # At the end of the name of a model that was trained here (see `ui.memory.trainings`): its key, or on screen the beginning of it
 KEY = re.compile(r" \([0-9a-f]{8}(?:[0-9a-f]{24})?\)$")
 BREAK = "↵"  # stands for a line break in a text box, which holds a single line
@@ -45,6 +47,13 @@ def distinct_name(name: str) -> str:
     return f"{name[: key.start()]}{key[0][:10]})" if (key := KEY.search(name)) else name
 
 
+def folder_name(name: str) -> str:
+    """Return the name of the folder as which a model trained here is taken away: "dates-40-steps".
+
+    A path that ends in the name on the screen could not be typed into the picker: Streamlit's menu takes the end for its own."""
+    return re.sub(r"[ ,]+", "-", KEY.sub("", without_strength(name)))
+
+
 def loadable_name(name: str) -> str:
     """Return the argument of `models.load` for a model: its name, or for a model trained here the folder that it is saved as."""
-    return f"./{display_name(name)}" if KEY.search(name) else name
+    return with_strength(f"./{folder_name(name)}", strength_of(name)) if KEY.search(name) else name

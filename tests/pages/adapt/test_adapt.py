@@ -7,6 +7,7 @@ import math
 import time
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import parse_qs, quote_plus
 
 import numpy as np
@@ -20,7 +21,7 @@ from models.adapting.teaching import Teaching
 from pages.adapt import display, strength
 from tests.pages.opening import PATIENCE, finish, open_link, press, words_on
 from tests.pages.taking import assert_made_again, offered
-from ui.escaping import display_name, distinct_name
+from ui.escaping import display_name, distinct_name, loadable_name
 from ui.memory import loaded, trainings
 from ui.picture import files
 from ui.picture.caption import caption
@@ -169,7 +170,9 @@ def test_each_picture_is_taken_away_with_its_numbers(monkeypatch, part):
 def test_its_folder_is_taken_away_and_opens_elsewhere(taught, tmp_path):
     with zipfile.ZipFile(io.BytesIO(zip_folder(taught.folder))) as archive:
         archive.extractall(tmp_path)
-    opened = models.load(str(tmp_path / "taught writer with LoRA on 2 sentences, 3 steps"))
+    opened = models.load(str(tmp_path / "taught-writer-with-LoRA-on-2-sentences-3-steps"))
+    name = taught.name.replace(" (", " at 50 % (")
+    assert loadable_name(taught.name) == f"./{Path(opened.info.name).name}" and loadable_name(name).endswith("-3-steps at 50 %")
     text = "My dog is"
     np.testing.assert_allclose(opened.trace(text).logits, loaded.model(taught.name).trace(text).logits, atol=1e-4)
 
