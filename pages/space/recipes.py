@@ -52,6 +52,8 @@ def tokens(
     here = [named[place] for place in places]
     options = colour_options(colour, here, places, hidden) | {"notes": [f"position {place}" for place in places]}
     options["stages"] = stage_names(len(hidden), trace.attention[stack].numbers, simple)
+    if simple and "image" not in model.info.reads:
+        options["quantity"] = "place in your text"
     return points("space-view", [token.text for token in here], hidden, arranging, simple, chosen, arrangement, near, **options)
 
 

@@ -108,10 +108,30 @@ class Pair:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of all pairs of points: the pair that is most alike in the last layer by cosine, and the median cosine there."""
+    """All pairs of some points, with the cosine of each in each layer: cosines [layers + 1, pair]."""
 
-    most_alike: Pair
-    usual: float
+    pairs: Sequence[tuple[int, int]]
+    cosines: np.ndarray
+
+    @property
+    def most_alike(self) -> Pair:
+        """The pair with the highest cosine in the last layer."""
+        best = int(self.cosines[-1].argmax())
+        return Pair(self.pairs[best], self.cosines[:, best])
+
+    @property
+    def usual(self) -> float:
+        """The median cosine of the last layer."""
+        return float(np.median(self.cosines[-1]))
+
+    def of(self, pair: tuple[int, int]) -> np.ndarray:
+        """Return the cosines of a pair [layers + 1]."""
+        return self.cosines[:, self.pairs.index(pair)]
+
+    def share_below(self, pair: tuple[int, int], layer: int) -> float:
+        """Return the share of the other pairs that have a lower cosine in a layer than this one: ½ on average for a pair drawn at
+        random."""
+        return float((self.cosines[layer] < self.of(pair)[layer]).sum() / (len(self.pairs) - 1))
 
 
 def alike_pairs(hidden: np.ndarray, places: Sequence[int]) -> Pairs | None:
@@ -120,9 +140,8 @@ def alike_pairs(hidden: np.ndarray, places: Sequence[int]) -> Pairs | None:
         return None
     units = prepared(hidden, "cosine")[:, list(places)]
     first, second = np.triu_indices(len(places), 1)
-    cosines = np.clip(1 - ((units[:, first] - units[:, second]) ** 2).sum(-1) / 2, -1, 1)  # [layers + 1, pair]
-    best = int(cosines[-1].argmax())
-    return Pairs(Pair((places[first[best]], places[second[best]]), cosines[:, best]), float(np.median(cosines[-1])))
+    cosines = np.clip(1 - ((units[:, first] - units[:, second]) ** 2).sum(-1) / 2, -1, 1)
+    return Pairs([(places[i], places[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)], cosines)
 
 
 def cosine_words(value: float, digits: int = 2) -> str:

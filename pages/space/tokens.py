@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import streamlit as st
 
 from pages.space import choose
 from pages.space import state as page_state
-from pages.space.boards.tokens import KEY, PATCHES
+from pages.space.boards.tokens import ABOUT, KEY, PATCHES
 from pages.space.compose import compose
 from pages.space.settings import Settings, Tokens
 from ui.choices.widgets import one_of
 from ui.look import Look
-from ui.picture.mount import composed, mount_all, write_beside
+from ui.picture.mount import composed, mount, write_beside
 from ui.picture.picture import Picture
 from ui.show import choice
 
@@ -29,6 +30,7 @@ def draw(look: Look) -> Sequence[Picture]:
         nonlocal colour
         colour = one_of(page_state.COLOUR, of_patches if reads_picture else of_words, "the colour")
 
+    first = st.container()
     left, right = st.columns([7, 4])
     with left:
         stack = pick_stack(look)
@@ -40,7 +42,10 @@ def draw(look: Look) -> Sequence[Picture]:
             arranged = choose.arrange(subject, trace.hidden[stack][:, places], chosen)
         settings = Settings(chosen, choose.followed(KEY), colour)
         board = composed(compose, look, settings, Tokens(stack, places, arranged))
-        mount_all(board, {KEY: choose.follow(KEY), PATCHES: lambda: follow_patch(places)})
+        clicks = {KEY: choose.follow(KEY), PATCHES: lambda: follow_patch(places)}
+        for key in board.contents:
+            with first if key == ABOUT else nullcontext():
+                mount(board, key, clicks.get(key))
     with right:
         write_beside(board)
     return board.pictures

@@ -14,10 +14,12 @@ from ui.escaping import starred
 from ui.look import Look
 from ui.picture.board import Draft, Note
 from ui.picture.picture import Numbers, Picture
+from viz.numbers import whole_percent
 from viz.tokens import named
 
-KEY, PATCHES = "space-view", "space-patches"
+KEY, PATCHES, ABOUT = "space-view", "space-patches", "space-about"
 MOST = 200  # tokens that are compared in pairs
+HALF = 0.5  # of the other pairs are less alike than a pair drawn at random, on average
 SINGLE = "One token has no place among others: the picture shows how tokens lie beside each other. Type a word."
 
 
@@ -55,20 +57,21 @@ def add(draft: Draft, settings: Settings, reading: Tokens) -> None:
         draft.add(drawing, KEY)
     if not look.beginner:  # of whom a single sentence is read
         draft.beside.append(Note("##### In words", "text"))
-    about = "patches" if reads_picture else "tokens"
-    if look.beginner:
+    about, facts = "patches" if reads_picture else "tokens", {"layers": len(hidden) - 1, "d": look.model.info.d_model}
+    if not reads_picture and look.level != "expert":
+        draft.note(ABOUT, about, **facts)
+        say_alike(draft, reading)
+        draft.say("try")
+    elif look.beginner:
         draft.say(about)
     if reads_picture:
         add_patches(draft, settings, reading)
-    elif look.level != "expert":
-        say_most_alike(draft, reading)
-    if not look.beginner:
-        draft.say(about, layers=len(hidden) - 1, d=look.model.info.d_model)
-    before = len(draft.beside)
+    if not look.beginner and ABOUT not in draft.contents:
+        draft.say(about, **facts)
     draft.say("points image" if reads_picture else "points", draft.words("fold"))
     if reading.arranged:
         draft.beside += scene.faith(draft, reading.arranged, chosen)
-        draft.beside[before:] = sorted(draft.beside[before:], key=lambda note: bool(note.fold))  # what is folded stays together
+        draft.beside.sort(key=lambda note: bool(note.fold))  # what is folded stays together
         if settings.colour == "Norm" and chosen.measure == "cosine":
             draft.say("norm")
 
@@ -117,38 +120,27 @@ def compared_patch(look: Look, places: Sequence[int], followed: int | None) -> i
     return int(np.argmax(contrast))
 
 
-def say_most_alike(draft: Draft, reading: Tokens) -> None:
-    """Say which two different words of the text are most alike after the last layer, and how alike they were before the first."""
-    trace = draft.look.trace
-    tokens = draft.look.spell_tokens(trace.target if reading.stack == "decoder" else trace.tokens)
+def say_alike(draft: Draft, reading: Tokens) -> None:
+    """Say which two different words of the text lie nearest to each other in the picture, and whether all of their numbers agree;
+    then which two are most alike by all of their numbers, where these are others."""
+    tokens = draft.look.spell_tokens(draft.look.trace.target if reading.stack == "decoder" else draft.look.trace.tokens)
     distinct: dict[int, int] = {}  # of each token, the first place
     for at, place in enumerate(reading.places[:MOST]):
         if not tokens[place].special and any(map(str.isalnum, tokens[place].text)):
             distinct.setdefault(tokens[place].id, at)
-    pairs = scene.alike_pairs(trace.hidden[reading.stack][:, reading.places], list(distinct.values()))
-    if pairs is None:
+    places = list(distinct.values())
+    pairs = scene.alike_pairs(draft.look.trace.hidden[reading.stack][:, reading.places], places)
+    if pairs is None or reading.arranged is None:
         return
-
-    def names(prefix: str, pair: tuple[int, int]) -> dict[str, str]:
-        first, second = (starred(f"“{named(tokens[reading.places[at]].text)}”") for at in pair)
-        return {f"{prefix}first": first, f"{prefix}second": second}
-
-    best = pairs.most_alike
-    values = {"start": best.cosines[0], "end": best.cosines[-1], "usual": pairs.usual}
-    facts = names("", best.places)
-    facts |= {name: scene.cosine_words(value, scene.digits_of(draft.look)) for name, value in values.items()}
-    if not draft.look.beginner:
-        draft.say("most alike", **facts)
-        return
-    has_grown = best.cosines[-1] > best.cosines[0]
-    draft.beside.append(
-        Note(draft.paragraph("most alike", f"most alike {'grown' if has_grown else 'fallen'}", "most alike usual", **facts))
-    )
-    if (
-        reading.arranged
-        and (flat := nearest_drawn(reading.arranged.projection.points[-1], list(distinct.values()))) != best.places
-    ):
-        draft.say("most alike flat", **names("flat_", flat))
+    near, best = nearest_drawn(reading.arranged.projection.points[-1], places), pairs.most_alike.places
+    names = {at: starred(f"“{named(tokens[reading.places[at]].text)}”") for at in (*near, *best)}
+    share, start = pairs.share_below(near, -1), pairs.share_below(near, 0)
+    facts = {"first": names[near[0]], "second": names[near[1]], "share": whole_percent(share), "start": whole_percent(start)}
+    facts |= {"cosine": scene.cosine_words(pairs.of(near)[-1]), "most_first": names[best[0]], "most_second": names[best[1]]}
+    facts |= {"most": scene.cosine_words(pairs.most_alike.cosines[-1]), "usual": scene.cosine_words(pairs.usual)}
+    draft.beside.append(Note(draft.paragraph("alike", *(["alike misled"] if share < HALF else []), **facts)))
+    if near != best:
+        draft.say("most alike", draft.words("fold") if draft.look.beginner else "", **facts)
 
 
 def nearest_drawn(points: np.ndarray, places: Sequence[int]) -> tuple[int, int]:

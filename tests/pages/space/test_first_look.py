@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import models
+from analysis import projection
 from pages.space.boards.tokens import nearest_drawn
 from pages.space.contexts import TEXTS, WORD
 from pages.space.recipes import word_points
 from pages.space.scene import alike_pairs
-from tests.pages.opening import finish, open_link, words_on
+from tests.pages.opening import finish, open_link, unmarked, words_on
+from viz.numbers import whole_percent
 
 TEXT = "text=The+cat+sat+on+the+mat"
 
@@ -23,35 +25,46 @@ def test_a_beginner_reads_a_sentence_and_unfolds_how_far_to_trust_the_picture(pa
     folded = [caption.value for caption in fold.caption]
     assert fold.label == "How far to trust this picture" and not fold.proto.expanded
     assert any("This picture shows" in text for text in folded) and any("Two lists count as near" in text for text in folded)
-    beside = [caption.value for column in app.columns for caption in column.caption if caption.value not in folded]
-    assert sum("point" in text for text in beside) == 1, "the sentence about the points"
+    opened = [unmarked(caption.value) for caption in app.main.caption if caption.value not in folded]
+    assert sum(bool(re.search("^Each \\*\\*point|Each point is the", text)) for text in opened) == 1, (
+        "the sentence about the points"
+    )
 
 
 def test_experts_read_all_of_it_at_once():
     assert not open_link("space", f"{TEXT}&level=expert").expander
 
 
-def test_a_beginner_reads_which_tokens_end_up_most_alike_and_how_alike_they_began():
-    trace = models.load("writer").trace("A cat sat on the mat")
-    places = [i for i, token in enumerate(trace.tokens) if not token.special]
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+def test_the_pair_nearest_in_the_picture_stands_beside_all_of_the_numbers_and_beside_chance(level):
+    text = "Tom had a ball, and his dog ran after the"
+    trace = models.load("writer").trace(text)
+    places = [i for i, token in enumerate(trace.tokens) if token.text.strip().isalpha() and not token.special]
+    pairs = list(combinations(places, 2))
 
     def alike(layer: int, pair: tuple[int, int]) -> float:
         first, second = (trace.hidden["self"][layer][at].astype(float) for at in pair)
         return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
 
-    def written(value: float) -> str:
-        return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
+    def share(layer: int, pair: tuple[int, int]) -> str:
+        return whole_percent(np.mean([alike(layer, other) < alike(layer, pair) for other in pairs if other != pair]))
 
-    pairs = list(combinations(places, 2))
+    def named(pair: tuple[int, int]) -> str:
+        return " and ".join(f"“{trace.tokens[at].text.strip()}”" for at in pair)
+
+    points = projection(trace.hidden["self"]).points[-1]
+    near = min(pairs, key=lambda pair: float(np.linalg.norm(points[pair[0]] - points[pair[1]])))
     best = max(pairs, key=lambda pair: alike(-1, pair))
-    first, second = (trace.tokens[at].text.strip() for at in best)
-    captions = " ".join(caption.value for caption in open_link("space", "text=A+cat+sat+on+the+mat&space=Tokens").caption)
-    scale = "(1 is the same, 0 is nothing in common)"
-    ends = f"“{first}” and “{second}” end up most alike: **{written(alike(-1, best))}** {scale}"
-    more = "have made" if alike(-1, best) > alike(0, best) else "have not made"
-    start = f"The layers {more} them more alike: before the first one it was {written(alike(0, best))}."
-    usual = f"picked at random usually end up at about **{written(float(np.median([alike(-1, pair) for pair in pairs])))}**"
-    assert f"{ends}. {start}" in captions and usual in captions
+    app = open_link("space", f"text={text.replace(' ', '+')}&space=Tokens&level={level}")
+    captions = " ".join(caption.value for caption in app.caption)
+    assert named(near) in captions and f"**{share(-1, near)}** of the other pairs" in captions
+    assert ("half of them on average" if level == "beginner" else "50\u00a0% on average") in captions
+    assert ("the picture misleads" in captions) == (int(share(-1, near).split("\u00a0")[0]) < 50)
+    assert near != best and named(best) in captions
+    if level == "intermediate":
+        usual = float(np.median([alike(-1, pair) for pair in pairs]))
+        assert f"higher than that of {share(0, near)}" in captions
+        assert f"their cosine is {alike(-1, best):.2f}, where the median pair has {usual:.2f}" in captions
 
 
 def test_the_pair_that_lies_nearest_in_the_picture_is_that_of_the_drawn_points():
@@ -65,6 +78,7 @@ def test_the_most_alike_pair_is_that_of_the_highest_cosine_in_the_last_layer():
     assert pairs is not None and pairs.most_alike.places == (0, 1)
     np.testing.assert_allclose(pairs.most_alike.cosines, [0, 1 / 1.01**0.5], atol=1e-6)
     assert pairs.usual == pytest.approx(0.1 / 1.01**0.5, abs=1e-6), "the median of 0.995, 0 and 0.0995"
+    assert [pairs.share_below(pair, -1) for pair in ((0, 1), (0, 2), (1, 2))] == [1, 0, 0.5], "of the two other pairs"
 
 
 def test_a_beginner_sees_one_word_after_the_last_layer_and_reads_what_chance_gives():
