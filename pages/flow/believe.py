@@ -44,9 +44,10 @@ def believe(look: Look, settings: Settings) -> Sequence[Picture]:
     title_of = calculations.titles()
     titles, options = {name: title_of[name] for name in names}, {"token": request.token, "between": between}
     lines = lines_of(request, names) if look.level == "intermediate" else {}
-    opens = opened(look.level, methods_of(request, answer), answer)[0] if look.level == "intermediate" else ""
-    key = (*request.key, between)
-    pictures = panel(Trial(look, question, key, scores, titles, request.picture, options, lines, opens))
+    in_sight = opened(look.level, methods_of(request, answer), answer) if look.level == "intermediate" else []
+    rivals = (*in_sight, *request.methods) if in_sight else ()
+    key, opens = (*request.key, between), in_sight[0] if in_sight else ""
+    pictures = panel(Trial(look, question, key, scores, titles, request.picture, options, lines, opens, rivals))
     if pictures:
         say(HERE, "believe elsewhere")
     return pictures

@@ -63,23 +63,19 @@ def method(
     shares = sum_shares(scores, groups, scope_options)
     if isinstance(patch := trace.tokens[-1], Patch):
         image = patch.grid.image_of(trace.tokens)
-        return patch_view(image, trace.tokens, values=as_read(100 * shares, simple), unit="%", link=link)
+        return patch_view(image, trace.tokens, values=100 * shares, unit="%", link=link, whole=simple)
     return reading_view(
         tokens,
         None,
         group_of(groups, attribution.ways.place(position)),
         True,
-        quantity=as_read(100 * shares, simple),
+        quantity=100 * shares,
         unit="%",
         second=start or None,
         link=link,
         apart=0 if simple and rests_at_start(tokens, shares) else None,
+        whole=simple,
     )
-
-
-def as_read(values: np.ndarray, simple: bool) -> np.ndarray:
-    """Return values in per cent as a level reads them: simple: in whole per cent from 1 on."""
-    return np.where(values >= 1, np.round(values), np.round(values, 1)) if simple else values
 
 
 def rests_at_start(tokens: list[Any], shares: np.ndarray) -> bool:
@@ -120,13 +116,14 @@ def routes(
     choices: tuple[tuple, ...],
     least: float,
     simple: bool,
+    named: bool = False,
     strong: list[Stream] | None = None,
 ) -> go.Figure:
     """Return a figure of the streams that carry at least the share `least` of the total that arrives."""
     attribution = Attribution(model, trace, position, None, **dict(choices))
     strong = streams_of(attribution, name, least)[0] if strong is None else strong
     tokens = plain_signs(attribution.ways.tokens) if simple else attribution.ways.tokens
-    return sankey(tokens, strong, columns_of(attribution))
+    return sankey(tokens, strong, columns_of(attribution), named=named)
 
 
 def streams_of(attribution: Attribution, name: str, least: float) -> tuple[list[Stream], float]:

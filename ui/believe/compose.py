@@ -130,12 +130,15 @@ def grid(evidence: Faithfulness) -> dict[str, object]:
     }
 
 
-def chart(draft: Draft, trial: Trial, evidence: Faithfulness, chosen: str, coming: bool) -> Picture:
-    """Return the chart of the prediction's probability while tokens are deleted from the text, or inserted."""
+def chart(
+    draft: Draft, trial: Trial, evidence: Faithfulness, chosen: str, coming: bool, rival: str = "", key: str = ""
+) -> Picture:
+    """Return the chart of the prediction's probability while tokens are deleted from the text, or inserted. rival: a second
+    method, in place of all others; key: that of the picture, by default `COME` or `LEAVE`."""
     titles, simple = titles_of(trial, evidence), draft.look.beginner
     options = {
         "name": chosen,
-        "others": [] if simple else [name for name in titles if name != chosen],
+        "others": [] if simple or rival else [name for name in titles if name != chosen],
         "titles": titles,
         "methods": list(trial.scores),
         "coming": coming,
@@ -143,17 +146,19 @@ def chart(draft: Draft, trial: Trial, evidence: Faithfulness, chosen: str, comin
         "title": "" if simple else draft.words("title come" if coming else "title gone"),
         "across": draft.words("come" if coming else "gone"),
     }
+    if rival:
+        options["rival"] = rival
 
     def numbers() -> dict[str, Numbers]:
-        each = {titles[name]: evidence.methods[name] for name in ([chosen] if simple else titles)}
+        each = {titles[name]: evidence.methods[name] for name in ([chosen] if simple else [chosen, rival] if rival else titles)}
         each |= {f"random order {i + 1}": order for i, order in enumerate(evidence.random)}
         chances = np.array([falling.chances(order, coming) for order in each.values()])
         return {"probability": Numbers(chances, ("order", "tokens"), {"order": list(each), "tokens": evidence.counts.tolist()})}
 
     return trial.picture(
         falling.falling,
-        COME if coming else LEAVE,
-        f"Tokens {'come' if coming else 'leave'} by {titles[chosen]}",
+        key or (COME if coming else LEAVE),
+        f"Tokens {'come' if coming else 'leave'} by {titles[chosen]}{f' and by {titles[rival]}' if rival else ''}",
         options | trial.options,
         numbers=numbers,
         known={"evidence": evidence},

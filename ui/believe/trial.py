@@ -30,7 +30,8 @@ class Trial:
     key: everything that the answer depends on. scores: by method, a number for each token that is read. titles: the methods'
     titles in the order shown; "leave-one-out" may be among them without scores. picture: makes a picture from a recipe, as a
     page's `Asked` does; options: further options of the recipe. lines: what a method does, in one line, where a level has that.
-    opens: the method that another view of the page has just shown; its order is the first to be tried.
+    opens: the method that another view of the page has just shown; its order is the first to be tried. rivals: the methods of
+    which two that disagree stand in front of all; () for none.
     """
 
     look: Look
@@ -42,6 +43,7 @@ class Trial:
     options: dict[str, Any] = field(default_factory=dict)
     lines: Mapping[str, str] = field(default_factory=dict)
     opens: str = ""
+    rivals: tuple[str, ...] = ()
 
     @property
     def chance(self) -> bool:

@@ -59,11 +59,12 @@ def falling(
     exact: bool,
     title: str,
     across: str,
+    rival: str = "",
     evidence: Faithfulness | None = None,
 ) -> go.Figure:
     """Draw how the probability of a prediction changes while tokens are deleted, or inserted, in the order of a method.
 
-    choices: fields of `Attribution`; between: the most tokens that attention flow takes.
+    choices: fields of `Attribution`; between: the most tokens that attention flow takes. rival: a method drawn beside the first.
     """
     if evidence is None:
         question = Question(model, trace, position, token, against, keep_last=True)
@@ -81,6 +82,7 @@ def falling(
         steps,
         title=title,
         across=across,
+        rival=(titles[rival], chances(evidence.methods[rival], coming)) if rival else None,
     )
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from viz.figures.style import CLEAR, GREY, escape_plotly
 
-_CHOSEN = "#d0661a"  # these three are in sight on a light and on a dark page
+_CHOSEN, _RIVAL = "#d0661a", "#3d7fc4"  # these are in sight on a light and on a dark page
 _RANGE = "rgba(128,136,150,.24)"
 _MANY = 60  # points; the marks of more are small
 
@@ -21,16 +21,18 @@ def curves(
     random: Sequence[Sequence[float] | np.ndarray] = (),
     steps: Sequence[str] = (),
     title: str = "",
+    rival: tuple[str, Sequence[float] | np.ndarray] | None = None,
     across: str = "tokens taken away",
 ) -> go.Figure:
     """Draw probabilities in 0..1, in per cent, over the share of tokens that have been removed or added.
 
     counts: [point], from 0 to all. chosen: a name and its probabilities [point]; others: more of them, drawn thin. random: of
     random orders [order, point], drawn as their median and their range, point by point. steps: [point], the token that was last
-    removed or added in the chosen order, for the hover. Errors: ValueError where an argument has another length than `counts`.
+    removed or added in the chosen order, for the hover. rival: a second name and its probabilities, in a colour of its own.
+    Errors: ValueError where an argument has another length than `counts`.
     """
     name, values = chosen
-    lines = {name: values, **(others or {})}
+    lines = {name: values, **(others or {}), **dict([rival] if rival else [])}
     wrong = [name for name, each in lines.items() if len(each) != len(counts)]
     if wrong or any(len(each) != len(counts) for each in random) or (steps and len(steps) != len(counts)):
         raise ValueError(f"There are {len(counts)} points, and something has another number of values{_of(wrong)}.")
@@ -53,6 +55,16 @@ def curves(
             opacity=0.75,
             hovertemplate=_hover(other),
             showlegend=False,
+        )
+    if rival:
+        figure.add_scatter(
+            x=x,
+            y=100 * np.asarray(rival[1], dtype=np.float64),
+            name=escape_plotly(rival[0]),
+            text=places,
+            mode="lines",
+            line={"color": _RIVAL, "width": 3},
+            hovertemplate=_hover(rival[0]),
         )
     figure.add_scatter(
         x=x,

@@ -19,15 +19,18 @@ _CARRIED = "rgba(208,108,36,.5)"  # by attention: the accent, in sight on a ligh
 _STAYS = "rgba(128,136,150,.38)"
 _LONGEST = 12  # characters of a name
 _COLUMNS = 8  # that have their name above them, at most
+_WIDE = 7  # pixels of a character
+_TALL = 20  # pixels of a state between the ends that has its name beside it
 
 
-def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]) -> go.Figure:
+def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str], named: bool = False) -> go.Figure:
     """Draw streams between the states of tokens with Plotly, from the input on the left to one state on the right.
 
     tokens: anything with a `.text`, or strings. streams: each has `share` (of the total that arrives), `from_column`,
     `from_token`, `to_column` and `to_token`. columns: the names of the columns of states, the inputs first. Grey streams stay
-    with their token; orange ones come from another token by attention. A state is as high as its drawn streams. Raises ValueError
-    where there is no stream, or where a stream names a token or column that does not exist.
+    with their token; orange ones come from another token by attention. A state is as high as its drawn streams. named: the
+    largest state of a token between the ends has its name too, if there is room. Raises ValueError where there is no stream, or where a
+    stream names a token or column that does not exist.
     """
     if not streams:
         raise ValueError("There is nothing to draw: no stream is as large as asked for. Ask for smaller ones.")
@@ -41,7 +44,7 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     texts = [label(token if isinstance(token, str) else token.text) for token in tokens]
     names = [f"“{escape_plotly(text)}” ({i})" for i, text in enumerate(texts)]
     titles = [escape_plotly(column) for column in columns]
-    last = max(column for column, _ in states)
+    last, ending = states[-1]
     middle, height, gap = _places(size, ends)
     x = {column: min(max(column / last, 0.001), 0.999) for column, _ in states}
     node = {
@@ -69,7 +72,7 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     figure = go.Figure(go.Sankey(node=node, link=link, arrangement="fixed"))
     figure.update_layout(
         height=height + _TOP + _BOTTOM,
-        margin={"l": _LEFT, "r": 10, "t": _TOP, "b": _BOTTOM},
+        margin={"l": _LEFT, "r": 14 + _WIDE * len(_short(texts[ending])), "t": _TOP, "b": _BOTTOM},
         **CLEAR,
     )
     place = {"xref": "paper", "yref": "paper", "showarrow": False}
@@ -78,6 +81,11 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     for column in [*used[: -1 : -(-len(used) // _COLUMNS)], last]:
         side = "right" if column == last else "left" if column == 0 else "center"
         figure.add_annotation(x=x[column], y=1, yanchor="bottom", xanchor=side, text=titles[column], font={"size": 11}, **place)
+    between = [state for state in states if 0 < state[0] < last and WHOLE * size[state] >= _TALL] if named else []
+    tallest = {token: column for column, token in sorted(between, key=size.__getitem__)}  # where there is most room
+    for token, column in [*tallest.items(), (ending, last)]:
+        y, text = 1 - middle[column, token] / height, escape_plotly(_short(texts[token]))
+        figure.add_annotation(x=x[column], y=y, yanchor="middle", xanchor="left", xshift=9, text=text, **place)
     for token, column in begins.items():  # what is put in
         if column == 0 or (column, token) not in {end for _, end in ends}:
             y = 1 - middle[column, token] / height

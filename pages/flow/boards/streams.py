@@ -22,6 +22,8 @@ def add(draft: Draft, request: Request, settings: Settings, reading: Streams) ->
     method, least, strong = settings.streams_of, settings.least, reading.strong
     table, name = table_of(request, reading), title(draft.words, method)
     options = {"name": method, "least": least, "simple": draft.look.beginner}
+    if not draft.look.narrow:  # a telephone has no room for names between the layers
+        options["named"] = True
 
     def numbers() -> dict[str, Numbers]:
         shares = {"share": [stream.share for stream in reading.ranked]}

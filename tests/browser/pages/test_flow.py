@@ -104,6 +104,9 @@ def test_another_method_has_another_curve(open_flow):
     token = int(trace.logits_at(place).argmax())
     scores = {name: Attribution(model, trace, place, token).scores(name) for name in ("rollout", "gradient rollout")}
     attribution = faithfulness(Question(model, trace, place, token, keep_last=True), scores, orders=1)
+    expect(page.locator(".st-key-pair-deletion .js-plotly-plot")).to_be_visible(timeout=WAIT)
+    assert {*page.locator(".st-key-pair-deletion .legendtext").all_text_contents()} >= {"Gradient rollout", "Rollout"}
+    page.get_by_text(re.compile(r"All \d methods, one at a time")).click()
     expect(page.locator(".st-key-deletion .js-plotly-plot")).to_be_visible(timeout=WAIT)
     for name in ("rollout", "gradient rollout"):
         press(page, re.compile(f"^{name}$", re.IGNORECASE))
@@ -112,7 +115,7 @@ def test_another_method_has_another_curve(open_flow):
         expect(page.locator(".st-key-insertion .legendtext").first).to_have_text(name.capitalize())
         np.testing.assert_allclose(line(page), 100 * attribution.methods[name].deletion, atol=0.05)
         np.testing.assert_allclose(line(page, "insertion"), 100 * attribution.methods[name].insertion, atol=0.05)
-    expect(page.get_by_role("table").first).to_contain_text("random orders: median (lowest to highest)")
+    expect(page.get_by_role("table").last).to_contain_text("random orders: median (lowest to highest)")
 
 
 def test_one_token_and_no_head_are_sentences(open_flow, folders):

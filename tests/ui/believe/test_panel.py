@@ -67,11 +67,13 @@ def test_the_question_and_a_verdict_stand_open_and_every_other_number_is_folded(
     app = open_link("flow", f"{LINK.replace('expert', level)}&show=Which+to+believe")
     (fold,) = (fold for fold in app.expander if fold.label == "How this was tested")
     folded = {caption.value for caption in fold.caption}
-    opened = [unmarked(caption.value) for caption in app.caption if caption.value not in folded]
+    pair = [fold for fold in app.expander if re.fullmatch(r"All \d methods, one at a time", fold.label)]
+    assert len(pair) == (level == "intermediate"), "which first has two methods"
+    opened = [unmarked(caption.value) for caption in (*pair, app)[0].caption if caption.value not in folded]
     question = sections(ROOT / "ui" / "believe" / f"{level}.md")["question"]
     (verdict,) = (text for text in opened if "One text proves little" in text)
     assert opened.index(verdict) < opened.index(question) and re.search(r"\d+ random orders|\d+ of \d+ random orders", verdict)
-    assert len(app.table) == 1 and not fold.table and fold.dataframe and not fold.proto.expanded
+    assert len(app.table) == 1 + len(pair) and not fold.table and fold.dataframe and not fold.proto.expanded
 
 
 def evidence_of(text: str):
@@ -80,6 +82,25 @@ def evidence_of(text: str):
     trace = model.trace(text)
     question = Question(model, trace, len(trace.tokens) - 1, int(trace.logits_at(-1).argmax()), keep_last=True)
     return faithfulness(question, {method: explain(question, method).scores for method in TITLES})
+
+
+@pytest.mark.parametrize("text", [TEXT, "Tom had a ball, and his dog ran after the"])
+def test_two_methods_that_disagree_stand_first_with_their_verdicts_beside_chance(text):
+    app = open_link("flow", f"text={text.replace(' ', '+')}&level=intermediate&show=Which+to+believe")
+    words, (pair, whole) = unmarked(words_on(app)), (table.value.replace(r"\*", "", regex=True) for table in app.table)
+    names = list(pair.index[:-1])
+    assert len(names) == 2 and "Gradient rollout" in names and pair.equals(whole.loc[pair.index, pair.columns])
+    orders = re.search(r"Gradient rollout takes (“.*?”), .* for the most important tokens, and .*? (“.*?”),", words)
+    assert orders and orders[1] != orders[2], "they begin with different tokens"
+    better = list(pair.index[pair["Verdict"] == "better than chance"])
+    starts = {0: "Believe neither yet:", 1: f"Believe {''.join(better)} sooner here:", 2: "Believe both here:"}
+    assert starts[len(better)] in words
+    gaps = pair["Difference in points (0: chance)"]
+    least, most = re.findall(r"[+−][\d.]+", gaps.iloc[-1])[-2:]
+    random = f"{gaps['Gradient rollout']} points by Gradient rollout and .*, where 140 random orders give {least} to {most}"
+    assert re.search(random.replace("+", r"\+"), words)
+    (fold,) = (fold for fold in app.expander if fold.label.startswith("All 7 methods"))
+    assert not fold.proto.expanded and len(fold.table) == 1 and len(fold.segmented_control) == 1
 
 
 def test_an_expert_opens_the_view_on_a_method_that_is_better_than_chance():

@@ -58,3 +58,10 @@ def test_what_does_not_fit_is_a_sentence():
     ):
         with pytest.raises(ValueError, match="There are 4 points"):
             curves(COUNTS, **wrong)
+
+
+def test_a_rival_has_a_colour_of_its_own_and_stands_in_the_legend():
+    by_name = lines(curves(COUNTS, ("rollout", VALUES), rival=("flow", [0.5, 0.4, 0.4, 0.0])))
+    assert by_name["flow"].line.color != by_name["rollout"].line.color and by_name["flow"].showlegend is not False
+    with pytest.raises(ValueError, match="flow"):
+        curves(COUNTS, ("rollout", VALUES), rival=("flow", [0.5]))

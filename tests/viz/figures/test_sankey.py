@@ -97,6 +97,14 @@ def test_shares_and_texts_are_said_and_nothing_in_them_is_html():
     assert "<b>" not in " ".join(note.text for note in figure.layout.annotations)
 
 
+def test_the_token_at_the_end_has_its_name_and_large_states_in_between_where_asked():
+    def names(named: bool) -> list[str]:
+        annotations = sankey(["first", "second"], TWO, NAMES, named).layout.annotations
+        return [note.text for note in annotations if note.text in ("first", "second")]
+
+    assert len(names(True)) > len(names(False)) > len({*names(False)}), "once as an input, and once at the end"
+
+
 def test_what_cannot_be_drawn_is_a_sentence():
     with pytest.raises(ValueError, match="no stream is as large"):
         sankey(["a"], [], NAMES)

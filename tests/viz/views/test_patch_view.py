@@ -43,6 +43,9 @@ def test_numbers_in_place_of_weights_are_written_and_scaled():
     values[[1, 2]] = 0.5, -2
     sent = header(patch_view(np.zeros((8, 8, 3), np.uint8), tokens, values=values, unit="nats"))["values"]
     assert (sent["largest"], sent["unit"], sent["words"][:3]) == (2.0, "nats", ["–", "0.5", "−2"])
+    values[[1, 2]] = 0.5, 12.5
+    sent = header(patch_view(np.zeros((8, 8, 3), np.uint8), tokens, values=values, unit="%", whole=True))["values"]
+    assert (sent["unit"], sent["words"][:3]) == ("", ["–", "under 1\u00a0%", "12\u00a0%"]), "as beginners read them"
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,8 @@ def test_a_share_has_its_sign_wherever_it_stands():
 
 
 def test_a_number_that_stands_apart_is_written_and_the_others_have_the_whole_scale():
+    whole = sent(reading_view(TOKENS, None, quantity=[37.5, np.nan, 0.4], unit="%", whole=True))[0]["quantity"]
+    assert whole["words"] == ["38\u00a0%", "–", "under 1\u00a0%"] and whole["high"] == "38\u00a0%", "as beginners read them"
     assert sent(reading_view(TOKENS, None, quantity=[1.0, 2.0, 3.0], diverging=True))[0]["quantity"]["diverging"]
     header, arrays = sent(reading_view(TOKENS, None, quantity=[80.0, 4.0, 1.0], unit="%", apart=0))
     np.testing.assert_allclose(arrays["on"], [20, 1, 0.25])

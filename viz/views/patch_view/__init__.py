@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.numbers import decimal, halved
+from viz.numbers import decimal, halved, whole_percent
 from viz.view import View, pack
 
 EVERY_ROW = 800  # tokens, up to which the weights of all of them are sent; beyond, only those of the chosen one
@@ -24,6 +24,7 @@ def patch_view(
     small: bool = False,
     values: np.ndarray | None = None,
     unit: str = "",
+    whole: bool = False,
 ) -> View:
     """Draw an image with a grid over its patches, and the tokens before them as chips above it.
 
@@ -34,7 +35,8 @@ def patch_view(
     `chosen`: the position.
 
     values: a number for each token in place of weights, in `unit`: [token], NaN for none. Numbers above 0 are red, below 0 blue,
-    as in pictures of what speaks for and against a prediction; the largest size of a patch has the full colour.
+    as in pictures of what speaks for and against a prediction; the largest size of a patch has the full colour. whole: shares of
+    100 are written in whole per cent.
     writes: the name of the image in the text box of its page: a switch then lets a drag hide patches, and each change writes the
     name with the hidden patches, as in "digit 3 without 1.2 4.4" (row and column, counted from 1). small: for several side by
     side, without the sentence below. Raises ValueError for tokens without patches, and for weights of another size.
@@ -65,8 +67,8 @@ def patch_view(
         of_patches = [i for i, token in enumerate(tokens) if not token.special]  # beside [CLS] they would all look pale
         known = numbers[of_patches] if np.nan_to_num(numbers[of_patches]).any() else numbers
         known = known[np.isfinite(known)]
-        header["values"] = {"words": [decimal(number) for number in numbers], "largest": float(np.abs(known).max(initial=0.0))}
-        header["values"]["unit"] = unit
+        words = [whole_percent(number / 100) if whole and np.isfinite(number) else decimal(number) for number in numbers]
+        header["values"] = {"words": words, "largest": float(np.abs(known).max(initial=0.0)), "unit": "" if whole else unit}
     arrays = {"picture": np.ascontiguousarray(picture[: last.box[3], : last.box[2]])}
     if weights is not None:
         rows = np.asarray(weights) if len(tokens) <= EVERY_ROW else np.asarray(weights)[chosen : chosen + 1]

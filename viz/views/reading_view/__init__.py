@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from viz.numbers import decimal, halved
+from viz.numbers import decimal, halved, whole_percent
 from viz.palette import HEADS
 from viz.tokens import kinds, label, quoted, reading_pieces
 from viz.triangle import looks_back_only, lower
@@ -33,6 +33,7 @@ def reading_view(
     own_from: int | None = None,
     apart: int | None = None,
     diverging: bool = False,
+    whole: bool = False,
 ) -> View:
     """Draw the text as a paragraph; pointing at a token shades the others by its row of `weights`.
 
@@ -52,12 +53,14 @@ def reading_view(
     A number for each token instead of attention: `quantity` [position], NaN for none, in `unit`, with `weights` None. Shades run
     from 0 to the largest; negative numbers have another colour, and both colours run to the largest absolute value. `apart` is a
     position whose number is left out of that scale: it is written in the legend, and the token has no shade. `diverging`:
-    numbers above 0 are red, as in pictures of what speaks for and against a prediction.
+    numbers above 0 are red, as in pictures of what speaks for and against a prediction. `whole`: shares of 100 are written in
+    whole per cent.
     Raises ValueError if the shapes do not agree.
     """
     count = len(tokens)
     if quantity is not None:
-        return _of_quantity(tokens, np.asarray(quantity, dtype=np.float64), unit, chosen, summary, second, link, apart, diverging)
+        numbers = np.asarray(quantity, dtype=np.float64)
+        return _of_quantity(tokens, numbers, unit, chosen, summary, second, link, apart, diverging, whole)
     weights = np.asarray(weights)
     heads = None
     if weights.ndim == 3 and weights.shape[1:] == (count, count) and len(weights):
@@ -115,6 +118,7 @@ def _of_quantity(
     link: str,
     apart: int | None,
     diverging: bool,
+    whole: bool,
 ) -> View:
     if quantity.shape != (len(tokens),):
         raise ValueError(f"A quantity of shape {list(quantity.shape)} for {len(tokens)} tokens: give one number a token.")
@@ -131,12 +135,18 @@ def _of_quantity(
     sign = "\u00a0%" if unit == "%" else ""  # short enough to stand below a word too
     least = 10.0 ** np.floor(np.log10(high or 1.0)) / 1000  # of what is so much less than the most, no digits are said
     rounded = np.where(np.abs(quantity) < least, 0.0 * quantity, quantity)
-    words, ends = ([text if text == "–" else text + sign for text in map(decimal, each)] for each in (rounded, (low, high)))
+    words, ends = (_in_words(each, sign, whole) for each in (quantity if whole else rounded, (low, high)))
     header["quantity"] = {"unit": "" if sign else unit, "low": ends[0], "high": ends[1], "words": words} | (
         {"signed": True} if signed else {}
     )
     header["quantity"] |= ({} if apart is None else {"apart": apart}) | ({"diverging": True} if diverging else {})
     return View("reading_view", pack(header, on=on.astype(np.float16)), header["label"])
+
+
+def _in_words(values: Iterable[float], sign: str, whole: bool) -> list[str]:
+    if whole:
+        return [whole_percent(value / 100) if np.isfinite(value) else "–" for value in values]
+    return [text if text == "–" else text + sign for text in map(decimal, values)]
 
 
 def _header(
