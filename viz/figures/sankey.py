@@ -29,8 +29,8 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     tokens: anything with a `.text`, or strings. streams: each has `share` (of the total that arrives), `from_column`,
     `from_token`, `to_column` and `to_token`. columns: the names of the columns of states, the inputs first. Grey streams stay
     with their token; orange ones come from another token by attention. A state is as high as its drawn streams. named: the
-    largest state of a token between the ends has its name too, if there is room. Raises ValueError where there is no stream, or where a
-    stream names a token or column that does not exist.
+    largest state of a token between the ends has its name too, if there is room. Raises ValueError where there is no stream, or
+    where a stream names a token or column that does not exist.
     """
     if not streams:
         raise ValueError("There is nothing to draw: no stream is as large as asked for. Ask for smaller ones.")
