@@ -20,6 +20,20 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
 
 
 @cache
+def pair_by_chance(items: int) -> tuple[float, float]:
+    """Return the two rank correlations between which 95 % of those of two random orders of so many items lie, in 2000 draws with
+    a fixed seed.
+
+    Errors: ValueError for fewer than two items.
+    """
+    if items < 2:
+        raise ValueError(f"Two items have a rank correlation, but not {items}.")
+    random = np.random.default_rng(0).permuted(np.tile(np.arange(items), (5 * DRAWS, 1)), axis=1)
+    low, high = np.quantile([np.corrcoef(np.arange(items), order)[0, 1] for order in random], [0.025, 0.975])
+    return float(low), float(high)
+
+
+@cache
 def extremes_by_chance(orders: int, items: int) -> tuple[float, float]:
     """Return the highest and the lowest rank correlation among the pairs of so many random orders of so many items, each the
     median of 400 draws with a fixed seed.

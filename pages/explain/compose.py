@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pages.explain.asked import request_of
 from pages.explain.boards import methods, text, tokens
-from pages.explain.settings import Agreed, Asked, Costs, Doubted, Explained, Reading, Settings, Tokens
+from pages.explain.boards.methods import explanations_of
+from pages.explain.settings import Agreed, Asked, Compared, Costs, Doubted, Explained, Reading, Settings, Tokens
 from ui.look import Look
 from ui.picture.board import Board, Draft
 
@@ -30,6 +31,8 @@ def compose(look: Look, settings: Settings, reading: Reading) -> Board:
             text.add_doubt(draft, request_of(look, settings), explanation, evidence)
         case Agreed(answers):
             methods.add(draft, request_of(look, settings), answers)
+        case Compared(answers, pair):
+            methods.add_texts(draft, request_of(look, settings), explanations_of(answers), pair)
         case Costs(explanations, spreads):
             methods.add_costs(draft, request_of(look, settings), explanations, spreads)
     return draft.finished()

@@ -58,6 +58,14 @@ class Agreed:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """The texts of two methods, one below the other. pair: their names, () for the two that are most alike and the two least."""
+
+    answers: Mapping[str, Explanation | str]
+    pair: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Costs:
     """The number of texts that each method read. spreads: the scores with several seeds, by method; None until they are
     calculated.
@@ -67,4 +75,4 @@ class Costs:
     spreads: Mapping[str, np.ndarray] | None = None
 
 
-Reading = Tokens | Asked | Explained | Doubted | Agreed | Costs
+Reading = Tokens | Asked | Explained | Doubted | Agreed | Compared | Costs

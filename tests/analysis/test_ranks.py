@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from analysis.ranks import extremes_by_chance, rank_correlation
+from analysis.ranks import extremes_by_chance, pair_by_chance, rank_correlation
 
 
 def test_it_is_1_for_the_same_order_and_none_for_a_constant():
@@ -29,3 +29,10 @@ def test_few_items_reach_both_ends_by_chance():
     assert high == low, "there is only one pair"
     with pytest.raises(ValueError, match="Two orders of two items"):
         extremes_by_chance(8, 1)
+
+
+def test_the_middle_of_what_two_random_orders_give_is_that_of_the_known_spread():
+    low, high = pair_by_chance(100)
+    assert (low, high) == pytest.approx((-1.96 / 99**0.5, 1.96 / 99**0.5), abs=0.03), "a variance of 1 / (n − 1)"
+    with pytest.raises(ValueError, match="not 1"):
+        pair_by_chance(1)

@@ -38,7 +38,19 @@ def agreeing(names: Sequence[str], ranks: np.ndarray) -> go.Figure:
             showscale=False,
         )
     )
+    rows, columns = np.nonzero(~np.isnan(ranks))
+    figure.add_scatter(  # a heatmap cannot be clicked in Streamlit
+        x=[labels[column] for column in columns],
+        y=[labels[row] for row in rows],
+        text=[texts[row][column] for row, column in zip(rows, columns, strict=True)],
+        mode="markers",
+        marker={"symbol": "square", "size": 34, "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        hovertemplate="%{y} and %{x}: %{text}<extra></extra>",
+        showlegend=False,
+    )
     figure.update_layout(**CLEAR, height=130 + 40 * count, margin={"l": 8, "r": 8, "t": 8, "b": 8}, font={"color": GREY})
-    figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False, ticks="")
-    figure.update_xaxes(automargin=True, showgrid=False, ticks="", tickangle=-45)
+    figure.update_yaxes(range=[count - 0.5, -0.5], automargin=True, showgrid=False, zeroline=False, ticks="")
+    figure.update_xaxes(range=[-0.5, count - 0.5], automargin=True, showgrid=False, zeroline=False, ticks="", tickangle=-45)
     return figure

@@ -126,7 +126,8 @@ def amounts(request: Request, explanation: Explanation) -> tuple[np.ndarray, str
     )
 
 
-def text_picture(request: Request, explanation: Explanation, alone: bool) -> Picture:
+def text_picture(request: Request, explanation: Explanation, alone: bool = False, key: str = KEY, part: str = "") -> Picture:
+    """Return the text coloured by a method. key, part: as in `Picture`."""
     options = {"method": explanation.method, **request.text_options, **({"tokens_alone": True} if alone else {})}
 
     def numbers() -> dict[str, Numbers]:
@@ -137,7 +138,8 @@ def text_picture(request: Request, explanation: Explanation, alone: bool) -> Pic
         return arrays if errors is None else arrays | {"standard error": Numbers(errors, ("token",), names)}
 
     title = f"{TITLES[explanation.method]}{', token embedding only' if alone else ''}"
-    return request.picture(recipes.explained, KEY, title, options, numbers=numbers, known={"scores": explanation.scores})
+    known = {"scores": explanation.scores}
+    return request.picture(recipes.explained, key, title, options, part=part, numbers=numbers, known=known)
 
 
 def table(request: Request, explanation: Explanation) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from pages.explain.asked import TITLES, Request, request_of
 from pages.explain.boards import methods
 from pages.explain.boards.methods import explanations_of
 from pages.explain.compose import HERE, compose
-from pages.explain.settings import Agreed, Asked, Costs, Doubted, Explained, Reading, Settings, Tokens
+from pages.explain.settings import Agreed, Asked, Compared, Costs, Doubted, Explained, Reading, Settings, Tokens
 from tests.pages.mounting import assert_mounted, on_a_plain_thread
 from tests.pages.opening import open_link, unmarked
 from tests.pages.test_compose import folders, look, open_page, pairs_of, traces  # noqa: F401
@@ -82,7 +82,9 @@ def readings(request: Request, view: str, answers: dict[Hashable, Any]) -> Itera
     if view == METHODS:
         every = answer(answers, *request.key, "every")
         yield Agreed(every)
-        yield Costs(explanations_of(every), answer(answers, *request.key, "spread"))
+        yield Compared(every)
+        if request.look.level == "expert":
+            yield Costs(explanations_of(every), answer(answers, *request.key, "spread"))
 
 
 @pytest.mark.parametrize(("kind", "level", "view"), pairs_of(page_state.EXPLAIN.values, FEW))

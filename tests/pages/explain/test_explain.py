@@ -11,18 +11,20 @@ import transformers as T
 
 import models
 from analysis import Question, attributions, explain, faithfulness
+from analysis.ranks import pair_by_chance
 from pages.explain import recipes
 from pages.explain import state as page_state
 from pages.explain.request import METHODS, TITLES
 from tests.grids import grid
 from tests.models.networks import GROUPED, network, tokenizer
+from tests.pages.mounting import mounted
 from tests.pages.opening import finish, open_link, unmarked, words_on
 from tests.pages.taking import header
 from tests.serving import ROOT
 from ui import state
 from ui.lexicon.marks import sections
 from ui.memory import loaded
-from viz import percent
+from viz import View, percent
 from viz.numbers import decimal, whole_percent
 
 TEXT = "The farmer gave the hungry dog a bone, and the dog ran into the"
@@ -215,6 +217,28 @@ def test_what_is_covered_is_called_so_and_a_source_is_what_is_asked_about(level)
     filled = words_on(open_link("explain", f"level={level}&model=filler&text=The+[MASK]+sat+down&explain=Which+to+believe"))
     assert ("are covered" if level == "beginner" else "all masked") in filled
     assert "so far" in words_on(open_link("explain", "model=translator&text=The+cat+sleeps.&target=Le"))
+
+
+def test_the_most_and_the_least_alike_stand_with_the_text_until_a_pair_is_chosen():
+    app = open_link("explain", f"{LINK}&level=intermediate&explain=Methods")
+    (menu,) = (box for box in app.selectbox if box.label.startswith("Compare two methods"))
+    pairs = menu.options[1:]
+    assert len(pairs) == len(METHODS) * (len(METHODS) - 1) / 2
+    ranks = [float(re.search(r"\(([−\d.]+)\)$", pair)[1].replace("−", "-")) for pair in pairs]
+    assert ranks == sorted(ranks, reverse=True)
+    assert cards(app) == [f"Most alike: {pairs[0]}", f"Least alike: {pairs[-1]}"]
+    finish(menu.select_index(3).run())
+    assert cards(app) == [re.sub(r" \((.*)\)$", r": \1", pairs[2])]
+    units = len(models.load("writer").trace(TEXT).tokens) - 2  # without the start, and without the last, which stays
+    low, high = (f"{rank:.2f}".replace("-", "−") for rank in pair_by_chance(units))
+    assert f"Of two random orders of {units} tokens, 95 of 100 lie between {low} and {high}." in words_on(app)
+    assert not app.table, "what it costs is for experts"
+
+
+def cards(app) -> list[str]:
+    """The titles of the cards with the text by two methods."""
+    boards = [header(View("board", data)) for data in mounted(app)]
+    return next([card["title"] for card in board["cards"]] for board in boards if board.get("label") == "The text by two methods")
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
