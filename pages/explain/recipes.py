@@ -60,9 +60,11 @@ def explained(
     scope_options: dict[str, Any],
     simple: bool,
     tokens_alone: bool = False,
+    start_apart: bool = False,
     scores: np.ndarray | None = None,
 ) -> View:
-    """Return the text, coloured by the worth of each token to the prediction."""
+    """Return the text, coloured by the worth of each token to the prediction. start_apart: without a shade for a special token at
+    the start that has the largest share, beside which all others would look pale."""
     if scores is None:
         scores = explain(Question(model, trace, position, token, against, True), method, tokens_alone=tokens_alone).scores
     tokens, groups, start = select_tokens(trace, second, scope_options, simple)
@@ -73,9 +75,11 @@ def explained(
     asks = [i for i, group in enumerate(groups) if position in group]
     if simple and np.delete(sizes, asks).max(initial=0) > 0:
         sizes[asks] = -1  # without this token it is another question
+    signed, apart = method not in SHARES, None
+    if start_apart and not signed and len(tokens) > 1 and tokens[0].special and sizes[0] == sizes.max() and sizes[1:].max() > 0:
+        apart, sizes[0] = 0, -1
     best = int(sizes.argmax())  # the strongest, for or against
-    signed = method not in SHARES
-    return reading_view(tokens, None, best, True, quantity=values, unit=unit, second=start or None, diverging=signed)
+    return reading_view(tokens, None, best, True, quantity=values, unit=unit, second=start or None, apart=apart, diverging=signed)
 
 
 def agreeing(

@@ -129,6 +129,8 @@ def amounts(request: Request, explanation: Explanation) -> tuple[np.ndarray, str
 def text_picture(request: Request, explanation: Explanation, alone: bool = False, key: str = KEY, part: str = "") -> Picture:
     """Return the text coloured by a method. key, part: as in `Picture`."""
     options = {"method": explanation.method, **request.text_options, **({"tokens_alone": True} if alone else {})}
+    if part:  # one of several, of which the order of the tokens that can be taken away is compared
+        options["start_apart"] = True
 
     def numbers() -> dict[str, Numbers]:
         values, unit = amounts(request, explanation)
