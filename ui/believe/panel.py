@@ -7,11 +7,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis import Faithfulness
 from ui import state
-from ui.believe.compose import ABOVE, CURVES, OPEN, VERDICT, compose, opens_on, titles_of
+from ui.believe.compose import (
+    ABOVE,
+    ASKS,
+    CURVES,
+    OPEN,
+    PAIR_CURVES,
+    VERDICT,
+    compose,
+    compose_pair,
+    opens_on,
+    rivals,
+    titles_of,
+)
 from ui.believe.measuring import measure
-from ui.believe.pair import ASKS, rivals
-from ui.believe.pair import CURVES as PAIR_CURVES
-from ui.believe.pair import compose as compose_pair
 from ui.believe.trial import HERE, Trial
 from ui.choices.widgets import one_of
 from ui.picture.mount import composed, mount, mount_all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -41,21 +42,7 @@ def curves(
     figure = go.Figure()
     if len(random):
         _draw_random(figure, x, 100 * np.asarray(random, dtype=np.float64), places)
-    thin = {"color": GREY, "width": 1}
-    if others:  # one line of the legend for all of them
-        figure.add_scatter(x=[None], y=[None], name="other methods", mode="lines", line=thin)
-    for other, each in (others or {}).items():
-        figure.add_scatter(
-            x=x,
-            y=100 * np.asarray(each),
-            name=escape_plotly(other),
-            text=places,
-            mode="lines",
-            line=thin,
-            opacity=0.75,
-            hovertemplate=_hover(other),
-            showlegend=False,
-        )
+    _draw_others(figure, x, others or {}, places)
     if rival:
         figure.add_scatter(
             x=x,
@@ -87,6 +74,25 @@ def curves(
         yaxis={"title": {"text": "probability"}, "ticksuffix": " %", "rangemode": "tozero", "automargin": True},
     )
     return figure
+
+
+def _draw_others(figure: go.Figure, x: np.ndarray, others: Mapping[str, Any], places: list[str]) -> None:
+    """Draw thin lines, with one line in the legend for all of them."""
+    thin = {"color": GREY, "width": 1}
+    if others:
+        figure.add_scatter(x=[None], y=[None], name="other methods", mode="lines", line=thin)
+    for other, each in others.items():
+        figure.add_scatter(
+            x=x,
+            y=100 * np.asarray(each),
+            name=escape_plotly(other),
+            text=places,
+            mode="lines",
+            line=thin,
+            opacity=0.75,
+            hovertemplate=_hover(other),
+            showlegend=False,
+        )
 
 
 def _draw_random(figure: go.Figure, x: np.ndarray, by_luck: np.ndarray, places: list[str]) -> None:

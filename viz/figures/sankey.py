@@ -77,22 +77,32 @@ def sankey(tokens: Sequence[Any], streams: Sequence[Any], columns: Sequence[str]
     )
     place = {"xref": "paper", "yref": "paper", "showarrow": False}
     used = sorted({column for column, _ in states})
-    begins = {token: min(column for column, state in states if state == token) for _, token in states}
     for column in [*used[: -1 : -(-len(used) // _COLUMNS)], last]:
         side = "right" if column == last else "left" if column == 0 else "center"
         figure.add_annotation(x=x[column], y=1, yanchor="bottom", xanchor=side, text=titles[column], font={"size": 11}, **place)
-    between = [state for state in states if 0 < state[0] < last and WHOLE * size[state] >= _TALL] if named else []
-    tallest = {token: column for column, token in sorted(between, key=size.__getitem__)}  # where there is most room
-    for token, column in [*tallest.items(), (ending, last)]:
-        y, text = 1 - middle[column, token] / height, escape_plotly(_short(texts[token]))
-        figure.add_annotation(x=x[column], y=y, yanchor="middle", xanchor="left", xshift=9, text=text, **place)
-    for token, column in begins.items():  # what is put in
-        if column == 0 or (column, token) not in {end for _, end in ends}:
-            y = 1 - middle[column, token] / height
-            figure.add_annotation(
-                x=x[column], y=y, yanchor="middle", xanchor="right", xshift=-7, text=escape_plotly(_short(texts[token])), **place
-            )
+    for at_left, states_named in ((True, _inputs(ends)), (False, [*(_largest(size) if named else []), states[-1]])):
+        for column, token in states_named:
+            y, text = 1 - middle[column, token] / height, escape_plotly(_short(texts[token]))
+            beside = {"xanchor": "right", "xshift": -7} if at_left else {"xanchor": "left", "xshift": 9}
+            figure.add_annotation(x=x[column], y=y, yanchor="middle", text=text, **beside, **place)
     return figure
+
+
+def _inputs(ends: list) -> list[tuple[int, int]]:
+    """Return the first state of each token that is put in: in the first column, or where no stream arrives."""
+    states = sorted({state for stream in ends for state in stream})
+    arrive = {end for _, end in ends}
+    begins = {token: min(column for column, other in states if other == token) for _, token in states}
+    return [(column, token) for token, column in begins.items() if column == 0 or (column, token) not in arrive]
+
+
+def _largest(size: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
+    """Return of each token its largest state between the ends, if there is room for a name."""
+    last = max(column for column, _ in size)
+    between = [state for state in sorted(size) if 0 < state[0] < last and WHOLE * size[state] >= _TALL]
+    return [
+        (column, token) for token, column in {token: column for column, token in sorted(between, key=size.__getitem__)}.items()
+    ]
 
 
 def _sizes(ends: list, shares: list[float]) -> dict[tuple[int, int], float]:

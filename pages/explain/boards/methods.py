@@ -44,9 +44,9 @@ def add_texts(draft: Draft, request: Request, explanations: Sequence[Explanation
     pairs = ranked_pairs(explanations, request.question.units)
     places = {explanation.method: place for place, explanation in enumerate(explanations)}
     chosen = [each for each in pairs if {each[1], each[2]} == {places.get(name) for name in pair}]
-    shown = {"chosen": chosen[0]} if chosen else {"most": pairs[0], "least": pairs[-1]} if len(pairs) > 1 else {}
+    compared = {"chosen": chosen[0]} if chosen else {"most": pairs[0], "least": pairs[-1]} if len(pairs) > 1 else {}
     cards = []
-    for kind, (rank, *both) in shown.items():
+    for kind, (rank, *both) in compared.items():
         first, second = (explanations[place] for place in both)
         title = draft.words(f"pair {kind}", first=TITLES[first.method], second=TITLES[second.method], rank=in_words(rank))
         cards.append(Card([text_part(draft, request, explanation, kind) for explanation in (first, second)], title, 5))
