@@ -39,12 +39,11 @@ def panel(request: Request) -> Sequence[Picture]:
         for key in keys[keys.index(KEY) + 1 :]:
             mount(board, key)
     with right:
-        texts = composed(compose, look, settings, Compared(answers, choose_pair(request, answers)))
-        mount_all(texts)
+        mount_all(composed(compose, look, settings, Compared(answers, choose_pair(request, answers))))
         write_beside(board)
     if look.level == "expert":
         mount_all(composed(compose, look, settings, Costs(explanations_of(answers), spreads(request))))
-    return [*board.pictures, *texts.pictures]
+    return board.pictures  # the view of the words offers the text by each method
 
 
 def draw_square(square: object, methods: Sequence[str]) -> None:
