@@ -20,6 +20,7 @@ from pages.inside.settings import (
     NoNeurons,
     Opened,
     Orders,
+    Passage,
     Reading,
     Settings,
     Stages,
@@ -51,6 +52,8 @@ def compose(look: Look, settings: Settings, reading: Reading) -> Board:
             ENDS.get(here.stage.name, glimpse.add)(draft, here)
         case Opened(here):
             add_numbers(draft, here)
+        case Passage(here):
+            glimpse.add_passage(draft, here)
         case Neurons() | NoNeurons():
             neurons.add(draft, reading)
         case Firings():

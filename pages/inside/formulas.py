@@ -107,10 +107,11 @@ def put_in(draft: Draft, cell: inside.Cell, stage: inside.Stage, names: Mapping[
     if stage.formula == "rotary":
         return put_in_turn(draft, cell, stage)
     terms, others = recipes.largest(cell)
-    rest = [*terms[SHOWN:], *others]
-    parts = [f"({figure(term.left)} × {figure(term.right)})" for term in terms[:SHOWN]]
+    rest = others or terms[SHOWN:]  # the same as in the table of terms, where that has a rest
+    parts = [f"({figure(term.left)} × {figure(term.right)})" for term in terms[: len(terms) if others else SHOWN]]
     if rest:
-        parts.append(f"{figure(sum(term.product for term in rest))} ({len(rest):,} more)")
+        what = " neurons" if all(term.label.startswith("neuron ") for term in rest) else ""
+        parts.append(f"{figure(sum(term.product for term in rest))} ({len(rest):,} more{what})")
     facts = cell.facts
     known = {fact: figure(value) for fact, value in facts.items()}
     if stage.formula == "softmax":

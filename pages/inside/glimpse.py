@@ -16,7 +16,9 @@ from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card
 from viz.numbers import whole_percent
-from viz.tokens import named
+from viz.tokens import label, named
+
+FIRST = next(names for names, _ in stops.STATIONS if "embeddings" in names)  # the first stages with a row for each token
 
 
 def add(draft: Draft, here: OpenStage) -> None:
@@ -103,10 +105,15 @@ def firing(way: inside.Way, position: int) -> dict[str, str]:
     return {"neuron": neurons.name_of(neuron.expert, neuron.number), "count": f"{count:,}"}
 
 
+def add_passage(draft: Draft, here: OpenStage) -> None:
+    """Say how the chosen token passes through a feed-forward, from its input to its output."""
+    if known := firing(here.way, here.place[0]):
+        draft.note("inside-passage", "passage", **naming.facts(here.look, here.stage, here.index), **known)
+
+
 def first_stage(here: OpenStage) -> inside.Stage | None:
     """Return the first stage with a row for each token, if it can stand beside the open one; else None."""
-    offered = next(names for names, _ in stops.STATIONS if "embeddings" in names)
-    first = next((stage for name in offered for stage in here.way.stages if stage.name == name), None)
+    first = next((stage for name in FIRST for stage in here.way.stages if stage.name == name), None)
     same = first is not None and recipes.known(first) and naming.sizes(here.look, first) == naming.sizes(here.look, here.stage)
     return first if same else None
 
@@ -125,20 +132,35 @@ def compared(here: OpenStage) -> list[int]:
     return [places[int(cosines.argmax())], places[int(cosines.argmin())]] if len(places) > 1 else []
 
 
+def handed(here: OpenStage) -> list[tuple[str, int, int]]:
+    """Return the stage, the position and the head of the row that the chosen token mixes most of; [] for other stages."""
+    known = {stage.name: stage for stage in here.way.stages if recipes.known(stage)}
+    if here.stage.name != "mixed values" or not {"weights", "values"} <= known.keys():
+        return []
+    values, heads = known["values"], here.look.trace.attention[here.way.stack].heads
+    if values.sizes[-1] != here.stage.sizes[-1] or not recipes.in_squares(here.stage, here.stage.sizes[-1]):
+        return []
+    best = int(np.nanargmax(recipes.plane(known["weights"], [here.place[0]], here.head)[0]))
+    return [("values", best, recipes.layer_of(values, here.head, heads))]
+
+
 def below(draft: Draft, here: OpenStage, facts: dict[str, str]) -> str:
     """Return the words below the small picture."""
     row = recipes.plane(here.stage, [here.place[0]], here.head)[0]
     whole, has_signs = len(row), bool((row < 0).any())
     if recipes.in_squares(here.stage, whole):
         sizes = sorted({len(part) for part in recipes.members(whole)})
-        parts = [draft.words("squares", each=" or ".join(map(str, sizes)), squares=str(recipes.SQUARES), **facts)]
+        again = "" if here.stage.name in FIRST else " again"
+        parts = [draft.words(f"squares{again}", each=" or ".join(map(str, sizes)), squares=str(recipes.SQUARES), **facts)]
         if others := compared(here):
             tokens = naming.tokens(here.look, here.stage, "token")
             like, unlike = (starred(f"“{named(tokens[place].text)}”") for place in others)
             parts.append(draft.words("squares compared", like=like, unlike=unlike))
+        if handed(here):
+            parts.append(draft.words("squares handed", **{**facts, "most": starred(facts["most"])}))
         parts.append(draft.words("squares press"))
         if here.place[1] == strongest(here)[-1]:
-            parts.append(draft.words("squares strongest", **facts))
+            parts.append(draft.words(f"squares strongest{again}", **facts))
         return " ".join(parts)
     parts = [draft.words("strip signed" if has_signs else "strip", **facts)]
     if len(here.columns) < whole:
@@ -163,6 +185,8 @@ def column_at(here: OpenStage, stage: inside.Stage, place: int, row: int | None 
 def pressed(here: OpenStage, line: int, place: int) -> tuple[inside.Stage, int, int]:
     """Return the stage, the row and the column of a place in a line of the strip."""
     stages = rows_of(here)
+    if handed(here):  # both rows lead to the number that arrives
+        return here.stage, here.place[0], column_at(here, here.stage, place)
     stage, row = stages[min(line, len(stages) - 1)], [*[here.place[0]] * len(stages), *compared(here)][line]
     return stage, row, column_at(here, stage, place, row)
 
@@ -173,8 +197,11 @@ def strip(draft: Draft, here: OpenStage) -> Picture:
     row_stages = rows_of(here)
     column = here.place[1]  # the one that is explained: the strongest, where none was pressed
     ends = [draft.words("row first"), draft.words("row last")]
-    others = compared(here)
+    others, sources = compared(here), handed(here)
     names = ends if len(row_stages) > 1 else naming.rows(look, stage, [row, *others])
+    if sources:
+        tokens = naming.tokens(look, stage, "token")
+        names = [draft.words("row mixed"), draft.words("row handed", most=label(tokens[sources[0][1]].text))]
     whole = naming.sizes(look, stage)[-1]
     if joined := recipes.in_squares(stage, whole):
         parts = recipes.members(whole)
@@ -194,11 +221,13 @@ def strip(draft: Draft, here: OpenStage) -> Picture:
         "chosen": chosen,
         "joined": joined,
         "others": others,
+        "sources": sources,
     }
 
     def values() -> dict[str, Numbers]:
         rows = [recipes.plane(each, [row], here.head) for each in row_stages]
         rows += [recipes.plane(stage, [other], here.head) for other in others]
+        rows += [recipes.plane(recipes.stage_of(here.way, name), [at], head) for name, at, head in sources]
         arrays = [(recipes.peaks(values) if joined else values)[0, columns] for values in rows]
         return {"value": Numbers(np.array(arrays), ("row", "number"), {"row": names, "number": column_names})}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis import inside
-from pages.inside import naming, recipes
+from pages.inside import happened, naming, recipes
 from pages.inside.opened import OpenStage
 from ui.escaping import starred
 from ui.picture.board import Draft
@@ -27,10 +27,25 @@ def of_stage(draft: Draft, here: OpenStage) -> str:
         case "weights" | "cross weights":
             return looks_most(draft, here.way, here.stage, here.place[0])
         case "blocks":
-            return guess_before(draft, here)
+            return guess_by_layer(draft, here) if here.look.beginner else guess_before(draft, here)
         case "feed-forward":
-            return gains_most(draft, here)
+            return " ".join(filter(None, [guess_around(draft, here), gains_most(draft, here)]))
     return ""
+
+
+def guess_by_layer(draft: Draft, here: OpenStage) -> str:
+    """Return the best guess after each layer, neighbours with the same one together."""
+    if not (parts := happened.runs(here.look, here.way)):
+        return ""
+    return draft.words("moral blocks", guesses=starred(happened.listed(parts)), **happened.chosen(here.look, here.way))
+
+
+def guess_around(draft: Draft, here: OpenStage) -> str:
+    """Return the best guess before the layer and after it, for beginners."""
+    facts = happened.around_layer(here.look, here.way) if here.look.beginner else {}
+    if not facts:
+        return ""
+    return draft.words(f"moral layer{facts['changed']}", **{name: starred(text) for name, text in facts.items()})
 
 
 def like_it(draft: Draft, here: OpenStage) -> str:

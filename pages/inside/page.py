@@ -16,7 +16,7 @@ from pages.inside.neurons import panel as neurons
 from pages.inside.opened import OpenStage
 from pages.inside.order import panel as order
 from pages.inside.pieces import panel as pieces
-from pages.inside.settings import Below, Glimpse, Opened, Settings, Stages, Tokenizer
+from pages.inside.settings import Below, Glimpse, Opened, Passage, Settings, Stages, Tokenizer
 from pages.inside.spots import Selection
 from ui import shell
 from ui.choices import heads, picker
@@ -103,14 +103,14 @@ def open_one(here: Open, look: Look, way: inside.Way, chosen: Selection) -> None
     is_unfolded = folding.is_unfolded(chosen)
     for reading in parts.of_stage(look, way, chosen, here.slider, is_unfolded):
         with_neurons = reading.here if isinstance(reading, Opened) and chosen.stage == "feed-forward" else None
-        if with_neurons and look.beginner:  # the neurons come first, and every number below them
+        if with_neurons and look.level != "expert":  # the neurons come first, and the numbers that they give below them
             draw_neurons(here, with_neurons)
         board = composed(compose, look, Settings(chosen), reading)
         here.board = joined([here.board, board])
         mount_all(board, clicks(reading.here) if isinstance(reading, Glimpse | Opened) else None)
         if isinstance(reading, Glimpse) and reading.folds:
             folding.button(reading.here, is_unfolded)
-        if with_neurons and not look.beginner:
+        if with_neurons and look.level == "expert":
             draw_neurons(here, with_neurons)
     if chosen.stage == "pieces":
         cuts, here.tokenizer = pieces.draw(look)
@@ -123,6 +123,7 @@ def draw_neurons(here: Open, stage: OpenStage) -> None:
     """Draw the neurons of the feed-forward, which intermediate readers unfold."""
     is_unfolded = folding.shows_neurons(stage.look)
     if stage.look.level == "intermediate":
+        mount_all(composed(compose, stage.look, Settings(), Passage(stage)))
         folding.neurons_button(is_unfolded)
     if is_unfolded:
         here.more += neurons.draw(stage)

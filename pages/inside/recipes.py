@@ -279,14 +279,16 @@ def glimpse(
     chosen: int,
     joined: bool = False,
     others: Sequence[int] = (),
+    sources: Sequence[tuple[str, int, int]] = (),
     way: inside.Way | None = None,
 ) -> View:
     """Draw the row of a token as a strip of colours without words in it; one below the other for several stages. joined: a square
     for the strongest of neighbouring numbers; columns and chosen are then squares. others: positions of tokens whose rows of the
-    last stage are drawn below."""
+    last stage are drawn below. sources: rows of other stages below these, each by stage, position and head."""
     followed = way or way_of(model, trace, stack, layer, around)
     whole = [plane(stage_of(followed, name), [at], head) for name in stages]
     whole += [plane(stage_of(followed, stages[-1]), [other], head) for other in others]
+    whole += [plane(stage_of(followed, name), [position], of_head) for name, position, of_head in sources]
     values = np.concatenate([(peaks(each) if joined else each)[:, columns] for each in whole])
     every = joined or stage_of(followed, stages[-1]).formula == SHARES
     limit, signed = clear_limit(values, 100.0 if every else CLEAR)

@@ -76,6 +76,13 @@ class Opened:
 
 
 @dataclass(frozen=True)
+class Passage:
+    """The way through an open feed-forward, from its input to its output."""
+
+    here: OpenStage
+
+
+@dataclass(frozen=True)
 class Neurons:
     """The neurons that fire most on the token of an open stage, and the chosen one."""
 
@@ -158,6 +165,7 @@ Reading = (
     | Hidden
     | Glimpse
     | Opened
+    | Passage
     | Neurons
     | NoNeurons
     | Firings

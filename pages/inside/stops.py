@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis import inside
 from models.trace import Attention
-from pages.inside import formulas, morals, naming, recipes
+from pages.inside import formulas, happened, morals, naming, recipes
 from pages.inside.settings import Settings
 from ui.escaping import starred
 from ui.look import Look
@@ -212,6 +212,7 @@ def lines(draft: Draft, way: inside.Way, open_stage: str = "", every_stage: bool
         if look.beginner and where == later:  # the guess, which comes next, is not made by these layers alone
             later = ""
         name, gist = formulas.first_line(draft, stage)
+        gist = (happened.line(draft, way, stage) if look.beginner else "") or gist
         name = f"{numbers.get(key_of(stage), '')}{name}"
         if isinstance(stage, str):
             stops.append(Stop(stage, name, gist, group=where))
