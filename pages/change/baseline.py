@@ -12,7 +12,7 @@ from analysis.effects import divergences
 from models.edits import Edit, Head, Temperature
 from pages.change import changes
 from pages.change.changed_text import ChangedText
-from pages.change.settings import Ranking
+from pages.change.settings import Beginning, Ranking
 from ui import effort
 from ui.look import Look
 from ui.memory import jobs
@@ -36,6 +36,56 @@ def suggestion(look: Look, position: int | None) -> tuple[int, int] | None:
     return None if rows.empty else (int(rows["layer"].iloc[0]), int(rows["head"].iloc[0]))
 
 
+def beginning(look: Look, position: int | None, tries_all: bool) -> Beginning | None:
+    """Return the head without which the prediction changes most, if every head is tried quickly; else the one that writes most
+    towards the likeliest token, which also stands beside the measured effects of all parts. tries_all: whether these stand."""
+    written = suggestion(look, position)
+    logits = None if position is None or tries_all else look.trace.logits_at(position)
+    heads = heads_of(look, look.kind)
+    if position is None or logits is None or seconds(look, len(heads)) > QUICK or len(look.trace.read) > LONG:
+        return None if written is None else Beginning(*written)
+    nats = every_head(look, Head(0, 0, kind=look.kind), [], "", position)
+    if nats is None:
+        return None
+    best, order = int(logits.argmax()), np.argsort(-nats, kind="stable")
+
+    def chance(place: tuple[int, int]) -> float:
+        scores = changes.apply(look, [str(Head(*place, kind=look.kind))]).trace.logits_at(position)
+        assert scores is not None, "it predicts there"
+        return float(look.model.chances(scores)[best])
+
+    first, middle = heads[int(order[0])], heads[int(order[len(order) // 2])]
+    before = float(look.model.chances(logits)[best])
+    return Beginning(*first, before, chance(first), chance(middle), len(heads))
+
+
+def heads_of(look: Look, kind: str) -> list[tuple[int, int]]:
+    """Return the places of all heads of a kind."""
+    attention = look.trace.attention[kind]
+    return [(layer, head) for layer in range(attention.layers) for head in range(attention.counts[layer])]
+
+
+def seconds(look: Look, heads: int) -> float:
+    """Estimate how long it takes to change each head."""
+    return effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), heads)
+
+
+def every_head(look: Look, edit: Head | Temperature, fitting: list[str], other_text: str, position: int) -> np.ndarray | None:
+    """Return by how much the prediction changes if each head in turn is changed as `edit` changes one; None while they are being
+    tried."""
+    heads = heads_of(look, edit.kind)
+    other = changes.other_trace(look, fitting, other_text)
+
+    def work(report: jobs.Report) -> np.ndarray:
+        head_edits = [replace(edit, layer=layer, head=head) for layer, head in heads]
+        edits = [[fill(head_edit, look.model, look.trace, other)] for head_edit in head_edits]
+        return divergences(look.model, look.trace, edits, position, report)
+
+    subject = (look.model.info.name, look.trace.text, look.second, other_text, position)
+    change = str(replace(edit, layer=0, head=0))
+    return jobs.result(("change-rank", *subject, change), work, "Changing one head after the other")
+
+
 def rank(look: Look, changed: ChangedText, position: int | None, tries_all: bool) -> Ranking | None:
     """Return the changed head's effect among those of all heads; None unless exactly one head is changed, or while the others
     are being tried."""
@@ -44,20 +94,9 @@ def rank(look: Look, changed: ChangedText, position: int | None, tries_all: bool
     edit = Edit.parse(changed.fitting[0])
     if not isinstance(edit, Head | Temperature):
         return None
-    attention = look.trace.attention[edit.kind]
-    heads = [(layer, head) for layer in range(attention.layers) for head in range(attention.heads)]
+    heads = heads_of(look, edit.kind)
     at = heads.index((edit.layer, edit.head))
-    time = effort.seconds(look.model.info, len(look.trace.tokens) + len(look.trace.target), len(heads))
-    if time > QUICK and not tries_all:
+    if seconds(look, len(heads)) > QUICK and not tries_all:
         return Ranking(None, at)
-    other = changes.other_trace(look, changed.fitting, changed.other)
-
-    def work(report: jobs.Report) -> np.ndarray:
-        head_edits = [replace(edit, layer=layer, head=head) for layer, head in heads]
-        edits = [[fill(head_edit, look.model, look.trace, other)] for head_edit in head_edits]
-        return divergences(look.model, look.trace, edits, position, report)
-
-    subject = (look.model.info.name, look.trace.text, look.second, changed.other, position)
-    change = str(replace(edit, layer=0, head=0))
-    nats = jobs.result(("change-rank", *subject, change), work, "Changing one head after the other")
+    nats = every_head(look, edit, changed.fitting, changed.other, position)
     return None if nats is None else Ranking(nats, at)

@@ -12,15 +12,17 @@ from models.edits import Edit, Head
 from models.trace import Trace
 from pages.change import changed_text, recipes
 from pages.change.changed_text import ChangedText
+from pages.change.settings import Beginning
 from ui.look import Look
 from ui.picture.board import Draft
 from ui.picture.picture import Numbers, Picture
 from viz import Card, Part, percent
-from viz.numbers import decimal, under
+from viz.numbers import decimal, under, whole_percent
 from viz.tokens import named
 
 BARS = {"beginner": 5, "intermediate": 8, "expert": 10}
 SAME = 1e-5  # weights that differ by less are the same, computed in another order
+NOTICED = 0.005  # of a head's attention: what is rounded to 1 % and more
 LONG = 128  # tokens a side; of a longer text only the end is drawn
 
 
@@ -34,10 +36,10 @@ def parts(
     changed: ChangedText,
     position: int | None,
     part_effects: np.ndarray | None,
-    suggested: tuple[int, int] | None = None,
+    suggested: Beginning | None = None,
 ) -> Part:
-    """Return the board of the model's parts. part_effects: the effect of each, where all are tried; suggested: the layer and the
-    head to begin with."""
+    """Return the board of the model's parts. part_effects: the effect of each, where all are tried; suggested: the head to begin
+    with."""
     look = draft.look
     names = tuple(draft.words(f"name {part_name}") for part_name in ("head", "feed-forward", "layer"))
     at = None if part_effects is None else position
@@ -49,7 +51,7 @@ def parts(
         "position": at,
         "second": look.second,
         "factors": look.beginner and case(look) != "number",
-        "suggested": None if changed.fitting or position is None else suggested,
+        "suggested": None if changed.fitting or position is None or suggested is None else suggested.place,
     }
 
     def numbers() -> dict[str, Numbers]:
@@ -79,8 +81,8 @@ def parts(
         below.insert(0, draft.words(draft.heading_for("effects", case(look)), **facts))
         if np.isnan(part_effects).any():
             below.insert(1, draft.words("effects blank"))
-        if suggested is not None and "token" in facts and passes_on(part_effects, suggested):
-            below.insert(1, draft.words("effects through", suggested=name_of(look, suggested), **facts))
+        if suggested is not None and "token" in facts and passes_on(part_effects, suggested.place):
+            below.insert(1, draft.words("effects through", suggested=name_of(look, suggested.place), **facts))
     elif not changed.fitting and position is not None:
         above = "\n\n".join([beginning(draft, suggested, position), above])
     return draft.picture(drawing, above, "\n\n".join(filter(None, below)))
@@ -98,14 +100,18 @@ def passes_on(effects: np.ndarray, writer: tuple[int, int]) -> bool:
     return strongest_head != writer and strongest_head[0] < len(effects) - 1
 
 
-def beginning(draft: Draft, suggested: tuple[int, int] | None, position: int) -> str:
+def beginning(draft: Draft, suggested: Beginning | None, position: int) -> str:
     """Return a sentence on the head to begin with; without one, a sentence of the same height."""
     look = draft.look
     logits = look.trace.logits_at(position)
     if suggested is None or logits is None:
         return draft.words("board begin anywhere")
-    name, token = name_of(look, suggested), look.outcome(int(logits.argmax()))
-    return draft.words("board begin", suggested=name, token=named(token).replace("*", r"\*"))
+    name, token = name_of(look, suggested.place), look.outcome(int(logits.argmax()))
+    facts = {"suggested": name, "token": named(token).replace("*", r"\*"), "count": str(suggested.heads)}
+    if suggested.before is None or suggested.after is None or suggested.middle is None:
+        return draft.words("board begin", **facts)
+    chances = {"before": suggested.before, "after": suggested.after, "middle": suggested.middle}
+    return draft.words("board begin needed", **facts, **{key: look.percent(chance) for key, chance in chances.items()})
 
 
 def trace_before(look: Look, changed: ChangedText) -> Trace:
@@ -317,9 +323,26 @@ def lines(draft: Draft, changed: ChangedText, name: str) -> Part:
         takes=("model", "trace"),
         known={"changed": trace},
     )
-    below = [draft.words(upstream(look, changed))] * (after and bool(changed.fitting) and is_untouched(look, changed))
-    below += [draft.words("cut")] * (options["cuts"] is not None) + [draft.words("window", count=LONG)] * bool(window)
-    return draft.picture(drawing, "", "\n\n".join(below), late=True)
+    below = [draft.words("cut")] * (options["cuts"] is not None) + [draft.words("window", count=LONG)] * bool(window)
+    if not (after and changed.fitting and is_untouched(look, changed)):
+        return draft.picture(drawing, "", "\n\n".join(below), late=True)
+    above = " ".join(filter(None, [draft.words(upstream(look, changed), head=look.head_name), most_moved(draft, changed)]))
+    return draft.picture(drawing, above, "\n\n".join(below), late=True, folds=draft.words("unfold looks", head=look.head_name))
+
+
+def most_moved(draft: Draft, changed: ChangedText) -> str:
+    """Return a sentence on the head of all whose attention the changes moved most, and by how much of it on average."""
+    look = draft.look
+    before, after = (trace.attention[look.kind] for trace in (trace_before(look, changed), changed.trace))
+    moved = {
+        (layer, head): float(np.abs(after[layer][head] - before[layer][head]).sum(-1).mean() / 2)
+        for layer in range(before.layers)
+        for head in range(before.counts[layer])
+    }
+    most = max(moved, key=lambda place: moved[place])
+    if moved[most] < NOTICED:
+        return draft.words("moved none")
+    return draft.words("moved", most=name_of(look, most), share=whole_percent(moved[most]))
 
 
 def is_untouched(look: Look, changed: ChangedText) -> bool:

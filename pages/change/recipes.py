@@ -34,7 +34,7 @@ NOTES = {  # what a word on the board means
     "row": "a row of it is replaced",
 }
 MARKS = {  # what a word says of a head that is not changed
-    "try": "Begin with this head: it writes most towards the likeliest token.",
+    "try": "Begin with this head.",
     "most": "Of the heads, the likeliest token loses most without this one.",
 }
 
@@ -173,9 +173,8 @@ def parts(
     }
     if effects is None:
         shades = 0.15 + 0.85 * np.clip(np.abs(strengths - 1), 0, 1)  # what is changed stands out
-        return grid_view(
-            strengths, **texts, unit="times its strength", shades=shades, ends=("on", "off"), label="The parts of the model"
-        )
+        ends = ("", "") if np.isin(strengths, (0, 1)).all() else ("on", "off")  # a word in its square says what is off
+        return grid_view(strengths, **texts, unit="times its strength", shades=shades, ends=ends, label="The parts of the model")
     most = float(np.nanmax(np.abs(effects))) or 1.0
     texts |= {"signed": True, "label": "The effect of each part"}
     if factors:

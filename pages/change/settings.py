@@ -53,15 +53,33 @@ class Ranking:
 
 
 @dataclass(frozen=True)
+class Beginning:
+    """The head to begin with. layer, head: its place. before, after, middle: the chance of the likeliest token with all heads,
+    without this one, and without the middle one of all heads by effect; None where not every head was tried. heads: how many."""
+
+    layer: int
+    head: int
+    before: float | None = None
+    after: float | None = None
+    middle: float | None = None
+    heads: int = 0
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The layer and the head."""
+        return self.layer, self.head
+
+
+@dataclass(frozen=True)
 class Switched:
     """The reading for "Switch off". part_effects, line_effects: None unless each part or each line was tried; ranking: None
-    unless exactly one head is changed; suggested: the layer and the head to begin with, while nothing is changed."""
+    unless exactly one head is changed; suggested: the head to begin with, while nothing is changed."""
 
     changed: ChangedText
     part_effects: np.ndarray | None = None
     ranking: Ranking | None = None
     line_effects: np.ndarray | None = None
-    suggested: tuple[int, int] | None = None
+    suggested: Beginning | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pages.change.boards.switching import KEY, LINES, longest
 from pages.change.compose import HERE, compose, compose_unfit
 from pages.change.live import PARTS, after_click, compose_from, join, values_of
 from pages.change.settings import Settings, Switched
+from ui.choices import heads
 from ui.live.connect import Live
 from ui.look import Look
 from ui.memory import jobs
@@ -35,6 +36,16 @@ def react(look: Look, settings: Settings) -> None:
             changes.undo()
         case _ if (after := changes.after_click(look, current, click, changes.other_text(), all_heads())) is not None:
             changes.save(after)
+            if not look.beginner and (place := pressed_head(look, click)):  # the head that is pressed is the head that is shown
+                heads.choose(*place)
+
+
+def pressed_head(look: Look, click: object) -> tuple[int, int] | None:
+    """Return the layer and the head that a click on the board is on; None for other clicks."""
+    match click:
+        case {"part": "parts", "value": [int(layer), int(head)]} if 0 <= head < look.attention.heads:
+            return layer, head
+    return None
 
 
 def effects(look: Look, position: int | None) -> np.ndarray | None:
@@ -70,7 +81,8 @@ def lines(look: Look, position: int | None) -> np.ndarray | None:
 
 def panel(look: Look, above: DeltaGenerator) -> tuple[Sequence[Picture], Live | None]:
     """Draw the experiment; return its pictures, and what the line needs unless every part or every line is tried."""
-    look, current = replace(look, options={}), changes.load()  # of every token: nothing is hidden or joined here
+    current = changes.load()
+    look = changes.shown(replace(look, options={}), current)  # of every token: nothing is hidden or joined here
     position = figures.predicted_position(look)
     tries_lines = choose.place_switches(HERE, look, position is not None)
     changed = changes.apply(look, current, changes.other_text())
@@ -83,7 +95,7 @@ def panel(look: Look, above: DeltaGenerator) -> tuple[Sequence[Picture], Live | 
         ranking = baseline.rank(look, changed, position, bool(page_state.TRY_ALL.get()))
     suggested = None
     with picture("The head to begin with"):
-        suggested = None if current else baseline.suggestion(look, position)
+        suggested = None if current else baseline.beginning(look, position, bool(page_state.TRY_ALL.get()))
     with picture("The effect of each line"):
         line_effects = lines(look, position) if tries_lines else None
     settings = Settings(tuple(current), bool(page_state.CHANGES_BEFORE.get()), tries_lines, all_heads())

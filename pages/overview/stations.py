@@ -180,6 +180,6 @@ def say(draft: Draft) -> None:
     look = draft.look
     facts: Mapping[str, object] = facts_of(look) | {"first": f"L{look.trace.numbers[0]}", "sign": sign_of(draft)}
     draft.say("onward")
-    draft.say("below narrow" if look.narrow and look.level != "expert" else "below", **facts)
+    draft.say("below narrow" if look.narrow and look.level != "expert" else "below", draft.words("fold"), **facts)
     if code := draft.words("code", **facts):
         draft.beside.append(Note(code, "code"))

@@ -141,11 +141,17 @@ class Draft:
         return part(name, build, self, *arguments)
 
     def picture(
-        self, picture: Picture, above: str = "", below: str = "", late: bool = False, more: tuple[str, str] = ("", "")
+        self,
+        picture: Picture,
+        above: str = "",
+        below: str = "",
+        late: bool = False,
+        more: tuple[str, str] = ("", ""),
+        folds: str = "",
     ) -> Part:
-        """Return a picture as a part of a board of cards; it can be downloaded. more: as in `Part`."""
+        """Return a picture as a part of a board of cards; it can be downloaded. more, folds: as in `Part`."""
         self.pictures.append(picture)
-        return picture.on_board(above, below, late, more)
+        return picture.on_board(above, below, late, more, folds)
 
     def add_cards(self, key: str, cards: Sequence[Card], label: str, later: Sequence[str] = (), answers: str = "") -> None:
         """Add a board of cards (see `viz.board`)."""

@@ -115,9 +115,11 @@ class Picture:
         """Its name, which is unique on its page."""
         return f"{self.key} {self.part}".strip()
 
-    def on_board(self, above: str = "", below: str = "", late: bool = False, more: tuple[str, str] = ("", "")) -> Part:
-        """Return the picture as a part of a board, with words above and below it. more: as in `Part`."""
-        return Part(self.part, self.drawn, above, below, late, more)
+    def on_board(
+        self, above: str = "", below: str = "", late: bool = False, more: tuple[str, str] = ("", ""), folds: str = ""
+    ) -> Part:
+        """Return the picture as a part of a board, with words above and below it. more, folds: as in `Part`."""
+        return Part(self.part, self.drawn, above, below, late, more, folds)
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ def prediction(draft: Draft, reading: Steered, position: int | None) -> Part:
         takes=("model", "trace"),
         known={"logits": logits},
     )
-    first, now = (int(scores.argmax()) for scores in logits[:2])
+    first, now, *_ = guesses = [int(scores.argmax()) for scores in logits]
     moved, chance = moves(logits), look.percent  # as beside the bars
     push_move, rival, nats = moved.push, moved.strongest, [move.nats for move in moved.random]
     facts = {
@@ -165,10 +165,13 @@ def prediction(draft: Draft, reading: Steered, position: int | None) -> Part:
         "rise_rank": moved.rise_rank,
         "nats_rank": moved.nats_rank,
         "all": len(nats) + 1,
+        "others": (others := sum(guess != first for guess in guesses[2:])),
+        "same": guesses[2:].count(now) or "none",
     }
     if not push.strength:
         return draft.picture(drawing, draft.words("prediction plain", **facts))
-    above = draft.paragraph(*["now"] * (first != now), "prediction", **facts)
+    guess = "now" if first != now else "stays"
+    above = draft.paragraph(guess, f"others {guess}" if others else "no others", "prediction", **facts)
     return draft.picture(drawing, above, draft.paragraph("random", moved.verdict, **facts))
 
 

@@ -67,9 +67,11 @@ def draw(look: Look, settings: Settings, wiring: recipes.Wiring) -> Sequence[Pic
         place(board, boards.READING, boards.GRAPH, boards.PATH, boards.DECODER)
     with right:
         write_beside(board)
-        place(board, boards.TABLE, boards.SCALE)
         place_open_button(settings, wiring)
-        place(board, boards.LOST, boards.APART, boards.SUM)
+        numbers = words(HERE, "circuit numbers")  # at the levels that fold them
+        with st.expander(numbers) if numbers else st.container():
+            place(board, boards.TABLE, boards.SCALE)
+            place(board, boards.LOST, boards.APART, boards.SUM)
     place(board, boards.WARNING)
     return board.pictures
 

@@ -29,6 +29,7 @@ class Part:
     below: str = ""
     late: bool = False  # drawn after the others are on screen, when there is something there already
     more: tuple[str, str] = ("", "")  # a name, and the words below that unfold when it is pressed
+    folds: str = ""  # what a reader presses to see the view and the words below it; "" where they stand open
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def board(cards: Sequence[Card], label: str = "", later: Sequence[str] = (), ans
                     "late": part.late,
                 }
                 | ({"more": part.more} if part.more[1] else {})
+                | ({"folds": part.folds} if part.folds else {})
             )
             blocks.append(data + bytes(room))
             offset += len(data) + room

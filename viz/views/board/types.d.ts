@@ -24,6 +24,7 @@ export interface Part {
   end: number;
   late: boolean; // drawn after the others are on screen
   more?: [name: string, words: string]; // words that unfold
+  folds?: string; // what is pressed to see the view
 }
 
 /** Words that fold to a few lines where a picture follows. */
@@ -46,6 +47,7 @@ export interface PartPlace {
   slot: HTMLElement;
   below: Written;
   more: { node: HTMLElement; name: Written; text: Written };
+  folds: { node: HTMLElement; name: Written }; // around the view and the words below it, where they fold
   kind: string | null;
   bytes: Uint8Array<ArrayBuffer> | null;
 }

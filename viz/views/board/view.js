@@ -97,8 +97,12 @@ function blankPart(card) {
   more.append(name, text);
   node.append(above.node, slot, below);
   card.append(node);
+  const opens = element("details", "opens");
+  const opener = element("summary");
+  opens.append(opener);
+  const folds = { node: opens, name: { node: opener, words: null } };
   const unfolds = { node: more, name: { node: name, words: null }, text: { node: text, words: null } };
-  return { node, above, slot, below: { node: below, words: null }, more: unfolds, kind: null, bytes: null };
+  return { node, above, slot, below: { node: below, words: null }, more: unfolds, folds, kind: null, bytes: null };
 }
 
 /** @type {(place: PartPlace, more: Part["more"]) => void} */
@@ -109,6 +113,18 @@ function drawMore({ node, more: { node: unfolds, name, text } }, more) {
   if (!unfolds.isConnected) node.append(unfolds);
 }
 
+/** @type {(place: PartPlace, folds: Part["folds"]) => void} */
+function drawFolds({ above, slot, below, folds: { node, name } }, folds) {
+  if (!folds) {
+    if (node.isConnected) node.replaceWith(slot, below.node);
+    return;
+  }
+  heading(name, folds);
+  if (node.isConnected) return;
+  above.node.after(node);
+  node.append(slot, below.node);
+}
+
 /** @type {(state: State, place: PartPlace, part: Part, bytes: Uint8Array<ArrayBuffer>, recoloured: boolean) => void} */
 function drawPart(state, place, part, bytes, recoloured) {
   place.node.dataset.part = part.name;
@@ -116,6 +132,7 @@ function drawPart(state, place, part, bytes, recoloured) {
   words(place.above.text, part.above);
   words(place.below, part.below);
   drawMore(place, part.more);
+  drawFolds(place, part.folds);
   if (!recoloured && part.kind === place.kind && same(bytes, place.bytes)) return;
   if (part.kind !== place.kind) {
     place.slot.replaceChildren();

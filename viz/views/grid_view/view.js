@@ -453,7 +453,7 @@ function explain({ legend, header, root }) {
   const [low, high] = header.ends.map((end) => (typeof end === "number" ? tick(end, header.unit) : end));
   const scale = element("span");
   scale.append(low, strip, high);
-  parts.push(scale);
+  if (low || high) parts.push(scale);
   legend.replaceChildren(...parts);
 }
 
