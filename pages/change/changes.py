@@ -119,7 +119,7 @@ def leave_out(look: Look, changes: Sequence[str], edits: type[Head | Temperature
     return [change for change in changes if not belongs(Edit.parse(change))]
 
 
-def shown(look: Look, changes: Sequence[str]) -> Look:
+def through_changed_head(look: Look, changes: Sequence[str]) -> Look:
     """Return the look through the head that a beginner changed last, who chooses no head elsewhere; at other levels the look as
     it is."""
     edits = [edit for edit in map(Edit.parse, changes if look.beginner else ()) if isinstance(edit, Head)]

@@ -25,7 +25,7 @@ def compose_from(look: Look, values: Mapping[str, Any]) -> Board:
     """Return the board of a text, below the reasons why some changes are left out. The rank of a changed head among all heads is
     left to the run that follows, because every head is tried for it. values: as of `values_of`."""
     settings, other_text = settings_of(values)
-    look = changes.shown(replace(look, options={}), settings.changes)
+    look = changes.through_changed_head(replace(look, options={}), settings.changes)
     changed = changes.apply(look, settings.changes, other_text)
     unfit = compose_unfit(look, changed)
     explained = None if look.explained is None else {**look.explained, **unfit.explained}
@@ -36,7 +36,8 @@ def after_click(look: Look, click: object, values: Mapping[str, Any]) -> dict[st
     """Return the values that a click on the board changes; None for one that changes none, or takes a step back. values: as of
     `values_of`."""
     settings, other_text = settings_of(values)
-    after = changes.after_click(changes.shown(replace(look, options={}), settings.changes), settings.changes, click, other_text)
+    look = changes.through_changed_head(replace(look, options={}), settings.changes)
+    after = changes.after_click(look, settings.changes, click, other_text)
     return None if after is None else {"changes": changes.bounded(after), "undo": True}
 
 

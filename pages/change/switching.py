@@ -82,7 +82,7 @@ def lines(look: Look, position: int | None) -> np.ndarray | None:
 def panel(look: Look, above: DeltaGenerator) -> tuple[Sequence[Picture], Live | None]:
     """Draw the experiment; return its pictures, and what the line needs unless every part or every line is tried."""
     current = changes.load()
-    look = changes.shown(replace(look, options={}), current)  # of every token: nothing is hidden or joined here
+    look = changes.through_changed_head(replace(look, options={}), current)  # of every token: nothing is hidden or joined here
     position = figures.predicted_position(look)
     tries_lines = choose.place_switches(HERE, look, position is not None)
     changed = changes.apply(look, current, changes.other_text())

@@ -21,6 +21,7 @@ from pages.attention.compose import compose as compose_attention
 from pages.attention.live import VIEWS as LIVE_VIEWS
 from pages.attention.settings import Settings as AttentionSettings
 from pages.change.changed_text import ChangedText
+from pages.change.changes import through_changed_head
 from pages.change.compose import compose as compose_change
 from pages.change.compose import compose_unfit
 from pages.change.recipes import effects_of
@@ -240,6 +241,8 @@ def test_change_composes_what_a_run_mounts(folders, traces, kind, level, experim
     app = open_page("change", kind, folders[kind], f"level={level}&experiment={quote_plus(experiment)}&{more}")
     base = traces[-2] if experiment in ("Switch off", "Two texts") else traces[-1]
     seen = look(kind, folders[kind], base, app, {"level": level})
+    if experiment == "Switch off":
+        seen = through_changed_head(seen, changes)
     try:
         settings, reading = read(seen, traces)
     except ValueError as sentence:
