@@ -110,7 +110,7 @@ def put_in(draft: Draft, cell: inside.Cell, stage: inside.Stage, names: Mapping[
     rest = others or terms[SHOWN:]  # the same as in the table of terms, where that has a rest
     parts = [f"({figure(term.left)} × {figure(term.right)})" for term in terms[: len(terms) if others else SHOWN]]
     if rest:
-        what = " neurons" if all(term.label.startswith("neuron ") for term in rest) else ""
+        what = " neurons" if stage.rule is not None and stage.rule.inputs[0].axes[-1] == "neuron" else ""
         parts.append(f"{figure(sum(term.product for term in rest))} ({len(rest):,} more{what})")
     facts = cell.facts
     known = {fact: figure(value) for fact, value in facts.items()}

@@ -34,6 +34,7 @@ def test_a_contrast_is_typed_and_a_circuit_is_found_and_opened(open_page):
     expect(page).to_have_url(re.compile(r"wrote-cell=L\d"))
     page.get_by_role("radio", name="Circuit", exact=True).click()
     expect(page.get_by_text(re.compile(r"of 54 parts"))).to_be_visible(timeout=WAIT)
+    page.get_by_text(re.compile("^In numbers:")).click()
     expect(page.get_by_role("table").filter(has_text="Only the circuit")).to_be_visible()
     page.get_by_role("button", name="Open it under “Switch off”").click()
     expect(part(page, "changes").get_by_role("button", name="As it was")).to_be_enabled(timeout=WAIT)

@@ -10,7 +10,7 @@ import pytest
 
 import models
 from analysis import inside
-from pages.inside import glimpse, morals, recipes
+from pages.inside import formulas, glimpse, happened, morals, recipes
 from pages.inside.compose import HERE, compose
 from pages.inside.opened import open_stage
 from pages.inside.parts import of_stage
@@ -217,3 +217,52 @@ def test_at_intermediate_the_neurons_are_unfolded_and_folded():
         assert app.button(key="inside-fold").label.startswith(label)
         app.button(key="inside-fold").click().run()
         assert ("The neurons that fire most" in words_on(app)) is is_there and not app.exception
+
+
+def test_the_line_of_each_station_says_what_happened_there_to_this_text():
+    look, way = look_and_way()
+    draft = Draft(HERE, look)
+    lines = {name: happened.line(draft, way, recipes.stage_of(way, name)) for name in (*STATIONS, "choice")}
+    shares = recipes.plane(recipes.stage_of(way, "weights"), [look.token], 2)[0]
+    most = look.spell_tokens(look.trace.tokens)[int(shares.argmax())].text.strip()
+    assert lines["weights"] == f"“the” looks most at “{most}”: {whole_percent(float(shares.max()))}"
+    assert lines["mixed values"] == f"it brings back most from “{most}”"
+    chances = look.model.chances(look.trace.unembed(look.trace.stream[:, look.token]))
+    best = [look.model.outcome(int(row.argmax())).strip() for row in chances]
+    changed = f"the guess turns from “{best[1]}” to “{best[2]}”"
+    assert lines["feed-forward"] == (
+        changed if best[1] != best[2] else f"the guess stays “{best[2]}”: {whole_percent(chances[2].max())}"
+    )
+    assert lines["choice"] == f"the guess is “{best[-1]}”: {whole_percent(float(chances[-1].max()))}"
+    assert lines["blocks"].endswith(f"“{best[-1]}”") and len(set(lines.values())) == len(lines)
+
+
+def test_the_guesses_of_neighbouring_layers_are_listed_together():
+    look, way = look_and_way()
+    parts = happened.runs(look, way)
+    best = [look.model.outcome(id).strip() for id, _ in happened.by_layer(look, way)[1:]]
+    assert len(parts) <= happened.RUNS and parts[0][1] == f"“{best[0]}”" and parts[-1][1] == f"“{best[-1]}”"
+    assert all(f"{where} {guess}" in happened.listed(parts) for where, guess in parts if guess)
+
+
+def test_beside_what_was_mixed_stands_the_row_of_the_token_of_which_most_was_taken():
+    look, way = look_and_way()
+    here = open_stage(look, way, recipes.stage_of(way, "mixed values"), Selection("mixed values"))
+    ((stage, at, head),) = glimpse.handed(here)
+    shares = recipes.plane(recipes.stage_of(way, "weights"), [look.token], 2)[0]
+    assert (stage, at) == ("values", int(shares.argmax()))
+    values = glimpse.strip(Draft(HERE, look), here).numbers()["value"].values
+    np.testing.assert_array_equal(values[1], recipes.peaks(recipes.plane(recipes.stage_of(way, stage), [at], head))[0])
+    assert glimpse.pressed(here, 1, 0) == glimpse.pressed(here, 0, 0), "both rows lead to the number that arrives"
+
+
+def test_a_feed_forward_is_read_from_its_input_to_its_output_and_its_sum_has_one_rest():
+    app = open_link("inside", f"{LINK.replace('beginner', 'intermediate')}&stage=feed-forward")
+    assert "From input to output." in words_on(app)
+    look, way = look_and_way()
+    look = replace(look, level="intermediate")
+    stage = recipes.stage_of(way, "feed-forward")
+    here = open_stage(look, way, stage, Selection("feed-forward"))
+    terms, others = recipes.largest(here.cell)
+    formula = formulas.put_in(Draft(HERE, look), here.cell, stage, glimpse.naming.facts(look, stage, here.index))
+    assert formula.count(" × ") == len(terms) and f"({len(others)} more neurons)" in formula
