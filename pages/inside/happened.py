@@ -80,8 +80,9 @@ def line(draft: Draft, way: inside.Way, stage: inside.Stage | str) -> str:
         facts = around_layer(look, way)
         name += facts.get("changed", "")
     elif name == "blocks":
-        facts = {"guesses": " → ".join(dict.fromkeys(guess or where for where, guess in runs(look, way)))}
-        facts = facts if facts["guesses"] else {}
+        on_the_way = [guess or where for where, guess in runs(look, way)]
+        facts = {"guesses": " → ".join(on_the_way)} if on_the_way else {}
+        name += " same" if len(on_the_way) == 1 else ""
     elif name == "choice":
         facts = chosen(look, way)
     else:

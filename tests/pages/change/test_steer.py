@@ -85,6 +85,12 @@ def test_each_ready_direction_changes_the_first_guess_of_its_text_more_than_rand
 def test_a_beginner_sees_the_first_guess_change_and_takes_the_text_of_another_direction():
     app = open_link("change", "experiment=Steer")
     assert "changes the first guess from “ball” to “cat”" in unmarked(board(app))
+    model, ready = models.load("writer"), READY["cat, not others"]
+    layer = (model.info.layers + 1) // 2 if ready.layer is None else ready.layer
+    vectors = with_random(ready.strength * direction(model, ready.pairs, layer))
+    first, now, *random = push(model, model.trace(ready.text), vectors, layer).argmax(-1).tolist()
+    others, same = sum(guess != first for guess in random), random.count(now) or "none"
+    assert f"Of {len(random)} random pushes just as strong, {others} change it too, {same} to “cat”." in unmarked(board(app))
     app = open_link("change", "experiment=Steer&steer=she,+not+he")
     app.button(key="steer-text").click()
     app = finish(app.run())
