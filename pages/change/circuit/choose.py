@@ -27,30 +27,32 @@ EACH = 0.01  # seconds that a reading takes besides, however short the text: mea
 def ask_circuit(look: Look) -> Settings | None:
     """Place the menus, and return their settings; None, with a sentence, while there is no text to compare with."""
     question = ask(look, look.trace)
-    left, right = st.columns(2)
     names = tuple(FILLS) if look.model.info.queries else ("zeros",)
-    with left:
-        fill = one_of(
-            page_state.CIRCUIT_FILL,
-            tuple(FILLS),
-            "what takes the place of a part",
-            offered=names,
-            menu=True,
-            label=words(HERE, "circuit fill"),
-            help=words(HERE, "circuit fill help"),
-            on_change=begin,
-        )
-        state.keep(page_state.CIRCUIT_FILL, fill, names[0])
-    with right:
-        keep = slider(
-            page_state.CIRCUIT_KEEP,
-            words(HERE, "circuit keep"),
-            50,
-            95,
-            5,
-            format="%d %%",
-            help=words(HERE, "circuit keep help"),
-        )
+    settings = words(HERE, "circuit settings")  # at the levels that fold them
+    with st.expander(settings) if settings else st.container():
+        left, right = st.columns(2)
+        with left:
+            fill = one_of(
+                page_state.CIRCUIT_FILL,
+                tuple(FILLS),
+                "what takes the place of a part",
+                offered=names,
+                menu=True,
+                label=words(HERE, "circuit fill"),
+                help=words(HERE, "circuit fill help"),
+                on_change=begin,
+            )
+            state.keep(page_state.CIRCUIT_FILL, fill, names[0])
+        with right:
+            keep = slider(
+                page_state.CIRCUIT_KEEP,
+                words(HERE, "circuit keep"),
+                50,
+                95,
+                5,
+                format="%d %%",
+                help=words(HERE, "circuit keep help"),
+            )
     other = ""
     if FILLS[fill] == "other text":
         other = text_boxes.one_line(
