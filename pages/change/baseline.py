@@ -36,11 +36,11 @@ def suggestion(look: Look, position: int | None) -> tuple[int, int] | None:
     return None if rows.empty else (int(rows["layer"].iloc[0]), int(rows["head"].iloc[0]))
 
 
-def beginning(look: Look, position: int | None, tries_all: bool) -> Beginning | None:
+def beginning(look: Look, position: int | None, tries_more: bool) -> Beginning | None:
     """Return the head without which the prediction changes most, if every head is tried quickly; else the one that writes most
-    towards the likeliest token, which also stands beside the measured effects of all parts. tries_all: whether these stand."""
+    towards the likeliest token. tries_more: whether every part or every line is tried, which is work enough."""
     written = suggestion(look, position)
-    logits = None if position is None or tries_all else look.trace.logits_at(position)
+    logits = None if position is None or tries_more else look.trace.logits_at(position)
     heads = heads_of(look, look.kind)
     if position is None or logits is None or seconds(look, len(heads)) > QUICK or len(look.trace.read) > LONG:
         return None if written is None else Beginning(*written)

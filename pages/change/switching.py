@@ -95,7 +95,7 @@ def panel(look: Look, above: DeltaGenerator) -> tuple[Sequence[Picture], Live | 
         ranking = baseline.rank(look, changed, position, bool(page_state.TRY_ALL.get()))
     suggested = None
     with picture("The head to begin with"):
-        suggested = None if current else baseline.beginning(look, position, bool(page_state.TRY_ALL.get()))
+        suggested = None if current else baseline.beginning(look, position, tries_lines or bool(page_state.TRY_ALL.get()))
     with picture("The effect of each line"):
         line_effects = lines(look, position) if tries_lines else None
     settings = Settings(tuple(current), bool(page_state.CHANGES_BEFORE.get()), tries_lines, all_heads())
