@@ -39,7 +39,7 @@ def side_bar(page: str) -> None:
             help="How much each page shows and explains. The facts stay the same.",
         )
         state.keep(state.LEVEL, level, state.LEVELS[0])
-        picker.side_bar(fixed=seat.is_fixed(state.MODEL))
+        picker.side_bar(page, fixed=seat.is_fixed(state.MODEL))
         strength.side_bar(fixed=seat.is_fixed(state.MODEL))
     state.keep(state.ROOM, state.ROOM.get(), "")
     projector.keep_in_address()

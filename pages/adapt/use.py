@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from models.errors import ModelError
-from ui import state
-from ui.choices import text_boxes
-from ui.escaping import plain
+from ui.choices.open_trained import open_trained
 from ui.memory import trainings
 from ui.words import say
 from ui.zipped import zip_folder
@@ -26,22 +23,15 @@ def place(here: Path, name: str, teaching: Teaching) -> None:
     st.markdown("##### Use it")
     say(here, "use all" if teaching.recipe.method == "full" else "use")
 
-    def write() -> trainings.Trained | None:
-        try:
-            return trainings.write_model(name, teaching)
-        except ModelError as error:
-            st.toast(plain(str(error)), icon=":material/report:")
-            return None
-
-    def open_it() -> None:
-        if not (trained := write()):
-            return
-        state.ask_for_model(trained.name)
-        text_boxes.offer(trained.examples[0], trained.name)
-        state.DONE.set(OPENED)
-
     with st.container(horizontal=True, gap="small"):
-        if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="adapt-open", type="primary"):
+        if st.button(
+            "Open on all pages",
+            icon=":material/open_in_browser:",
+            on_click=open_trained,
+            args=(name, teaching, OPENED, OPENED),
+            key="adapt-open",
+            type="primary",
+        ):
             st.rerun()
         whole = teaching.recipe.method == "full"
         st.download_button(

@@ -10,7 +10,8 @@ import streamlit as st
 
 from models.errors import ModelError
 from ui import state
-from ui.choices import examples, text_boxes
+from ui.choices import examples
+from ui.choices.open_trained import open_trained
 from ui.escaping import plain
 from ui.memory import allowed, trainings
 from ui.words import say, words
@@ -43,15 +44,15 @@ def place(here: Path, name: str, training: Training) -> None:
         if (trained := save()) and (own := examples.trained_example(trained.name)):
             examples.open_example(own)
 
-    def open_it() -> None:
-        if not (trained := save()):
-            return
-        state.ask_for_model(trained.name)
-        own = text_boxes.offer(trained.examples[0], trained.name)
-        state.DONE.set(OWN_READ if own else YOURS_READ)
-
     with st.container(horizontal=True, gap="small"):
-        if st.button("Open on all pages", icon=":material/open_in_browser:", on_click=open_it, key="train-open", type="primary"):
+        if st.button(
+            "Open on all pages",
+            icon=":material/open_in_browser:",
+            on_click=open_trained,
+            args=(name, training, OWN_READ, YOURS_READ),
+            key="train-open",
+            type="primary",
+        ):
             st.rerun()
         label = words(here, "head of repeat" if training.task.name == "repeat" else "head")
         if st.button(label, icon=":material/visibility:", on_click=open_head, key="train-open-head"):

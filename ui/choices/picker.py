@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 POLL = 0.5  # seconds between two looks at a loading
 REMEMBERED = 6  # recent choices of a visitor
 SHOWN = 40  # characters of a name in the side bar
+CHOSEN = Key[Any]("chosen-model", None)  # the last run's page, and the model before and after it chose what a press requested
 
 OWN = (
     "*writer* continues English text, *filler* guesses covered words, *translator* says English sentences in French, and "
@@ -58,12 +59,12 @@ def model_has_left() -> bool:
     return in_use() not in loaded.shelf and in_use() != models.names()[0]
 
 
-def side_bar(fixed: bool = False) -> None:
-    """Place the picker, and below it the progress of loading or the facts about the model in use. fixed: whether somebody else
-    chooses.
+def side_bar(page: str, fixed: bool = False) -> None:
+    """Place the picker, and below it the progress of loading or the facts about the model in use.
+
+    page: that the sidebar belongs to, by its name in an address. fixed: whether somebody else chooses.
     """
-    if state.CHOOSE.is_set:
-        state.MODEL.set(state.CHOOSE.pop())
+    choose_requested(page)
     state.LISTED.set(cached.known())
     options = choices()
     asked = st.selectbox(
@@ -85,6 +86,18 @@ def side_bar(fixed: bool = False) -> None:
             wait_for(state.JOB, state.VISITOR.get(), way_out)
     elif in_use() in loaded.shelf:
         about()
+
+
+def choose_requested(page: str) -> None:
+    """Choose the model that a press has requested. A browser that opens another page before it has that choice sends the one that
+    it had before: then it is chosen once more. (A visitor who chooses in the picker has a run of the same page.)"""
+    last: tuple[str, str | None, str] | None = CHOSEN.pop()
+    before = state.MODEL.get()
+    if state.CHOOSE.is_set:
+        CHOSEN.set((page, before, requested := state.CHOOSE.pop()))
+        state.MODEL.set(requested)
+    elif last and last[0] != page and before == last[1]:
+        state.MODEL.set(last[2])
 
 
 def normalize_name(name: str) -> str:

@@ -271,13 +271,22 @@ def running() -> int:
     return sum(entry.training.state == "running" for entry in list(_owned.values()))
 
 
+def model_title(training: Training | Teaching) -> str:
+    """Return the name of the present model without its key: "dates, 40 steps"."""
+    steps = training.learned
+    return f"{training.subject}, {steps} step{'s'[: steps != 1]}"
+
+
+def model_name(name: str, training: Training | Teaching) -> str:
+    """Return the name that the present model of a training has once it is written."""
+    return f"{model_title(training)} ({name})"
+
+
 def write_model(name: str, training: Training | Teaching) -> Trained:
     """Write the present model to a folder, and return it as a trained model. Errors: ModelError when it cannot be written."""
-    steps = training.learned
-    title = f"{training.subject}, {steps} step{'s'[: steps != 1]}"
-    begun = None
+    title, begun = model_title(training), None
     try:
-        folder = own_folder.folder() / f"{name}-{steps}" / title
+        folder = own_folder.folder() / f"{name}-{training.learned}" / title
         if not folder.is_dir():
             begun = folder.with_name("begun")
             training.write(begun)
@@ -289,7 +298,7 @@ def write_model(name: str, training: Training | Teaching) -> Trained:
         raise ModelError(f"The model could not be written to a folder. {why(error)}; the training is not harmed.") from error
     entry = _owned.get(name)
     whose, network = (entry.whose, entry.network) if entry else (browser(), addresses.mine())
-    return _shelve(Trained(f"{title} ({name})", name, folder, whose, network, *facts_of(training)))
+    return _shelve(Trained(model_name(name, training), name, folder, whose, network, *facts_of(training)))
 
 
 def facts_of(training: Training | Teaching) -> tuple:
