@@ -26,7 +26,7 @@ def say_answer(draft: Draft, request: Request, scores: Scores) -> None:
         if not isinstance(values, str) and (most := most_typed(draft, request, values)):
             facts |= most
             headings = ["answer guess" if method == GRADIENTS else "answer"]
-    headings = [*(["follows"] if "prediction" in facts else []), *headings]
+    headings = [*([cased("follows", request.covers and not request.of_image)] if "prediction" in facts else []), *headings]
     headings = [draft.heading_for(heading, request.case) for heading in headings]
     if headings:
         draft.contents[ANSWER] = Note(draft.paragraph(*headings, **facts))

@@ -177,7 +177,7 @@ def test_beginners_press_the_coloured_text_and_guess_again_without_a_word(open_f
     tokens.nth(6).click()
     expect(page).to_have_url(re.compile("token=6"), timeout=WAIT)
     guess = model.top(trace.scores_at(6), 6, 1)[0].text.strip()
-    expect(page.get_by_text(f"best guess at the token with the frame is “{guess}”")).to_be_visible()
+    expect(page.get_by_text(f"After the token with the frame, the model’s best guess is “{guess}”")).to_be_visible()
     page.get_by_role("button", name="Guess again without").click()
     expect(page.get_by_text(re.compile("Without “.*”, the chance of .* before, it was"))).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("button", name="Guess again without")).to_have_count(0)

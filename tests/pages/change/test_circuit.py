@@ -150,7 +150,7 @@ def test_the_strongest_path_begins_with_the_widest_line_between_two_parts_and_fo
 def test_the_strongest_path_is_said_in_words():
     words = words_on(open_link("change", f"{CIRCUIT}&level=intermediate&circuit-keep=70"))
     assert (
-        "**A path of strong lines**, which begins with the widest of all" in words
+        "**A path of strong lines**, which begins with the widest between two parts" in words
         and "writes straight towards" in words
         and "orange" not in words
     )

@@ -231,7 +231,7 @@ def test_the_most_and_the_least_alike_stand_with_the_text_until_a_pair_is_chosen
     assert cards(app) == [re.sub(r" \((.*)\)$", r": \1", pairs[2])]
     units = len(models.load("writer").trace(TEXT).tokens) - 2  # without the start, and without the last, which stays
     low, high = (f"{rank:.2f}".replace("-", "−") for rank in pair_by_chance(units))
-    assert f"Of two random orders of {units} tokens, 95 of 100 lie between {low} and {high}." in words_on(app)
+    assert f"two random orders of {units} tokens is between {low} and {high} in 95 of 100 cases." in words_on(app)
     assert not app.table, "what it costs is for experts"
 
 

@@ -48,7 +48,7 @@ def test_a_beginner_reads_first_which_typed_tokens_the_guess_goes_back_to():
     even = f"If all {len(scores)} tokens, with “start”, counted the same, each would have {whole_percent(1 / len(scores))}"
     sentence = f"**“{names[0]}”** counts most for it ({shares[0]}), and then “{names[1]}” ({shares[1]}). {even}."
     assert names == ["ball", "the"] and flat(f"Of the tokens that you typed, {sentence}") in read(app)
-    assert "best guess at the token with the frame is **“ball”**" in read(app)
+    assert "After the token with the frame, the model’s best guess is **“ball”**" in read(app)
     early = read(open_link("flow", f"text={TEXT.replace(' ', '+')}&token=3"))
     assert flat("If all 4 tokens, with “start”, counted the same, each would have 25 %.") in early, "no later one is seen"
     assert [fold.label for fold in app.expander] == ["Two other ways to ask"] and not app.expander[0].proto.expanded
