@@ -140,7 +140,7 @@ VISITS = {
     "inside": Visit("?level=intermediate&stage=ids", open_a_stage, ("Queries", "Weights")),
     "generate": Visit("?level=intermediate", generate_a_token, ("snow",)),
     "explain": Visit("?level=intermediate", choose_a_method, ("cat", "snow")),
-    "change": Visit("?level=intermediate&layer=L2&head=H3", switch_a_head_off, ("off",)),
+    "change": Visit("?level=intermediate&layer=L2&head=H3", switch_a_head_off, ("The parts of the model",)),
     "heads": Visit("?level=intermediate&layer=L2&head=H3", open_a_head, ("layer", "head"), answer="^L2 H3$"),
     "build": Visit("?level=intermediate", build_four_layers, ("Embedding", "× 4"), answer=r"\[7, 256\]"),
     "train": Visit(

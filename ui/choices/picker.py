@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 POLL = 0.5  # seconds between two looks at a loading
 REMEMBERED = 6  # recent choices of a visitor
 SHOWN = 40  # characters of a name in the side bar
-CHOSEN = Key[Any]("chosen-model", None)  # the last run's page, and the model before and after it chose what a press requested
+CHOSEN: Key[Any] = state.MODEL.of("chosen")  # the last run's page, and the model before and after it chose what a press requested
 
 OWN = (
     "*writer* continues English text, *filler* guesses covered words, *translator* says English sentences in French, and "

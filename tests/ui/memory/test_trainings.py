@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +30,7 @@ from ui.memory.shares import Bound
 from ui.picture.caption import caption
 from ui.picture.notebook import notebook
 from ui.picture.picture import Picture
+from ui.zipped import zip_folder
 
 SMALL = {"vocabulary": VOCABULARY, "context": 32, "d_model": 16, "layers": 1, "heads": 2, "d_ff": 16}
 
@@ -203,7 +206,7 @@ def test_what_was_trained_is_opened_by_its_name_and_its_folder_by_nobody(visit, 
     assert "stays for as long as its server runs" in picker.refusal(f"copy, 1 step ({KEY[::-1]})")
 
 
-def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(visit, monkeypatch):
+def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(visit, monkeypatch, tmp_path):
     visit("me")
     mine = repeating()
     mine.advance(1)
@@ -228,10 +231,13 @@ def test_nothing_that_a_visitor_sees_of_a_trained_model_is_a_path_or_its_key(vis
     for place, words in shown.items():
         assert KEY not in words and "/hl-" not in words and str(own_folder.folder()) not in words, place
     assert shown["picker"] == title and title in shown["caption"] and title in shown["title"]
-    assert f"models.load('./{title}')" in json.loads(book)["cells"][2]["source"]
+    folder = "./repeat-1-step"
+    assert f"models.load('{folder}')" in json.loads(book)["cells"][2]["source"]
     assert "page Train" in shown["origin"] and "page Train" in json.loads(book)["cells"][0]["source"]
-    monkeypatch.chdir(made.folder.parent)
-    assert models.load(f"./{title}").info.layers == model.info.layers, "the folder that is taken away is what the notebook opens"
+    with zipfile.ZipFile(io.BytesIO(zip_folder(made.folder))) as archive:
+        archive.extractall(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert models.load(folder).info.layers == model.info.layers, "the folder that is taken away is what the notebook opens"
 
 
 def test_two_that_are_called_the_same_are_told_apart_by_their_keys(visit):
