@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.places import in_menu
+from tests.browser.places import box_at_rest, in_menu
 from tests.browser.test_accessible import violations
 from tests.line import Line, line_to
 from tests.serving import Server, free_port, serve
@@ -196,7 +196,10 @@ def all_answer_a_question(room: Class) -> None:
 
 def all_stay_with_a_level_and_have_some_pages(room: Class) -> None:
     room.lead.get_by_text("What the class can choose").click(timeout=WAIT)
-    room.lead.locator(".st-key-room-pages").get_by_text("Train", exact=True).click()
+    pages = room.lead.locator(".st-key-room-pages")
+    box_at_rest(pages)  # it slides open, and a press while it moves is none
+    pages.get_by_text("Train", exact=True).click()
+    expect(pages.get_by_role("button", pressed=False)).to_have_text(["Train"])
     for page in (room.first, room.second):
         expect(in_menu(page, "Train")).to_have_count(0)
     expect(in_menu(room.lead, "Train")).to_be_visible()
