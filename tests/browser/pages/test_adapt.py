@@ -70,6 +70,7 @@ def test_an_adapter_is_taught_dialled_switched_off_and_opened_again_from_its_fol
 
 @pytest.mark.parametrize(("level", "window"), [("beginner", (390, 844, True)), ("expert", (1280, 800, False))])
 def test_its_parts_are_there_at_each_width_and_what_is_asked_in_other_words_is_answered(open_page, level, window):
+    """It takes a third of a minute: a model learns thirty steps, and axe looks at two parts."""
     page = teach(open_page, level, *window)
     asked = page.get_by_label("The beginning of a sentence in other words")
     asked.fill("The name of my dog is", timeout=WAIT)
