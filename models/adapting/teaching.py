@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from models.language_model import LanguageModel
 
 AT_ONCE = 8  # sentences of a step
+WRITTEN = 8  # sentences after whose beginnings it is seen what the model writes
 LARGEST = {"lora": 2_000_000_000, "ia3": 2_000_000_000, "full": 60_000_000}  # parameters of a model that is adapted here
 
 
@@ -147,16 +148,18 @@ class Teaching(Paced):
         """Return the measurements of the model with what it has learned by now, at each strength (see `at_strength`)."""
         return measure_at(self.model.copy_network(), self.weights(), self.texts, strengths)
 
-    def continuations(self, most: int = 8, asked: str = "") -> list[tuple[str, str]]:
-        """Return what the model writes after the words before each sentence's last word, token by token the likeliest, up to
-        that many tokens or the end of the sentence: before it learned, and now. asked: the beginning of one more sentence, which
-        comes last."""
-        beginnings: list[str | list[int]] = [list(sentence.ids[: sentence.begins]) for sentence in self.sentences]
+    def continuations(self) -> list[tuple[str, str]]:
+        """Return what the model writes, before it learned and now, after the words before the last word of each sentence; of the
+        first `WRITTEN` sentences, as each token is a pass of its own."""
+        return self._written([list(sentence.ids[: sentence.begins]) for sentence in self.sentences[:WRITTEN]])
+
+    def continue_text(self, beginning: str) -> tuple[str, str]:
+        """Return what the model writes after the beginning of a sentence, before it learned and now."""
+        return self._written([beginning])[0]
+
+    def _written(self, beginnings: Sequence[str | list[int]]) -> list[tuple[str, str]]:
         taught = self.adapted()
-        return [
-            (continuation(self.model, beginning, most), continuation(taught, beginning, most))
-            for beginning in (*beginnings, *filter(None, [asked]))
-        ]
+        return [(continuation(self.model, beginning), continuation(taught, beginning)) for beginning in beginnings]
 
     def adapted(self, strength: float = 1.0, name: str = "") -> LanguageModel:
         """Return the model with what it has learned, at a strength (see `at_strength`)."""

@@ -167,10 +167,13 @@ def written_table(here: Path, teaching: Teaching) -> list[Picture]:
         placeholder="The name of my dog is",
     )
     asked = (typed or "").strip()[:200]
-    written = once_a_step(page_state.WRITTEN, teaching, lambda: teaching.continuations(asked=asked), asked)
-    questions = [*(sentence.question for sentence in teaching.sentences), *filter(None, [asked])]
+    written = once_a_step(page_state.WRITTEN, teaching, teaching.continuations)
+    questions = [sentence.question for sentence in teaching.sentences[: len(written)]]
+    if asked:
+        answer = once_a_step(page_state.ANSWERED, teaching, lambda: teaching.continue_text(asked), asked)
+        written, questions = [*written, answer], [*questions, asked]
     rows = [f"{question} | before: {before} | now: {now}" for question, (before, now) in zip(questions, written, strict=True)]
-    chances = np.array([teaching.measured[0].chances, teaching.measured[-1].chances]).T
+    chances = np.array([each.chances[: len(questions) - bool(asked)] for each in (teaching.measured[0], teaching.measured[-1])]).T
     chances = np.pad(chances, [(0, len(rows) - len(chances)), (0, 0)], constant_values=np.nan)  # what is asked has no last word
     picture = Picture(
         recipes.written,

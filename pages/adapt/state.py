@@ -14,7 +14,9 @@ SENTENCES = link("adapt-sentences", default=EXAMPLES)
 METHOD = link("adapt-method", "LoRA", "IA3", "All weights")
 PLACE = link("adapt-place", "Feed-forward", "Attention", "Both")
 PART = link("adapt-part", "Sentences", "Learning", "Strength", "Weights")
-CHANGES, WRITTEN, DIALLED = (Key[Any](f"adapt-{name}", None) for name in ("changes", "written", "dialled"))  # each of a step
+CHANGES, WRITTEN, ANSWERED, DIALLED = (
+    Key[Any](f"adapt-{name}", None) for name in ("changes", "written", "answered", "dialled")
+)  # each of a step
 MATRIX = Key("adapt-matrix", "")  # that is shown
 ASKED = Key("adapt-asked", "")  # the beginning of a sentence in other words
 STARTED = Key("start-teaching", False)  # whether “Start” was clicked, until it has begun

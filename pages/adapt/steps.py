@@ -1,4 +1,4 @@
-"""What is computed of an adaptation once for the step at which it is."""
+"""Results about an adaptation that are computed once for each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a taught model knows and what it has forgotten at each strength of its change."""
+"""Pictures of what a taught model knows, and of what it has forgotten, at each strength of its change."""
 
 from __future__ import annotations
 

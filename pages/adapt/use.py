@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ui.choices.open_trained import open_trained
+from ui.choices.open_trained import open_button
 from ui.memory import trainings
 from ui.words import say
 from ui.zipped import zip_folder
@@ -24,15 +24,7 @@ def place(here: Path, name: str, teaching: Teaching) -> None:
     say(here, "use all" if teaching.recipe.method == "full" else "use")
 
     with st.container(horizontal=True, gap="small"):
-        if st.button(
-            "Open on all pages",
-            icon=":material/open_in_browser:",
-            on_click=open_trained,
-            args=(name, teaching, OPENED, OPENED),
-            key="adapt-open",
-            type="primary",
-        ):
-            st.rerun()
+        open_button(name, teaching, "adapt-open", OPENED, OPENED)
         whole = teaching.recipe.method == "full"
         st.download_button(
             "Model (zip)" if whole else "Adapter (zip)",

@@ -11,7 +11,7 @@ import streamlit as st
 from models.errors import ModelError
 from ui import state
 from ui.choices import examples
-from ui.choices.open_trained import open_trained
+from ui.choices.open_trained import open_button
 from ui.escaping import plain
 from ui.memory import allowed, trainings
 from ui.words import say, words
@@ -45,15 +45,7 @@ def place(here: Path, name: str, training: Training) -> None:
             examples.open_example(own)
 
     with st.container(horizontal=True, gap="small"):
-        if st.button(
-            "Open on all pages",
-            icon=":material/open_in_browser:",
-            on_click=open_trained,
-            args=(name, training, OWN_READ, YOURS_READ),
-            key="train-open",
-            type="primary",
-        ):
-            st.rerun()
+        open_button(name, training, "train-open", OWN_READ, YOURS_READ)
         label = words(here, "head of repeat" if training.task.name == "repeat" else "head")
         if st.button(label, icon=":material/visibility:", on_click=open_head, key="train-open-head"):
             st.rerun()

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from models.training.live import Training
 
 
+def open_button(name: str, training: Training | Teaching, key: str, own_read: str, yours_read: str) -> None:
+    """Place the button that opens a model as it is now; arguments as of `open_trained`."""
+    if st.button(
+        "Open on all pages",
+        icon=":material/open_in_browser:",
+        on_click=open_trained,
+        args=(name, training, own_read, yours_read),
+        key=key,
+        type="primary",
+    ):
+        st.rerun()
+
+
 def open_trained(name: str, training: Training | Teaching, own_read: str, yours_read: str) -> None:
     """Ask for a model as it is now, and write it; the callback of a button.
 

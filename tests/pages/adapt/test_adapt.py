@@ -73,7 +73,7 @@ def test_sentences_are_taught_and_what_was_learned_stands_beside_chance():
     assert app.button_group(key="adapt-part").value == "Sentences" and [len(table.value) for table in app.table] == [4, 4]
     assert app.session_state["adapt-written"][-1] == teaching.continuations()
     app.text_input(key="adapt-asked").set_value("The name of my *dog* is").run()
-    assert app.session_state["adapt-written"][-1] == teaching.continuations(asked="The name of my *dog* is")
+    assert app.session_state["adapt-answered"][-1] == teaching.continue_text("The name of my *dog* is")
     assert not app.exception and len(app.table[1].value) == 5
     app.button_group(key="adapt-part").set_value("Learning").run()
     assert not app.exception and not app.table

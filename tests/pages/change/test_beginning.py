@@ -1,4 +1,4 @@
-"""What page "Change" offers first, and what it folds."""
+"""Page "Change" offers the head that matters most, and folds a map in which nothing changed."""
 
 from __future__ import annotations
 
