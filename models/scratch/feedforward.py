@@ -65,7 +65,8 @@ class MixtureOfExperts(nn.Module):
 
     p is the softmax of the router's scores over the k chosen ones (Jiang et al. 2024, "Mixtral of Experts"; Shazeer et al. 2017).
     `balance` is the loss of the last forward that keeps experts in use alike: E · Σ_e (share of tokens at e) · (mean p of e), 1
-    when they are (Fedus, Zoph and Shazeer 2022, "Switch Transformers", eq. 4).
+    when they are (Fedus, Zoph and Shazeer 2022, "Switch Transformers", eq. 4). `shares` is the share of tokens at each
+    expert then: [expert], sum 1.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -74,6 +75,7 @@ class MixtureOfExperts(nn.Module):
         self.router = nn.Linear(config.d_model, config.experts, bias=False)
         self.experts = nn.ModuleList(FEEDFORWARD[config.feedforward](config) for _ in range(config.experts))
         self.balance: Tensor | None = None
+        self.shares: Tensor | None = None
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [batch, position, d_model]. Returns the same shape."""
@@ -88,7 +90,7 @@ class MixtureOfExperts(nn.Module):
             out = out.index_add(0, token, expert(tokens[token]) * shares[token, rank, None])
         count = len(self.experts)
         at = torch.zeros_like(scores).scatter(1, chosen, 1.0).mean(0) / self.used
-        self.balance = count * (at * scores.softmax(-1).mean(0)).sum()
+        self.balance, self.shares = count * (at * scores.softmax(-1).mean(0)).sum(), at
         return out.view_as(x)
 
 
@@ -105,9 +107,18 @@ def balance(network: nn.Module) -> Tensor:
 
     Errors: ValueError without a mixture that has read something.
     """
-    losses = [
-        module.balance for module in network.modules() if isinstance(module, MixtureOfExperts) and module.balance is not None
-    ]
+    losses = [mixture.balance for mixture in _mixtures(network) if mixture.balance is not None]
     if not losses:
         raise ValueError("There is no mixture of experts here that has read something.")
     return torch.stack(losses).mean()
+
+
+def expert_shares(network: nn.Module) -> Tensor:
+    """Return the share of tokens at each expert of each mixture in the last forward pass: [mixture, expert]; [0, 0] without
+    mixtures."""
+    shares = [mixture.shares for mixture in _mixtures(network) if mixture.shares is not None]
+    return torch.stack(shares) if shares else torch.zeros(0, 0)
+
+
+def _mixtures(network: nn.Module) -> list[MixtureOfExperts]:
+    return [module for module in network.modules() if isinstance(module, MixtureOfExperts)]

@@ -19,6 +19,7 @@ from models.attention.recorder import recording
 from models.numbers import sizes
 from models.reading.repeats import share_on, what_followed
 from models.scratch.config import TransformerConfig
+from models.scratch.feedforward import balance, expert_shares
 from models.scratch.write_weights import write_weights
 from models.training.baselines import BaselineConfig, Config, count_parameters, network_of
 from models.training.corpus import byte_tokenizer
@@ -49,7 +50,8 @@ class Budget:
 
     rate: with optimizer "muon" (Jordan et al. 2024) that of AdamW, and the matrices inside the blocks get 20/3 of it from Muon.
     schedule: of `schedules`. decay: of the weights, None for the optimizer's usual one (DECAYS). clip: the largest norm of a
-    gradient, 0 for any. smoothing: of the targets, as in `smoothed_loss`. precision: one of `precision.PRECISIONS`.
+    gradient, 0 for any. smoothing: of the targets, as in `smoothed_loss`. balance: the weight of the loss that keeps experts in
+    use alike (`models.scratch.feedforward.balance`), where there are several. precision: one of `precision.PRECISIONS`.
     Errors: ValueError for impossible numbers.
     """
 
@@ -65,6 +67,7 @@ class Budget:
     decay: float | None = None
     clip: float = 1.0
     smoothing: float = 0.0
+    balance: float = 0.0
     precision: str = "float32"
 
     def __post_init__(self) -> None:
@@ -80,6 +83,8 @@ class Budget:
         autocast(self.precision)
         if not (0 <= self.weight_decay < 1 and 0 <= self.clip < math.inf and 0 <= self.smoothing < 1):
             raise ValueError("Weight decay and label smoothing are from 0 to below 1, and clipping is at a norm from 0 on.")
+        if not 0 <= self.balance < math.inf:
+            raise ValueError(f"The weight of the experts’ balance loss is from 0 on; it is {self.balance}.")
 
     @property
     def weight_decay(self) -> float:
@@ -98,7 +103,8 @@ class Snapshot:
     attention: float16 [layers, heads, query, key], on the first example; entropy: float32 [layers, heads], nats, the mean over
     its queries after the first, which has no choice. previous, induction: float32 [layers, heads], mean weight on the token
     before, and on the tokens after earlier copies of the token, as `mean_weights` computes them. answer: the bytes that it
-    predicts for the answer of the first example.
+    predicts for the answer of the first example. experts: float32 [layers, experts], the share of tokens at each expert, as
+    `expert_shares` has it.
     """
 
     step: int
@@ -109,6 +115,7 @@ class Snapshot:
     previous: np.ndarray
     induction: np.ndarray
     answer: bytes
+    experts: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
 
 @dataclass(eq=False)
@@ -312,6 +319,8 @@ class Training(Paced):
                 logits = self.network(inputs(ids[part]))
             loss = smoothed_loss(logits, targets[part], self.budget.smoothing) * share
             values.append(loss.item())
+            if self.budget.balance and isinstance(self.config, TransformerConfig) and self.config.experts > 1:
+                loss = loss + self.budget.balance * share * balance(self.network)
             yield self.scale.apply(loss)
 
     def _restore(self) -> bool:
@@ -336,6 +345,7 @@ class Training(Paced):
         with self._still, torch.inference_mode():
             self.network.eval()
             logits = self.network(inputs(ids))
+            experts = expert_shares(self.network).numpy().astype(np.float32)
             with recording() as record:
                 self.network(inputs(ids[:1]))
         if not torch.isfinite(logits).all():
@@ -356,6 +366,7 @@ class Training(Paced):
                 entropy.astype(np.float32),
                 *head_weights,
                 bytes(predictions[0][known[0]].tolist()),
+                experts,
             )
         )
         self.watch(self)

@@ -175,12 +175,14 @@ def parts(
         shades = 0.15 + 0.85 * np.clip(np.abs(strengths - 1), 0, 1)  # what is changed stands out
         ends = ("", "") if np.isin(strengths, (0, 1)).all() else ("on", "off")  # a word in its square says what is off
         return grid_view(strengths, **texts, unit="times its strength", shades=shades, ends=ends, label="The parts of the model")
-    most = float(np.nanmax(np.abs(effects))) or 1.0
+    largest = float(np.nanmax(np.abs(effects)))
+    most = float(np.nanmax(np.abs(effects[:, :-2]))) or largest or 1.0  # of a head: a whole layer would leave heads pale
     texts |= {"signed": True, "label": "The effect of each part"}
+    shades = 0.5 - effects / (2 * most)
     if factors:
-        shades, ends = 0.5 - effects / (2 * most), ("likelier without it", "less likely")
+        ends = ("likelier without it", "less likely")
         return grid_view(np.exp(effects), **texts, unit="times its chance", shades=shades, ends=ends)
-    shades, ends = 0.5 - effects / (2 * most), fall_and_rise(most)
+    ends = fall_and_rise(most, " or more" if largest > most else "")
     return grid_view(effects, **texts, unit="nats", shades=shades, ends=ends)  # what is missed is red, as in other pictures
 
 
@@ -190,9 +192,10 @@ def most_needed(effects: np.ndarray) -> tuple[int, int]:
     return layer, head
 
 
-def fall_and_rise(most: float) -> tuple[str, str]:
-    """Return the words at the ends of a scale of effects: blue where the prediction rises, red where it falls."""
-    return f"+{decimal(most)} (rises without it)", f"−{decimal(most)} (falls without it)"
+def fall_and_rise(most: float, beyond: str = "") -> tuple[str, str]:
+    """Return the words at the ends of a scale of effects: blue where the prediction rises, red where it falls. beyond: added to
+    both ends where some effects are larger."""
+    return f"+{decimal(most)}{beyond} (rises without it)", f"−{decimal(most)}{beyond} (falls without it)"
 
 
 def candidates(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:

@@ -73,9 +73,8 @@ def points(
     arrangement = arrangement or projection(hidden, **arranging)
     near = nearest_tokens(hidden, measure=arrangement.measure) if near is None else near
     axes = None if simple else axis_names(arrangement)
-    return space_view(
-        names, arrangement.points, axes=axes, near=near, near_by=BY[arrangement.measure], chosen=chosen, name=name, **options
-    )
+    options |= {"near": near, "near_by": BY[arrangement.measure], "chosen": chosen, "name": name, "simple": simple}
+    return space_view(names, arrangement.points, axes=axes, **options)
 
 
 def stage_names(count: int, numbers: Sequence[int], simple: bool) -> list[str]:

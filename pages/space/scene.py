@@ -161,7 +161,7 @@ def faith(draft: Draft, arranged: Arrangement, chosen: Choice) -> list[Note]:
     if arrangement.explained is not None:
         facts: dict[str, object] = {"share": percent(arrangement.explained.sum()), "axes": len(arrangement.explained)}
         explained = draft.words(f"explained{single}", **facts)
-        if draft.look.level == "intermediate":  # that it is a part stands in sight
+        if explained and draft.look.level != "expert":  # that it is a part stands in sight
             open_notes.append(Note(explained))
         else:
             sentences.append(explained)

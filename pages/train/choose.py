@@ -53,6 +53,7 @@ LEARNING = {
     "warmup": Number("Warm-up steps", 1, 1000),
     "clip": Number("Clip gradients at", 0.0, 100.0, 0.1, "A gradient with a greater norm is shortened to it. 0: never."),
     "smoothing": Number("Label smoothing", 0.0, 0.9, 0.05, "The share of the target that all tokens get alike."),
+    "balance": Number("Balance of experts", 0.0, 10.0, 0.01, "The weight of a loss that is least when all get as many tokens."),
     "every": Number("Snapshot every … steps", 1, 500),
     "seconds": Number("Time limit in seconds", 5.0, 600.0, 5.0, "Seconds of computing. Pauses do not count."),
     "seed": Number("Seed", 0, 2**31 - 1),

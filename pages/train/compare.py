@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.train import beyond, control, display, recipes, use
+from pages.train import beyond, control, display, experts, recipes, use
 from pages.train import state as page_state
+from pages.train.summary import snapshot_at, spread
 from pages.train.verdicts import LEARNED, learned_at, say_verdict
 from ui import shell, state
 from ui.choices.networks import NETWORKS
@@ -180,6 +181,7 @@ NAMES = {
     "decay": "weight decay",
     "clip": "clipping at",
     "smoothing": "label smoothing",
+    "balance": "balance loss",
 }
 QUOTED = 20  # characters of a text that are shown of it
 
@@ -249,6 +251,7 @@ def draw(here: Path, runs: list[tuple[str, Training]]) -> None:
                 say(here, "no heads")
     st.table(end_table(each), border="horizontal")
     beyond.place(here, each)
+    experts.place(here, each, at)
     with above:
         take_away("runs", lambda: pictures)
 
@@ -266,11 +269,6 @@ def at_step(runs: Sequence[Training]) -> int:
     if len(steps) > 1:
         show(time_slider([f"step {step}" for step in steps], len(steps) - 1, at, "Step that is shown"), "compared-time", move)
     return steps[at]
-
-
-def snapshot_at(training: Training, step: int) -> Snapshot:
-    """Return a run's newest snapshot of that step or an earlier one."""
-    return [snapshot for snapshot in list(training.snapshots) if snapshot.step <= max(step, 0)][-1]
 
 
 def points(training: Training, look: str) -> Points:
@@ -382,13 +380,6 @@ def steps_to_learn(runs: Sequence[Training]) -> str:
     if not steps:
         return "not yet"
     return spread(steps, lambda value: f"{value:.0f}") + (f", in {len(steps)} of {len(runs)} runs" if len(runs) > 1 else "")
-
-
-def spread(values: Sequence[float], written: Any) -> str:
-    """Format a mean with the lowest and the highest value."""
-    if written(min(values)) == written(max(values)):
-        return str(written(values[0]))
-    return f"{written(sum(values) / len(values))} ({written(min(values))} to {written(max(values))})"
 
 
 def place_use(here: Path, runs: Runs, names: list[str]) -> None:

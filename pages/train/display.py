@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from pages.train import by_layer, recipes
+from pages.train import by_layer, experts, recipes
 from pages.train import state as page_state
 from pages.train.control import describe
 from ui import shell, state
@@ -117,6 +117,7 @@ def picture(here: Path, training: Training) -> None:
             say(here, "same distance")
     else:
         say(here, "at without heads", **facts)
+    experts.say_use(here, training, snapshot)
     if state.level() == "beginner" and training.task.name == "repeat":
         say(here, "it says")
     question, answer = (part.decode("latin-1") for part in training.example)

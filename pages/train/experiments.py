@@ -134,6 +134,27 @@ EXPERIMENTS = {
         {"steps": 300},
         watch="Tied, the embedding is the unembedding too: a matrix less to learn. Does that cost right answers?",
     ),
+    "scale": Experiment(
+        "What is √d for?",
+        "repeat",
+        ({"temperature": 1.0}, {"temperature": 0.125}),
+        {"heads": 1, "qk_norm": False},
+        watch="Scores are divided by √64 = 8. A temperature of 0.125 undoes that: scores are 8 times as large, so softmax puts "
+        "nearly all weight on one token, and hardly a gradient is left for the others.",
+    ),
+    "feed-forward": Experiment(
+        "Does attention need a feed-forward?",
+        "add",
+        ({"d_ff": 1}, {"d_ff": 256}),
+        watch="A feed-forward of one neuron is nearly none. Attention only mixes what tokens hand over; who adds two digits?",
+    ),
+    "experts": Experiment(
+        "Do experts collapse without a balance loss?",
+        "dates",
+        ({"balance": 0.0}, {"balance": 0.01}),
+        {"experts": 8, "d_ff": 64, "steps": 200},
+        watch="Each token goes through two of eight feed-forwards. Below the table of ends stands how many are in use.",
+    ),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import View, grid_view, model_view
+from viz.figures.scale import on_log_axes
 from viz.figures.training import over_steps
 
 
@@ -64,3 +65,11 @@ def by_layer(*, rows: list[str], steps: list[int], measure: str, values: np.ndar
         label=f"{measure} by layer and step",
         **options,
     )
+
+
+def scale(*, names: list[str], across: str, law_name: str = "", **points: np.ndarray) -> go.Figure:
+    """Draw losses on logarithmic axes. points: for line i its places, "x0", …, and the mean, lowest and highest loss there, "y0",
+    "low0", "high0", …; "law_x" and "law_y" of a fitted law."""
+    series = {name: tuple(points[f"{part}{i}"].tolist() for part in ("x", "y", "low", "high")) for i, name in enumerate(names)}
+    law = (points["law_x"].tolist(), points["law_y"].tolist()) if "law_x" in points else None
+    return on_log_axes(series, law, across=across, up="loss on held-out text, nats a byte", law_name=law_name)

@@ -31,7 +31,11 @@ EXPERIMENTS = (
     "warm-up",
     "norm",
     "tied",
+    "scale",
+    "feed-forward",
+    "experts",
 )
+SWEEP = link("sweep", "Size and text", "Depth or width")
 READY = Key("train-ready", EXPERIMENTS[0], EXPERIMENTS)
 TRYING = Key("train-trying", "")  # the experiment that was asked for, until its runs have begun
 ADDING = Key("train-adding", False)  # whether another run is being planned

@@ -11,7 +11,7 @@ from analysis import Faithfulness
 from models.tokens import Patch
 from ui.believe.tables import areas, points
 from ui.believe.trial import HERE, Trial
-from ui.believe.wording import distinct_orders, gap_of, too_few
+from ui.believe.wording import allowed_of, distinct_orders, gap_of, too_few
 from ui.escaping import plain
 from ui.lexicon.marks import Marked
 from ui.look import Look
@@ -85,7 +85,8 @@ def compose_pair(look: Look, trial: Trial, evidence: Faithfulness, pair: tuple[s
     """Return the board of two methods. It does not read the session, so any thread may call it."""
     draft = Draft(HERE, look)
     facts = facts_of(trial, evidence, pair)
-    draft.note(ASKS, "pair asks masked" if trial.question.keeps_places else "pair asks", **facts)
+    asks = ["pair asks masked" if trial.question.keeps_places else "pair asks", *(["pair stays"] if facts["stays"] else [])]
+    draft.contents[ASKS] = Note(draft.paragraph(*asks, **facts))
     draft.contents[PAIR_VERDICT] = Note(draft.paragraph(*headings_of(evidence, pair), **facts))
     for key, coming in zip(PAIR_CURVES, (False, True), strict=True):
         draft.add(chart(draft, trial, evidence, pair[0], coming=coming, rival=pair[1], key=key), key)
@@ -113,10 +114,13 @@ def facts_of(trial: Trial, evidence: Faithfulness, pair: tuple[str, str]) -> dic
     for key, name in zip(("first", "second"), pair, strict=True):
         order = [tokens[evidence.units[i]].text.strip(" ") or " " for i in evidence.methods[name].order[:FIRST]]
         facts |= {key: trial.titles[name], f"{key}_tokens": plain(", ".join(f"“{label(text)}”" for text in order))}
-        facts[f"{key}_gap"] = gap_of(evidence.methods[name].gap)
+        facts |= {f"{key}_gap": gap_of(evidence.methods[name].gap), f"{key}_far": evidence.as_far(name)}
+        facts[f"{key}_allowed"] = allowed_of(evidence, name)
     by_verdict = {evidence.verdict(name): trial.titles[name] for name in pair}
     facts |= {"better": by_verdict.get("better", ""), "worse": by_verdict.get("worse", "")}
-    facts |= {"least": gap_of(float(evidence.gaps.min())), "most": gap_of(float(evidence.gaps.max()))}
+    always = [token for token in trial.look.spell_tokens(trial.question.read) if token.special and token.start == token.end]
+    stays = dict.fromkeys(named(token.text) for token in always)
+    facts["stays"] = plain(" and ".join(f"“{text}”" for text in stays))
     facts |= {"tries": len(evidence.gaps), "full": percent(evidence.full), "methods": len(evidence.methods)}
     word = plain(f"“{named(trial.look.outcome(trial.question.token))}”")
     return facts | {"word": word, "subject": "picture" if trial.of_image else "text"}

@@ -124,6 +124,20 @@ def test_following_a_token_names_its_nearest_and_tells_the_app(draw):
     assert page.evaluate("told")[-1] == {"name": "chosen", "value": None} and page.title() != "caught"
 
 
+def test_beginners_see_a_trail_only_where_they_ask_and_a_table_without_coordinates(draw):
+    near = np.zeros((4, 3, 1), dtype=np.int32)
+    page = draw(space_view(["a", "b", "c"], walk(2, 3), near=near, near_by="by cosine", simple=True))
+    trails, drawn = page.get_by_role("button", name="Trails"), picture(page)
+    expect(trails).to_have_attribute("aria-pressed", "false")
+    page.get_by_role("combobox", name="Follow").select_option("1")
+    followed = picture(page)
+    assert followed != drawn, "the way of this token alone"
+    trails.click()
+    assert picture(page) != followed
+    page.get_by_text("As a table").click()
+    expect(page.locator("thead th")).to_have_text(["Token", "Really nearest"])
+
+
 def test_pointing_at_a_point_tells_of_it_and_a_press_keeps_it(draw):
     points = np.zeros((2, 2, 2), dtype=np.float32)
     points[:, 0], points[:, 1] = [-1, -1], [1, 1]

@@ -173,3 +173,21 @@ def test_two_runs_are_compared_and_one_slider_moves_both(open_page):
         expect(page.get_by_text(f"seed {seed}, step 0")).to_be_visible(timeout=WAIT)
     page.get_by_role("button", name="Remove").last.click()
     expect(page.get_by_role("button", name="Reset")).to_be_visible(timeout=WAIT)
+
+
+def test_a_sweep_is_cancelled_while_the_page_goes_on_and_begins_again(open_page):
+    """The whole sweep takes minutes, so it is not waited for: `tests/pages/train/test_scale.py` reads what comes out of one."""
+    page = open_page("/train?level=intermediate&sweep=Depth+or+width")
+    page.get_by_text("Scale: how much does size help?").click(timeout=WAIT)
+    page.get_by_role("button", name="Train 8 small models").click(timeout=WAIT)
+    cancel = page.get_by_role("button", name="Cancel")
+    expect(cancel).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text(re.compile("Run 1 of 8: 1 layer, width 88"))).to_be_visible(timeout=WAIT)
+    assert not (grave := violations(page)), "\n".join(grave)
+    cancel.click()
+    expect(page.get_by_text("Cancelled.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Start", exact=True)).to_be_enabled(timeout=WAIT)
+    page.get_by_role("button", name="Start again").click()
+    expect(cancel).to_be_visible(timeout=WAIT)
+    cancel.click()
+    expect(page.get_by_text("Cancelled.")).to_be_visible(timeout=WAIT)

@@ -138,7 +138,7 @@ def test_a_start_that_takes_most_has_its_reason_beside_it():
     shares = rollout(models.load("writer").trace("The cat sat").attention["self"])[-1][-1]
     assert shares.argmax() == 0
     start = f"{decimal(100 * shares[0])}\u00a0%"
-    reason = flat(f"“start” has {whole_percent(shares[0])}, and that says little: many heads rest there")
+    reason = flat(f"“start” has {whole_percent(shares[0])}, and no colour here, because that says little: many heads rest there")
     assert reason in read(open_link("flow", "text=The+cat+sat"))
     assert flat(f"“<|start|>” has {start}, because") in read(open_link("flow", "text=The+cat+sat&level=intermediate"))
 

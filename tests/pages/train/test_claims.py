@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.training.beyond import right_by_stretch
+from models.training.experts import in_use
 from pages.train.compare import groups
 from pages.train.experiments import EXPERIMENTS, SEEDS
 from pages.train.verdicts import verdict
@@ -19,6 +20,7 @@ BETTER = {  # a part of the name of those that are better than all others; of wh
     "window": "pattern full",
     "warm-up": "warm-up 100",
     "norm": "norm placed before",
+    "scale": "temperature 1 ",
 }
 
 
@@ -37,3 +39,6 @@ def test_an_experiment_comes_out_as_it_is_written_down(name):
     if name == "length":
         beyond = {title: [right_by_stretch(run)[-1] for run in members] for title, members in each.items()}
         assert min(beyond["positions alibi (3 seeds)"]) > max(beyond["positions rotary (3 seeds)"])
+    if name == "experts":
+        used = {title: [in_use(run.snapshots[-1].experts) for run in members] for title, members in each.items()}
+        assert min(used["balance loss 0.01 (3 seeds)"]) > max(used["balance loss 0 (3 seeds)"])

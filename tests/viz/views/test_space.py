@@ -43,6 +43,10 @@ def test_points_arrive_as_they_are_and_layers_have_their_names():
     assert header["opens"] == 2 and sent(space_view(TOKENS, POINTS, opens=0))["opens"] == 0
 
 
+def test_beginners_have_a_picture_of_their_own():
+    assert [sent(space_view(TOKENS, POINTS, simple=simple))["simple"] for simple in (False, True)] == [False, True]
+
+
 def test_numbers_have_a_scale_and_every_stage_its_own():
     values = np.array([[1, 2, 3, np.nan], [4, 5, 6, 7], [0.5, 1, 1, 1]])
     header = sent(space_view(TOKENS, POINTS, values=values, unit="nats", log=True))

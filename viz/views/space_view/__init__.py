@@ -33,6 +33,7 @@ def space_view(
     title: str = "",
     name: str = "",
     opens: int | None = None,
+    simple: bool = False,
 ) -> View:
     """Draw points [stage, token, 2 or 3 dimensions] in one space, one stage at a time; between two stages they move evenly.
 
@@ -44,7 +45,8 @@ def space_view(
     the measure, in words.
     notes: words about each token. chosen: the token to follow.
     name: pictures of the same name share the viewpoint, even if the picture was away for a while. opens: the stage that is shown
-    first, by default the last.
+    first, by default the last. simple: for beginners, without trails at first (only that of the token that is pointed at or
+    followed), and without coordinates in the table.
 
     A click on a point sends `chosen`: its number, or None when it is deselected. Raises ValueError where shapes do not agree.
     """
@@ -83,6 +85,7 @@ def space_view(
         "notes": list(notes) if notes is not None else None,
         "chosen": int(chosen) if chosen is not None and 0 <= chosen < count else None,
         "opens": len(points) - 1 if opens is None else opens,
+        "simple": simple,
     }
     return View("space_view", pack(header, **arrays), label)
 

@@ -13,6 +13,7 @@ export interface Header {
   notes: string[] | null;
   chosen: number | null;
   opens: number; // the stage that is shown first
+  simple: boolean; // for beginners: trails only on request, no coordinates in the table
   arrays: {
     points: PackedFloats; // [stage, token, dimension]
     near?: PackedInts; // [stage, token, k]

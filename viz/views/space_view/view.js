@@ -67,7 +67,7 @@ function make(root, header, tell) {
     root,
     header,
     tell,
-    ...lookOf(looks.get(header.name)),
+    ...lookOf(header, looks.get(header.name)),
     count: 0,
     xyz: new Float32Array(0),
     chosen: -1,
@@ -105,9 +105,9 @@ function make(root, header, tell) {
 }
 
 // How the picture before was looked at; else from where one looks at first.
-/** @type {(before?: State) => Look} */
-function lookOf(before) {
-  if (!before) return { ...home(), at: 0, trails: true, labels: true, stages: 0, dimensions: 0 };
+/** @type {(header: Header, before?: State) => Look} */
+function lookOf(header, before) {
+  if (!before) return { ...home(), at: 0, trails: !header.simple, labels: true, stages: 0, dimensions: 0 };
   const { yaw, pitch, scale, shift, trails, labels, stages, dimensions } = before;
   return { yaw, pitch, scale, shift, at: Math.round(before.at), trails, labels, stages, dimensions };
 }

@@ -31,7 +31,8 @@ function valueOf(state, i) {
 }
 
 /** @type {(header: Header) => string} */
-function nearest({ near_by }) {
+function nearest({ near_by, simple }) {
+  if (simple) return "Really nearest";
   return "Nearest in all dimensions" + (near_by ? `, ${near_by}` : "");
 }
 
@@ -78,11 +79,12 @@ export function tabulate(state) {
   const { header, rows, count, dimensions, xyz, details } = state;
   if (!details.open) return rows.replaceChildren();
   const at = Math.round(state.at);
-  const heads = ["Token", ...(header.axes ?? ["x", "y", "z"].slice(0, dimensions))];
+  const axes = header.simple ? [] : (header.axes ?? ["x", "y", "z"].slice(0, dimensions));
+  const heads = ["Token", ...axes];
   if (header.colours) heads.push(header.quantity || "value");
   if (header.arrays.near) heads.push(nearest(header));
   const lines = Array.from({ length: Math.min(count, LONGEST_TABLE) }, (_, i) => {
-    const place = Array.from({ length: dimensions }, (_, d) => number(xyz[(at * count + i) * dimensions + d]));
+    const place = axes.map((_, d) => number(xyz[(at * count + i) * dimensions + d]));
     const cells = [`${i} ${header.names[i]}`, ...place];
     if (header.colours) cells.push(valueOf(state, i));
     if (header.arrays.near)
