@@ -1,6 +1,10 @@
-"""Live training: what a key press of another visitor costs while it goes on, and how soon the default budget has learned.
+"""Live training: what a step costs beside plain PyTorch, what a key press of another visitor costs while it goes on, and how soon
+the default budget has learned.
 
-    python -m benchmarks.training [--keys 12] [--rounds 4] [--skip-learning]
+    python -m benchmarks.training [--keys 12] [--rounds 4] [--steps 30] [--skip-learning] [--skip-keys]
+
+A step is measured beside a loop that a textbook has: the same network and examples, `torch.optim.AdamW`, cross entropy and
+`clip_grad_norm_`. The two take turns, so many steps at a time.
 
 One server; visitors who train are told to pause and go on, so that each number of trainings takes its turn in every round. The
 peer of the learning is the same training with AdamW alone, at four rates, until 99 % of the answers are right.
@@ -9,8 +13,11 @@ peer of the learning is the same training with AdamW alone, at four rates, until
 from __future__ import annotations
 
 import argparse
+import copy
 import statistics
 import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
@@ -18,7 +25,10 @@ from playwright.sync_api import Page, sync_playwright
 from benchmarks.keystroke import BEGUN, TEXT, WATCHED, prepare, press
 from tests.serving import find_chromium, launch, serve
 
-TRAINERS = 3
+if TYPE_CHECKING:
+    from models.training.live import Training
+
+TRAINERS = 4
 LIMIT = 240  # seconds of processor time for each way to learn
 
 
@@ -62,6 +72,56 @@ def keys(arguments: argparse.Namespace) -> None:
         print(f"{count:>10}{statistics.median(taken):>12.0f}{p95:>10.0f}{statistics.median(taken) / floor:>16.2f}")
 
 
+def steps(rounds: int, count: int) -> None:
+    """Print how long a step takes, as a multiple of a step in plain PyTorch: without snapshots, and with the usual ones."""
+    import torch
+
+    from models.scratch.config import TransformerConfig
+    from models.training.live import SIZES, Budget, Training
+    from models.training.tasks import TASKS
+
+    torch.set_num_threads(1)
+    print(f"{'a step of “repeat”':32}{'ms':>8}{'/ plain PyTorch':>18}")
+    for name, every in (("without snapshots", 10**6), ("a snapshot every 10 steps", 10)):
+        budget = Budget(optimizer="adamw", steps=10**6, every=every, seconds=10**6)
+        training = Training(TASKS["repeat"](), TransformerConfig(**SIZES), budget)
+        plain = plain_steps(training)
+        ratios, times = [], []
+        for round_ in range(rounds + 1):
+            began = time.process_time()
+            for _ in range(count):
+                next(plain)
+            between = time.process_time()
+            training.advance(count)
+            ended = time.process_time()
+            if round_:  # the first warms up
+                ratios.append((ended - between) / (between - began))
+                times.append(1000 * (ended - between) / count)
+        print(f"{name:32}{statistics.median(times):>8.1f}{statistics.median(ratios):>18.2f}")
+
+
+def plain_steps(training: Training) -> Iterator[float]:
+    """Train a copy of a training's network on the same task in plain PyTorch; yield the loss of each step."""
+    import torch
+    import torch.nn.functional as F
+
+    from models.training.live import inputs
+
+    network, budget = copy.deepcopy(training.network), training.budget
+    optimizer = torch.optim.AdamW(network.parameters(), budget.rate, (0.9, 0.95), weight_decay=budget.weight_decay)
+    generator = np.random.default_rng([budget.seed, 1])
+    network.train()
+    while True:
+        ids, known = training.task.batch(generator, budget.rows)
+        logits = network(inputs(ids))
+        loss = F.cross_entropy(logits[torch.from_numpy(known)], torch.from_numpy(ids[known]))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), budget.clip)
+        optimizer.step()
+        yield loss.item()
+
+
 def learning() -> None:
     import torch
 
@@ -85,8 +145,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=30, help="steps of each turn")
     parser.add_argument("--skip-learning", action="store_true")
+    parser.add_argument("--skip-keys", action="store_true")
     arguments = parser.parse_args()
+    steps(3 * arguments.rounds, arguments.steps)
     if not arguments.skip_learning:
         learning()
-    keys(arguments)
+    if not arguments.skip_keys:
+        keys(arguments)

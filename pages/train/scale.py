@@ -24,7 +24,7 @@ from ui.words import say, words
 if TYPE_CHECKING:
     from analysis.sweep import PowerLaw, Run, Size
 
-SECONDS = {"size and text": 180.0, "depth or width": 150.0}  # about what a sweep takes on one quiet core
+SECONDS = {"size and text": 240.0, "depth or width": 120.0}  # about what a sweep takes on one quiet core
 PER_SIZE, PER_OPERATION, PER_DEPTH = "scale-parameters", "scale-operations", "scale-depth"
 
 
