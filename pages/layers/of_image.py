@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from analysis.lens import guesses, layer_scores
+from analysis.outliers import outliers
 from pages.layers import recipes
 from ui.choices.patches import picker
 from ui.escaping import starred
@@ -20,6 +21,7 @@ from viz.views.board import Card, Part
 
 HERE = Path(__file__).parent
 MOST = 64  # layers that are shown
+NAMED = 4  # patches of those that stand out
 PARTS = tuple(f"l{layer}" for layer in range(MOST))
 picked = picker(PARTS)
 
@@ -34,6 +36,8 @@ def compose(look: Look) -> Board:
         name = f"L{look.number(layer)}"
         title = f"{name}: {labels[layer + 1]}, {shares[layer + 1]}" if labels else name
         cards.append(Card([draft.part(f"Layer {name}", map_of, layer)], title, 3))
+    if stands_out := lengths(draft):
+        cards.append(Card([Part("lengths", None, stands_out)], draft.words("title lengths image")))
     draft.add_cards("layers", cards, "What each layer would answer, and where it looks")
     return draft.finished()
 
@@ -70,6 +74,35 @@ def finding(draft: Draft, labels: list[str], shares: list[str]) -> str:
     }
     heading = "always image" if not first else "last image" if first == last else "finding image"
     return f"{draft.words(heading, **facts)}\n\n{draft.words('maps image', **facts)}"
+
+
+def lengths(draft: Draft) -> str:
+    """Return the sentences on patches that stand out by the length of their vectors, with the attention that they get; "" at the
+    levels that have none, and for too few patches."""
+    look = draft.look
+    if not draft.words("title lengths image"):
+        return ""
+    try:
+        far = outliers(look.trace)
+    except ValueError:
+        return ""
+    names = [look.trace.tokens[at].text for at in far.positions]
+    leading = [token.text for token in look.trace.tokens if token.special]
+    facts = {
+        "count": len(names),
+        "patches": sum(not token.special for token in look.trace.tokens),
+        "names": starred(", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")),
+        "ratio": f"{far.ratio:.1f}",
+        "layer": f"L{look.number(far.layer)}",
+        "reader": f"L{look.number(far.reader)}",
+        "share": percent(far.received),
+        "even": percent(far.even),
+        "leading": starred(", ".join(leading[:NAMED]) + (" …" if len(leading) > NAMED else "")),
+        "leading_share": percent(far.leading),
+        "leading_even": percent(far.leading_even),
+    }
+    heading = "lengths image" if len(names) > 1 else "length image" if names else "no lengths image"
+    return draft.paragraph(heading, *(["leading image"] if leading else []), **facts)
 
 
 def map_of(draft: Draft, layer: int) -> Part:
