@@ -27,7 +27,7 @@ from ui.words import say
 
 VIEWS = dict(zip(page_state.SHOW.values, (side_by_side, layer_by_layer, streams, believe), strict=True))
 
-OF_IMAGES = (page_state.SHOW.values[0], page_state.SHOW.values[-1])  # the views of a picture
+OF_IMAGES = tuple(view for view in page_state.SHOW.values if view != "Streams")  # the views of a picture
 
 
 def controls() -> Settings:

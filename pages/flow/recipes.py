@@ -107,6 +107,30 @@ def by_layer(
     return compare_view(tokens, titles, shares, frames, group_of(groups, attribution.ways.place(position)), first=0)
 
 
+def map_of_layer(
+    model: LanguageModel,
+    trace: Trace,
+    *,
+    name: str,
+    layer: int,
+    position: int,
+    token: int | None,
+    choices: tuple[tuple, ...],
+    second: str,
+    scope_options: dict[str, Any],
+    simple: bool,
+    scores: np.ndarray | None = None,
+) -> View:
+    """Return the picture shaded by a method's scores from the input up to a layer."""
+    if scores is None:
+        scores = Attribution(model, trace, position, token, **dict(choices)).scores(name, layer)
+    _, groups, _ = select_tokens(trace, second, scope_options, simple)
+    shares = sum_shares(scores, groups, scope_options)
+    patch = trace.tokens[-1]
+    assert isinstance(patch, Patch), "only a picture is shaded patch by patch"
+    return patch_view(patch.grid.image_of(trace.tokens), trace.tokens, values=100 * shares, unit="%", whole=simple)
+
+
 def routes(
     model: LanguageModel,
     trace: Trace,

@@ -89,8 +89,9 @@ class Request:
 
     @property
     def methods_by_layer(self) -> list[str]:
-        """The methods of this level that have scores after each layer: two of them below the experts' level."""
-        choice = METHODS if self.look.level == "expert" else PLAIN[:2]
+        """The methods of this level that have scores after each layer: two of them below the experts' level, and for a picture,
+        which is drawn once for each method and layer."""
+        choice = METHODS if self.look.level == "expert" and not self.of_image else PLAIN[:2]
         return [name for name in choice if name != FLOW and (name not in FOLLOWING or self.token is not None)]
 
     @cached_property

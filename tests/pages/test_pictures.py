@@ -109,6 +109,23 @@ def test_page_flow_follows_the_label_back_to_the_patches(level):
         assert flat(share) in on_screen
 
 
+@pytest.mark.parametrize("level", LEVELS[1:])
+def test_page_flow_follows_the_label_from_layer_to_layer(level):
+    trace = models.load("digits").trace("digit 8")
+    attribution = Attribution(models.load("digits"), trace, 0, 8)
+    app = open_link("flow", f"model=digits&text=digit+8&level={level}&show=Layer+by+layer")
+    assert not app.exception and not app.error and not app.warned
+    on_screen = read(app)
+    assert all(f"After L{layer}" in on_screen for layer in range(3)) and "streams" in on_screen.lower()
+    options = {"position": 0, "token": 8, "choices": (), "second": "", "scope_options": {}, "simple": False}
+    for name in ("rollout", "gradient rollout"):
+        drawn = [
+            header(recipes.map_of_layer(models.load("digits"), trace, name=name, layer=layer, **options)) for layer in range(3)
+        ]
+        largest = [100 * attribution.scores(name, layer)[1:].max() for layer in range(3)]
+        assert [each["values"]["largest"] for each in drawn] == pytest.approx(largest)
+
+
 def test_page_flow_draws_the_scores_on_the_picture_and_shades_up_to_the_largest_of_a_patch():
     model = models.load("digits")
     trace = model.trace("digit 8")

@@ -35,6 +35,9 @@ LINKS = {  # each with the parts or keys of its pictures
         "raw attention, rollout, value-weighted rollout, attention flow, attention × gradient, gradient rollout"
     ),
     ("flow", f"level=expert&whole-words=true&show=Layer+by+layer&{TEXT}"): "flow-layers",
+    ("flow", "level=intermediate&show=Layer+by+layer&model=digits&text=digit+8"): ", ".join(
+        f"{method} {layer}" for layer in range(3) for method in ("gradient rollout", "rollout")
+    ),
     ("flow", f"level=expert&show=Streams&{TEXT}"): "streams",
     ("flow", f"level=expert&show=Which+to+believe&{TEXT}"): "deletion insertion",
     ("overview", f"level=expert&layer=L4&head=H2&{TEXT}"): "overview",

@@ -124,12 +124,43 @@ def add_layers(draft: Draft, request: Request, reading: Layers) -> None:
         names = {"method": titles, "token": [token.text for token in tokens]}
         return {"share": Numbers(shares, ("layer", "method", "token"), names)}
 
-    drawing = request.picture(
-        recipes.by_layer, LAYERS, "Methods, layer by layer", options, numbers=numbers, known={"values": values}
-    )
     findings.say_leaders(draft, request, {name: values[:, i] for i, name in enumerate(names) if name in (GRADIENTS, ROLLOUT)})
-    draft.note("flow-layers-look", "look layer by layer")
-    draft.add(drawing, LAYERS)
-    draft.say("layer by layer")
+    draft.note("flow-layers-look", draft.heading_for("look layer by layer", request.case))
+    if request.of_image:
+        add_maps(draft, request, reading, titles)
+    else:
+        title_of_all = "Methods, layer by layer"
+        draft.add(
+            request.picture(recipes.by_layer, LAYERS, title_of_all, options, numbers=numbers, known={"values": values}), LAYERS
+        )
+    draft.say(draft.heading_for("layer by layer", request.case))
     if check := findings.check_layer(draft, request):
         draft.beside.append(Note(check))
+
+
+def add_maps(draft: Draft, request: Request, reading: Layers, titles: list[str]) -> None:
+    """Add a card for each layer, with the picture shaded by each method up to there."""
+    cards = []
+    for layer, number in enumerate(request.trace.numbers):
+        parts = [
+            draft.picture(map_of(request, name, layer, title, reading.values[layer, i]), title)
+            for i, (name, title) in enumerate(zip(reading.methods, titles, strict=True))
+        ]
+        cards.append(Card(parts, f"After L{number}", 3))
+    draft.add_cards(LAYERS, cards, "Methods, layer by layer")
+
+
+def map_of(request: Request, name: str, layer: int, title: str, scores: np.ndarray) -> Picture:
+    """Return the picture shaded by a method from the input up to a layer. scores: [token]."""
+    options = {"name": name, "layer": layer, "token": request.token, **request.text_options}
+    scope_options = request.text_options["scope_options"]
+
+    def numbers() -> dict[str, Numbers]:
+        tokens, groups, _ = request.seen
+        shares = recipes.sum_shares(scores, groups, scope_options)
+        return {"share": Numbers(shares, ("token",), {"token": [token.text for token in tokens]})}
+
+    where = f"{title}, after L{request.trace.numbers[layer]}"
+    return request.picture(
+        recipes.map_of_layer, LAYERS, where, options, part=f"{name} {layer}", numbers=numbers, known={"scores": scores}
+    )

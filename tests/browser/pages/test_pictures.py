@@ -162,6 +162,16 @@ def test_page_change_covers_patches_and_switches_a_head_off(open_page, level, wi
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_page_flow_draws_two_methods_after_each_layer_on_the_picture(open_page, width):
+    page = open_page("/flow?model=digits&text=digit+8&level=intermediate&show=Layer+by+layer", width, 844)
+    maps = page.locator(".hl-patch-view")
+    expect(maps).to_have_count(6, timeout=WAIT)
+    expect(page.get_by_text("After L2")).to_be_visible(timeout=WAIT)
+    assert not (grave := violations(page)), "\n".join(grave)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
 @pytest.mark.parametrize(("level", "width"), [("beginner", 390), ("expert", 1280)])
 def test_page_flow_draws_each_method_on_the_picture(open_page, level, width):
     page = open_page(f"/flow?model=digits&text=digit+8&level={level}", width, 844)
