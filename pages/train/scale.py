@@ -64,7 +64,9 @@ def draw(here: Path, name: str, runs: list[Run]) -> list[Picture]:
 
     largest = largest_text(runs)
     laws = fit([run.parameters for run in largest], [run.losses[-1] for run in largest]), fit(*frontier(largest))
-    say(here, "scale law", **facts_of(laws[0]), bytes=f"{largest[0].size.learned:,}")
+    parameters = [run.parameters for run in largest]
+    times = f"{max(parameters) / min(parameters):.0f}"
+    say(here, "scale law", **facts_of(laws[0]), bytes=f"{largest[0].size.learned:,}", times=times)
     say_text(here, runs)
     drawn = [by_parameters(runs, laws[0]), by_operations(largest, laws[1])]
     for place, each, heading in zip(st.columns(2), drawn, ("scale parameters", "scale operations"), strict=True):
