@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.train import choose, compare, control, display, experiments, scale, use
+from pages.train import choose, compare, control, depth, display, experiments, scale, use
 from pages.train import state as page_state
 from ui import shell, state
 from ui.escaping import plain
@@ -63,6 +63,7 @@ def draw(look: Look) -> None:
         if training is None:
             display.preview(HERE, plan)
             scale.place(HERE)
+            depth.place(HERE)
             return
         if len(runs) > 1:
             is_running = any(run.state == "running" for _, run in runs)

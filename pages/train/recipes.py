@@ -15,7 +15,7 @@ from viz.figures.scale import on_log_axes
 from viz.figures.training import over_steps
 
 
-def curves(*, names: list[str], total: int, at: int, options: dict[str, Any], **points: np.ndarray) -> go.Figure:
+def curves(*, names: list[str], total: int, at: int | None, options: dict[str, Any], **points: np.ndarray) -> go.Figure:
     """Draw lines over the steps of a training. points: for line i its steps, "x0", "x1", …, and its values, "y0", "y1", …; where
     it stands for several runs, also "low0" and "high0", …, the lowest and the highest."""
     series = {name: (points[f"x{i}"].tolist(), points[f"y{i}"].tolist()) for i, name in enumerate(names)}
