@@ -48,7 +48,8 @@ def take_outcome(look: Look, id: int) -> None:
     """Put a prediction into the text: at its end, after an earlier token, or in the place of the mask."""
     model, trace, position = look.model, look.trace, position_of(look)
     if model.info.labels:
-        st.toast(f"Page “Explain” shows which words speak for “{plain(model.outcome(id))}”.", icon=":material/lightbulb:")
+        parts = "patches" if "image" in model.info.reads else "words"
+        st.toast(f"Page “Explain” shows which {parts} speak for “{plain(model.outcome(id))}”.", icon=":material/lightbulb:")
     elif model.is_special(id):
         sign = plain(model.token_text(id))
         st.toast(f"“{sign}” is a special token, not text, so it cannot be added.", icon=":material/block:")

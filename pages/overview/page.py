@@ -9,8 +9,10 @@ from ui import shell
 from ui.choices import heads, picker
 from ui.live.connect import Live
 from ui.look import Look
+from ui.memory import loaded
 from ui.picture.mount import composed, mount, write_beside
 from ui.picture.take_away import take_away
+from ui.words import heading_for
 
 
 def draw(look: Look) -> Live:
@@ -22,4 +24,5 @@ def draw(look: Look) -> Live:
 
 
 heads.side_bar(picker.in_use())
-shell.live(HERE, draw)
+case = "image" if "image" in loaded.info(picker.in_use()).reads else ""
+shell.live(HERE, draw, purpose=heading_for(HERE, "purpose", case), reads_images=True)

@@ -15,7 +15,7 @@ import numpy as np
 from analysis import scope
 from analysis.lens import guesses, layer_scores
 from models.language_model import LanguageModel
-from models.tokens import Token
+from models.tokens import Patch, Token
 from models.trace import Attention, Trace
 from viz import View
 from viz.numbers import percent, whole_percent
@@ -52,6 +52,9 @@ def whole_way(
     looked = int(trace.attention[main][layers[main]][heads[main], position].argmax())
     around = {"self": (position, looked), "encoder": (looked, looked), "decoder": (position, position)}
     sides = {stack: select_rows(trace.attention[stack], *around[stack], rows, simple) for stack in stacks}
+    if of_image := isinstance(trace.tokens[-1], Patch):
+        attention = trace.attention["self"]
+        sides = {"self": select_patches(attention, position, attention[layers["self"]][heads["self"], position], rows)}
     lanes = []
     for stack in stacks:
         tokens, groups = sides[stack]
@@ -61,7 +64,8 @@ def whole_way(
         vectors = trace.hidden[stack][:, places]
         name = {"self": "", "encoder": "source", "decoder": "target"}[stack]
         omitted = len(attention.queries) - len({place for group in groups for place in group})
-        lanes.append(Lane(tokens, places, vectors, gaze, attention.numbers, name, omitted))
+        images = [token.picture if isinstance(token, Patch) else None for token in tokens] if of_image else ()
+        lanes.append(Lane(tokens, places, vectors, gaze, attention.numbers, name, omitted, images))
     bridge = None
     if trace.target:
         read, written = sides["encoder"][1], sides["decoder"][1]
@@ -87,7 +91,7 @@ def whole_way(
         simple=simple,
         begins=begins,
         text="\n".join([trace.text, *(token.text for token in trace.target)]),
-        label=f"The way of a text through {model.info.name}",
+        label=f"The way of a {'picture' if of_image else 'text'} through {model.info.name}",
     )
 
 
@@ -113,6 +117,24 @@ def select_rows(
     gap = next((i for i, (a, b) in enumerate(pairwise(sorted(selected)), 1) if b - a > 1), len(places))
     places.insert(gap, None)
     return [None if i is None else tokens[i] for i in places], [[] if i is None else side.groups[i] for i in places]
+
+
+def select_patches(
+    attention: Attention, position: int, weights: np.ndarray, most: int
+) -> tuple[list[Token | None], list[list[int]]]:
+    """Return the tokens of an image that have a row, and the position of each; None and [] for the row of all others.
+
+    For more tokens than rows these are the first, the one at `position`, and those that it looks at most. weights: [token].
+    """
+    tokens = attention.queries
+    if len(tokens) <= most:
+        return list(tokens), [[at] for at in range(len(tokens))]
+    selected = {0, position}
+    for at in np.argsort(-weights, kind="stable").tolist():
+        if len(selected) < most - 1:
+            selected.add(at)
+    places = sorted(selected)
+    return [*(tokens[at] for at in places), None], [*([at] for at in places), []]
 
 
 def gaze_of(

@@ -46,12 +46,12 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
     facts = facts_of(look)
 
     def texts(heading: str, **more: object) -> dict[str, str]:
-        headings = {name: draft.heading_for(f"{heading} {name}", case_of(look)) for name in STATIONS}
+        headings = {name: heading_of(draft, f"{heading} {name}", case_of(look)) for name in STATIONS}
         each = {name: reader(draft.folder, heading, **facts, **more) for name, heading in headings.items()}
         return {name: text for name, text in each.items() if text}
 
     def sentence(heading: str, case: str) -> str:
-        return reader(draft.folder, draft.heading_for(heading, case), **facts)
+        return reader(draft.folder, heading_of(draft, heading, case), **facts)
 
     case = case_of(look)
     ends = {"rest": sentence("rest", case), "pointed": sentence("rest", "headless"), "no guess": ""}
@@ -63,7 +63,7 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
         ends |= {"again": sentence("again", ""), "start": sentence("start", "")}
     if word := cut_word(look):
         ends["cut"] = reader(draft.folder, "cut", word="".join(word), pieces=" + ".join(f"“{piece}”" for piece in word))
-    if sign := own_sign(look, look.trace.tokens):
+    if not of_image(look) and (sign := own_sign(look, look.trace.tokens)):
         ends["sink"] = reader(draft.folder, "sink", sign=sign)
     if not predicts:
         ends["no guess"] = sentence("no guess", case)
@@ -73,9 +73,24 @@ def words(draft: Draft, predicts: bool, token: str) -> dict[str, dict[str, str]]
     return {"titles": titles, "notes": notes, "steps": texts("step"), "rest": ends}
 
 
+def of_image(look: Look) -> bool:
+    """Return whether the model reads pictures."""
+    return "image" in look.model.info.reads
+
+
+def heading_of(draft: Draft, heading: str, case: str) -> str:
+    """Return a heading in the variant for pictures where the model reads some, else in that of the model's case. Without labels,
+    a picture has the words of a text without predictions where it has none of its own."""
+    variants = (f"{case} image", case, "image") if case == "headless" else ("image", case)
+    for variant in variants if of_image(draft.look) else (case,):
+        if (of_variant := draft.heading_for(heading, variant)) != heading:
+            return of_variant
+    return heading
+
+
 def own_sign(look: Look, tokens: Sequence[Token]) -> str:
     """Return the text of the first token if it is the model's own, which nobody typed; "" if it is typed."""
-    first = look.spell_tokens(tokens)[0]
+    first = tokens[0] if of_image(look) else look.spell_tokens(tokens)[0]
     return named(first.text) if first.special else ""
 
 
@@ -136,13 +151,15 @@ def facts_of(look: Look) -> dict[str, object]:
 def links(look: Look) -> dict[str, str]:
     """Return the page that shows each station, with the entries that its address adds to this page's."""
     pages = PAGES | ({"chances": answering(look)} if look.trace.predicts else {})
+    if of_image(look):  # page Inside shows no pictures
+        pages = {name: page for name, page in pages.items() if page != "inside"}
     parts = {name: part_of(look, name) for name in pages}
     return {name: page + (f"?{urlencode(parts[name])}" if parts[name] else "") for name, page in pages.items()}
 
 
 def part_of(look: Look, station: str) -> dict[str, str]:
     """Return the part of its page that shows a station, as an address writes it."""
-    part = dict(PARTS.get(station, {}))
+    part = dict(PARTS.get(station, {})) if not of_image(look) or station != "layers" else {}
     if not look.trace.target or look.beginner:
         return part
     across = station == "bridge" or (station in ("mix", "forward") and look.kind != "decoder")
@@ -171,7 +188,7 @@ def choices(look: Look, station: str) -> dict[str, str]:
 def sign_of(draft: Draft) -> Marked:
     """Return what beginners are told of the model's own first token; nothing where it has none."""
     sign = own_sign(draft.look, draft.look.trace.tokens)
-    text = draft.words("sign", sign=plain(sign)) if sign else ""
+    text = draft.words(heading_of(draft, "sign", ""), sign=plain(sign)) if sign else ""
     return Marked(f" {text}" if text else "")
 
 
@@ -179,7 +196,8 @@ def say(draft: Draft) -> None:
     """Say, below the picture, what it leaves out, and how a program gets its numbers."""
     look = draft.look
     facts: Mapping[str, object] = facts_of(look) | {"first": f"L{look.trace.numbers[0]}", "sign": sign_of(draft)}
-    draft.say("onward")
-    draft.say("below narrow" if look.narrow and look.level != "expert" else "below", draft.words("fold"), **facts)
-    if code := draft.words("code", **facts):
+    draft.say(heading_of(draft, "onward", ""))
+    below = "below narrow" if look.narrow and look.level != "expert" else "below"
+    draft.say(heading_of(draft, below, ""), draft.words("fold"), **facts)
+    if code := draft.words(heading_of(draft, "code", ""), **facts):
         draft.beside.append(Note(code, "code"))

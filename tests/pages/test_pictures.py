@@ -18,6 +18,7 @@ from models.images.written import parse
 from models.numbers.softmax import softmax
 from pages.change import of_image
 from pages.flow import recipes
+from pages.overview import compose as overview
 from pages.space import recipes as space
 from tests.grids import grid, pairwise
 from tests.pages.levels import flat, read
@@ -26,6 +27,7 @@ from tests.pages.taking import header
 from ui.choices import text_boxes
 from ui.look import Choices, look_of
 from ui.memory import loaded, pictures
+from ui.picture.board import Draft
 from ui.state import LEVELS
 from viz.numbers import decimal, percent, tenths, whole_percent
 
@@ -39,7 +41,9 @@ def test_every_page_opens_with_a_model_of_pictures(page, level):
     app = open_link(page, f"model=digits&text=digit+3&level={level}")
     assert not app.warned and not app.error and not app.exception
     says_so = any("reads pictures, and page" in info.value for info in app.info)
-    assert says_so == (page not in (*OF_NO_MODEL, "type", "attention", "layers", "explain", "space", "heads", "change", "flow"))
+    assert says_so == (
+        page not in (*OF_NO_MODEL, "overview", "type", "attention", "layers", "explain", "space", "heads", "change", "flow")
+    )
 
 
 def test_page_heads_compares_each_head_with_its_shuffled_positions_over_the_held_out_digits():
@@ -227,3 +231,24 @@ def test_page_space_compares_a_patch_with_all_others_by_the_cosine_of_their_stat
     at = max(range(1, 17), key=lambda place: trace.tokens[place].pixels.std())
     others = np.delete(units[-1] @ units[-1, at], [0, at])
     assert f"their cosine is {others.max():.2f}, where the median over all patches is {np.median(others):.2f}" in read(app)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_page_overview_leads_a_picture_to_its_label_with_the_pixels_of_each_patch(level):
+    best = models.load("digits").predict("digit 8", top=1)[0]
+    trace = models.load("digits").trace("digit 8")
+    app = open_link("overview", f"model=digits&text=digit+8&level={level}")
+    assert not app.exception and not app.error and not app.warned
+    on_screen = read(app)
+    spell = whole_percent if level == "beginner" else percent
+    assert flat(spell(best.probability)) in on_screen and "row 2, column 3" in on_screen
+    assert "cut" in on_screen and "vocabulary" not in on_screen
+    look = look_of(models.load("digits"), trace, "", Choices(level))
+    drawn = header(overview.picture(Draft(overview.HERE, look)).drawn)
+    (lane,) = drawn["lanes"]
+    shape = drawn["arrays"]["images-lane0"]["shape"]
+    assert lane["pictured"] == [name != "[CLS]" and name != "" for name in lane["names"]] and shape[1:] == [2, 2, 3]
+    kept = [place for place, token in zip(lane["places"], lane["tokens"], strict=True) if token is not None]
+    row = np.asarray(trace.attention["self"][look.layer][look.head][0])
+    left_out = [at for at in range(len(row)) if at not in kept]
+    assert len(kept) == 15 and max(row[left_out]) <= min(row[[at for at in kept if at]]), "those that it looks at most stay"

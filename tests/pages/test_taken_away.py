@@ -42,6 +42,7 @@ LINKS = {  # each with the parts or keys of its pictures
     ("flow", f"level=expert&show=Which+to+believe&{TEXT}"): "deletion insertion",
     ("overview", f"level=expert&layer=L4&head=H2&{TEXT}"): "overview",
     ("overview", "level=beginner&model=translator&text=The+cat+sat&target=Le+chat"): "overview",
+    ("overview", "level=intermediate&model=digits&text=digit+8"): "overview",
     ("type", f"level=expert&{TEXT}"): "chips bars reading heads",
     ("type", f"level=intermediate&special=false&whole-words=true&renormalised=true&{TEXT}"): "chips bars reading heads",
     ("type", f"level=beginner&{TEXT}"): "chips bars reading",

@@ -162,6 +162,21 @@ def test_page_change_covers_patches_and_switches_a_head_off(open_page, level, wi
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
 
 
+@pytest.mark.parametrize(("level", "width"), [("beginner", 1280), ("intermediate", 390)])
+def test_page_overview_leads_a_picture_to_its_label(open_page, level, width):
+    page = open_page(f"/overview?model=digits&text=digit+8&level={level}", width, 844)
+    patches = page.locator(".hl-stations-view .token .patch")
+    expect(patches).to_have_count(14, timeout=WAIT)
+    painted = patches.nth(1).evaluate("canvas => [...canvas.getContext('2d').getImageData(0, 0, 2, 2).data]")
+    trace = models.load("digits").trace("digit 8")
+    assert painted == [channel for pixel in trace.tokens[2].picture.reshape(-1, 3).tolist() for channel in (*pixel, 255)]
+    expect(page.locator(".outcome").first).to_contain_text("8")
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".hl-stations-view .said")).to_contain_text("patch", timeout=WAIT)
+    assert not (grave := violations(page)), "\n".join(grave)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_page_flow_draws_two_methods_after_each_layer_on_the_picture(open_page, width):
     page = open_page("/flow?model=digits&text=digit+8&level=intermediate&show=Layer+by+layer", width, 844)

@@ -46,7 +46,8 @@ class Gaze:
 @dataclass(frozen=True)
 class Lane:
     """The lane of one stack of layers. tokens: of each row, or None for the row of tokens without room; places: their positions.
-    vectors: float [layers + 1, row, d_model]. gaze: its self-attention; numbers: of its layers."""
+    vectors: float [layers + 1, row, d_model]. gaze: its self-attention; numbers: of its layers. images: of each row, the pixels
+    of its patch, uint8 [height, width, 3], or None; () for a text."""
 
     tokens: Sequence[Any]
     places: Sequence[int]
@@ -55,6 +56,7 @@ class Lane:
     numbers: Sequence[int]
     name: str = ""
     omitted: int = 0  # tokens that the row without a token stands for
+    images: Sequence[np.ndarray | None] = ()
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,9 @@ def stations_view(
     gazes = {**{f"lane{i}": lane.gaze for i, lane in enumerate(lanes)}, **({"bridge": bridge} if bridge else {})}
     for i, lane in enumerate(lanes):
         arrays[f"vectors-lane{i}"] = shades(lane.vectors)
+        if patches := [image for image in lane.images if image is not None]:
+            none = np.zeros_like(patches[0])
+            arrays[f"images-lane{i}"] = np.stack([none if image is None else image for image in lane.images])
     for name, gaze in gazes.items():
         arrays |= _packed(name, gaze)
     stations = [name for name in STATIONS if (name != "bridge" or bridge) and (name != "chances" or outcomes)]
@@ -199,13 +204,15 @@ def _gaze(gaze: Gaze) -> dict[str, Any]:
 
 def _lane(lane: Lane) -> dict[str, Any]:
     texts = [None if token is None else token if isinstance(token, str) else token.text for token in lane.tokens]
+    short = [None if text is None else text.replace(", column ", ", col ") if lane.images else text for text in texts]
     return {
         "name": lane.name,
-        "tokens": [None if text is None else pieces(text[:_LONGEST]) for text in texts],
+        "tokens": [None if text is None else pieces(text[:_LONGEST]) for text in short],
         "names": ["" if text is None else named(text[:_LONGEST]) for text in texts],
         "places": [int(place) for place in lane.places],
         "numbers": [int(number) for number in lane.numbers],
         "omitted": lane.omitted,
+        "pictured": [image is not None for image in lane.images],
     }
 
 

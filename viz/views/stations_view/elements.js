@@ -8,6 +8,7 @@ import { capitalized, focusOf, isAlone, namesOf, weightsOf } from "./data.js";
 import { ABOUT_ALL } from "./drawing.js";
 import { gazeOf, strongest } from "./words.js";
 
+/** @typedef {import("../../shared/types").PackedBytes} PackedBytes */
 /** @typedef {import("./types").Answer} Answer */
 /** @typedef {import("./types").Box} Box */
 /** @typedef {import("./types").Card} Card */
@@ -192,7 +193,7 @@ function tokens(state) {
     node.addEventListener("focus", () => node.matches(":focus-visible") && state.point(token.place));
     node.addEventListener("blur", () => state.point(null));
     /** @type {Token} */
-    const token = { node, word, place: null, key: null, spoken: "" };
+    const token = { node, word, patch: null, pixels: null, place: null, key: null, spoken: "" };
     return token;
   });
   const [start, end] = g.bands.tokens;
@@ -208,6 +209,7 @@ function tokens(state) {
       if (text === null) word.textContent = key;
       else fill(word, text);
     }
+    paintPatch(token, header.lanes[lane].pictured[row] ? header.arrays[`images-lane${lane}`] : null, row);
     const mine = lane === focus[0] && row === focus[1];
     node.classList.toggle("more", text === null);
     node.classList.toggle("focus", mine);
@@ -224,6 +226,31 @@ function tokens(state) {
     const spoken = text === null ? `${omitted} more` : `${names[row]}${mine ? ", followed" : ""}`;
     if (token.spoken !== spoken) node.setAttribute("aria-label", (token.spoken = spoken));
   });
+}
+
+// The patch that a row is, before its name; nothing where it is a piece of text.
+/** @type {(token: Token, images: PackedBytes | null, row: number) => void} */
+function paintPatch(token, images, row) {
+  token.node.classList.toggle("pictured", images !== null);
+  if (!images) {
+    token.patch?.remove();
+    token.patch = token.pixels = null;
+    return;
+  }
+  const [, height, width] = images.shape;
+  const size = 3 * height * width;
+  const pixels = images.data.subarray(row * size, (row + 1) * size);
+  if (token.pixels?.every((value, i) => value === pixels[i]) && token.pixels.length === size) return;
+  token.pixels = pixels;
+  if (!token.patch) {
+    token.patch = element("canvas", "patch");
+    token.patch.setAttribute("aria-hidden", "true");
+    token.node.prepend(token.patch);
+  }
+  Object.assign(token.patch, { width, height });
+  const painted = new ImageData(width, height);
+  for (let i = 0; i < height * width; i++) painted.data.set([...pixels.subarray(3 * i, 3 * i + 3), 255], 4 * i);
+  /** @type {CanvasRenderingContext2D} */ (token.patch.getContext("2d")).putImageData(painted, 0, 0);
 }
 
 /** @type {(state: State, place: Row) => void} */

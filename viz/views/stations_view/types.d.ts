@@ -16,7 +16,7 @@ export interface Header {
   others: string; // a few words on all other outcomes
   guesses: Outcome[]; // after the embedding and after each layer
   outcomes: Outcome[];
-  arrays: Record<string, PackedBytes>; // by gaze "weights-…", "largest-…" and "mixed-…", by lane "vectors-…"
+  arrays: Record<string, PackedBytes>; // by gaze "weights-…", "largest-…" and "mixed-…", by lane "vectors-…" and "images-…" (patches)
 }
 
 export interface Lane {
@@ -26,6 +26,7 @@ export interface Lane {
   places: number[]; // positions of the rows
   numbers: number[]; // of the layers
   omitted: number; // tokens that have no room
+  pictured: boolean[]; // the rows that are patches of a picture; [] for a text
 }
 
 /** Where the heads of some layers look; which head is chosen. */
@@ -124,6 +125,8 @@ export interface Head {
 export interface Token {
   node: HTMLButtonElement;
   word: HTMLElement;
+  patch: HTMLCanvasElement | null;
+  pixels: Uint8Array | null; // that were painted on it
   place: Row | null;
   key: string | null;
   spoken: string;
