@@ -24,6 +24,7 @@ from models.scratch.write_weights import write_weights
 from models.training.baselines import BaselineConfig, Config, count_parameters, network_of
 from models.training.corpus import byte_tokenizer
 from models.training.layer_steps import LayerMeter, LayerStep
+from models.training.one_weight import of_layers
 from models.training.optimisation import IGNORED, DivergedError, decaying, muon_and_adamw, smoothed_loss, update
 from models.training.optimizers import Adam, AdamW, GradientDescent, Optimizer
 from models.training.paced import Paced
@@ -160,6 +161,7 @@ class Training(Paced):
         self.scale = LossScale(budget.precision)
         self.curves = Curves()
         self.layer_steps: list[LayerStep] = []  # the first step, and the one after each snapshot
+        self.one_weights = of_layers(self.network, self.network.blocks)
         self._snapshots: list[Snapshot] = []
         self._first = threading.RLock()  # held while the first one is taken, which whoever watches then asks for
         self._generator = np.random.default_rng([budget.seed, 1])
@@ -278,13 +280,16 @@ class Training(Paced):
         with self._still:
             self.network.train()
             rates = [(optimizer, factor * rate_now) for optimizer, factor in self._optimizers]
+            before, left_out = [each.now for each in self.one_weights], False
             try:
                 norm = self._update(rates, self._losses(ids, known, losses))
                 self.scale.grow()
             except DivergedError:
                 if not math.isfinite(sum(losses)) or not self.scale.shrink():
                     raise
-                norm = math.nan  # a step that is left out
+                norm, left_out = math.nan, True
+            for each, number in zip(self.one_weights, before, strict=True):
+                each.note(number, None if left_out else [optimizer for optimizer, _ in rates])
         for name, value in (("loss", sum(losses)), ("rate", rate_now), ("norm", norm)):
             getattr(self.curves, name).append(value)
         self.step += 1

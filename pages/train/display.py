@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from pages.train import by_layer, experts, recipes
+from pages.train import by_layer, experts, one_weight, recipes
 from pages.train import state as page_state
 from pages.train.control import describe
 from ui import shell, state
@@ -98,6 +98,8 @@ def picture(here: Path, training: Training) -> None:
     with slot:
         if look == page_state.CURVES.values[-1]:
             pictures = by_layer.place(here, training)
+        elif look == page_state.CURVES.values[-2]:
+            pictures = one_weight.place(here, training, snapshot.step)
         else:
             pictures = [curves(training, look, snapshot.step)]
             show_chart(

@@ -8,7 +8,7 @@ from ui.state import Family, Key, link
 
 TRAIN_TASK = link("train-task", "Repeat", "Copy", "Reverse", "Sort", "Dates", "Add", "Brackets", "Text")
 TRAIN_LOG = link("train-log", default=False)
-CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient", "By layer")
+CURVES = link("curves", "Answers and heads", "Loss", "Entropy", "Rate and gradient", "One weight", "By layer")
 MEASURED = link(
     "by-layer",
     "Size of the gradient",
@@ -35,6 +35,7 @@ EXPERIMENTS = (
     "feed-forward",
     "experts",
 )
+WEIGHT_OF = Key("train-weight", "")  # the layer of the number that is followed
 SWEEP = link("sweep", "Size and text", "Depth or width")
 READY = Key("train-ready", EXPERIMENTS[0], EXPERIMENTS)
 TRYING = Key("train-trying", "")  # the experiment that was asked for, until its runs have begun
