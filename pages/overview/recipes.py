@@ -49,12 +49,9 @@ def whole_way(
     assert isinstance(model, LanguageModel), "a trace from a file has no model to ask for predictions"
     stacks = ("encoder", "decoder") if trace.target else ("self",)
     main = "cross" if trace.target else "self"
-    looked = int(trace.attention[main][layers[main]][heads[main], position].argmax())
-    around = {"self": (position, looked), "encoder": (looked, looked), "decoder": (position, position)}
-    sides = {stack: select_rows(trace.attention[stack], *around[stack], rows, simple) for stack in stacks}
-    if of_image := isinstance(trace.tokens[-1], Patch):
-        attention = trace.attention["self"]
-        sides = {"self": select_patches(attention, position, attention[layers["self"]][heads["self"], position], rows)}
+    looks = trace.attention[main][layers[main]][heads[main], position]
+    of_image = isinstance(trace.tokens[-1], Patch)
+    sides = sides_of(trace, position, looks, rows, simple)
     lanes = []
     for stack in stacks:
         tokens, groups = sides[stack]
@@ -71,12 +68,7 @@ def whole_way(
         read, written = sides["encoder"][1], sides["decoder"][1]
         bridge = gaze_of(trace.attention["cross"], written, read, layers["cross"], heads["cross"], kind == "cross")
     guessed, outcomes = predicted(model, trace, position, count, simple) if predicts else ([], [])
-    left = 1 - sum(outcome.probability for outcome in outcomes)
-    others = (
-        f"all others together: {(whole_percent if simple else percent)(left)}"
-        if outcomes and left > 1e-4 and not model.info.labels
-        else ""
-    )
+    others = "" if model.info.labels else all_others(outcomes, simple)
     row = next(i for i, group in enumerate(sides[stacks[-1]][1]) if position in group)
     return stations_view(
         lanes,
@@ -95,13 +87,24 @@ def whole_way(
     )
 
 
-def select_rows(
-    attention: Attention, position: int, looked: int, most: int, simple: bool
-) -> tuple[list[Token | None], list[list[int]]]:
-    """Return the tokens of a lane that have a row, and the positions that each joins; None and [] for the row of all others.
+Side = tuple[list[Token | None], list[list[int]]]
+"""The tokens of a lane that have a row, and the positions that each joins; None and [] for the row of all others."""
 
-    For a long text these are the first token, those up to `position`, and the one that is looked at. simple: characters in one
-    piece, tokens as beginners read them, and no spaces before words.
+
+def sides_of(trace: Trace, position: int, looks: np.ndarray, rows: int, simple: bool) -> dict[str, Side]:
+    """Return the rows of each lane. looks: the weights of the row at the position, [token that is looked at]."""
+    if isinstance(trace.tokens[-1], Patch):
+        return {"self": select_patches(trace.attention["self"], position, looks, rows)}
+    looked = int(looks.argmax())
+    around = {"self": (position, looked), "encoder": (looked, looked), "decoder": (position, position)}
+    stacks = ("encoder", "decoder") if trace.target else ("self",)
+    return {stack: select_rows(trace.attention[stack], *around[stack], rows, simple) for stack in stacks}
+
+
+def select_rows(attention: Attention, position: int, looked: int, most: int, simple: bool) -> Side:
+    """Return the rows of a text. For a long one these are the first token, those up to `position`, and the one that is looked at.
+
+    simple: characters in one piece, tokens as beginners read them, and no spaces before words.
     """
     side = scope(attention, whole_characters=simple and any(token.fragment for token in attention.queries)).queries
     tokens = [replace(token, text=named(token.text)) for token in plain_signs(side.tokens)] if simple else side.tokens
@@ -119,13 +122,9 @@ def select_rows(
     return [None if i is None else tokens[i] for i in places], [[] if i is None else side.groups[i] for i in places]
 
 
-def select_patches(
-    attention: Attention, position: int, weights: np.ndarray, most: int
-) -> tuple[list[Token | None], list[list[int]]]:
-    """Return the tokens of an image that have a row, and the position of each; None and [] for the row of all others.
-
-    For more tokens than rows these are the first, the one at `position`, and those that it looks at most. weights: [token].
-    """
+def select_patches(attention: Attention, position: int, weights: np.ndarray, most: int) -> Side:
+    """Return the rows of an image. For more tokens than rows these are the first, the one at `position`, and those that it looks
+    at most. weights: [token]."""
     tokens = attention.queries
     if len(tokens) <= most:
         return list(tokens), [[at] for at in range(len(tokens))]
@@ -182,6 +181,12 @@ def predicted(model: LanguageModel, trace: Trace, position: int, count: int, sim
         Outcome(spelt(model.outcome(id), simple), probability, score, id) for id, probability, score in zip(*each, strict=True)
     ]
     return guessed, outcomes
+
+
+def all_others(outcomes: Sequence[Outcome], simple: bool) -> str:
+    """Return the probability of all other tokens, in words; "" where nothing is left of it."""
+    left = 1 - sum(outcome.probability for outcome in outcomes)
+    return f"all others together: {(whole_percent if simple else percent)(left)}" if outcomes and left > 1e-4 else ""
 
 
 def spelt(text: str, simple: bool) -> str:
