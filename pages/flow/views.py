@@ -74,13 +74,17 @@ def guess_again(request: Request, settings: Settings, scores: Mapping[str, np.nd
 
 
 def layer_by_layer(look: Look, settings: Settings) -> Sequence[Picture]:
-    reading = calculations.layers(request_of(look, settings))
+    request = request_of(look, settings)
+    reading = calculations.layers(request)
     if reading is None:
         return []
     board = composed(compose, look, settings, reading)
     for key in board.contents:
-        if key != LAYERS:
+        if key != LAYERS or request.of_image:  # a picture of each layer needs the whole width
             mount(board, key)
+    if request.of_image:
+        write_beside(board)
+        return board.pictures
     left, right = st.columns([7, 3])
     with left:
         mount(board, LAYERS)
