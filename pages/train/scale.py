@@ -164,7 +164,7 @@ def by_parameters(runs: Sequence[Run], law: PowerLaw) -> Picture:
     options: dict[str, Any] = {
         "names": list(series),
         "across": "parameters without the embedding",
-        "law_name": f"∝ N^{signed_exponent(law)}",
+        "law_name": f"∝ N<sup>{signed_exponent(law)}</sup>",
     }
     return chart(PER_SIZE, "Loss by parameters", options, data, runs)
 
@@ -181,7 +181,7 @@ def by_operations(runs: Sequence[Run], law: PowerLaw) -> Picture:
     options: dict[str, Any] = {
         "names": list(series),
         "across": "operations of the training",
-        "law_name": f"∝ C^{signed_exponent(law)}",
+        "law_name": f"∝ C<sup>{signed_exponent(law)}</sup>",
     }
     return chart(PER_OPERATION, "Loss by operations", options, data, runs)
 

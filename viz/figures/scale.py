@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from viz.figures.style import CLEAR
 from viz.palette import DASHES, LINES
 
+TICKS = (0.5, 0.7, 1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 7, 10)  # of losses, which lie within less than a power of ten
 Points = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 
 
@@ -49,7 +50,13 @@ def on_log_axes(
         height=height,
         margin={"l": 8, "r": 8, "t": 10, "b": 0},
         xaxis={"title": {"text": across}, "type": "log", "automargin": True, "exponentformat": "power"},
-        yaxis={"title": {"text": up}, "type": "log", "automargin": True, "dtick": "D2"},
+        yaxis={
+            "title": {"text": up},
+            "type": "log",
+            "automargin": True,
+            "tickvals": TICKS,
+            "ticktext": [f"{tick:g}" for tick in TICKS],
+        },
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         showlegend=True,
     )
