@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from viz.figures.style import CLEAR
 from viz.palette import DASHES, LINES
 
-TICKS = (0.5, 0.7, 1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 7, 10)  # of losses, which lie within less than a power of ten
+TICKS = 5  # numbers on the axis of losses, which lie within less than a power of ten
 Points = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 
 
@@ -45,6 +45,7 @@ def on_log_axes(
     if law is not None:
         line = {"color": "rgba(128,136,150,.9)", "dash": "dash", "width": 2}
         figure.add_scatter(x=list(law[0]), y=list(law[1]), name=law_name, mode="lines", line=line, hoverinfo="skip")
+    ticks = places(series)
     figure.update_layout(
         **CLEAR,
         height=height,
@@ -54,10 +55,16 @@ def on_log_axes(
             "title": {"text": up},
             "type": "log",
             "automargin": True,
-            "tickvals": TICKS,
-            "ticktext": [f"{tick:g}" for tick in TICKS],
+            "tickvals": ticks,
+            "ticktext": [f"{tick:g}" for tick in ticks],
         },
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         showlegend=True,
     )
     return figure
+
+
+def places(series: Mapping[str, Points]) -> list[float]:
+    """Return numbers for an axis, evenly spaced in their logarithms from the lowest to the highest value."""
+    low, high = min(min(low) for _, _, low, _ in series.values()), max(max(high) for _, _, _, high in series.values())
+    return list(dict.fromkeys(float(f"{tick:.3g}") for tick in np.geomspace(low, high, TICKS)))
