@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
 from torch import Tensor, nn
 
 from models.training.optimizers import AdamW, Optimizer
@@ -34,6 +35,12 @@ class OneWeight:
     @property
     def now(self) -> float:
         return first(self.weight)
+
+    def noted(self) -> dict[str, np.ndarray]:
+        """Return what was noted of all steps that are complete, float32 [step] by name. It copies: an array cannot grow while
+        somebody looks into its memory, and the training goes on meanwhile."""
+        count = len(self.moved)  # which is noted last
+        return {name: np.array(getattr(self, name)[:count], dtype=np.float32) for name in NOTED}
 
     def note(self, before: float, optimizers: Iterable[Optimizer] | None) -> None:
         """Note a step that has just been taken, while the gradient is still there. before: the number before it; optimizers: of

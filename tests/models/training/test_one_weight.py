@@ -58,6 +58,17 @@ def test_other_optimizers_have_a_mean_and_no_square(optimizer):
         assert len(weight.value) == STEPS
 
 
+def test_what_was_noted_can_be_read_while_the_training_goes_on():
+    """An array that somebody looks into cannot grow."""
+    run = trained("adamw")
+    weight = run.one_weights[0]
+    noted = weight.noted()
+    weight.note(weight.now, None)
+    assert all(len(values) == STEPS and values.dtype == np.float32 for values in noted.values())
+    weight.value.append(0.0)  # of a step that is being noted
+    assert all(len(values) == STEPS + 1 for values in weight.noted().values())
+
+
 def test_a_step_that_is_left_out_moves_nothing_and_is_noted_so():
     run = trained("adamw")
     weight = run.one_weights[0]
