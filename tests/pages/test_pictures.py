@@ -248,7 +248,7 @@ def test_page_overview_leads_a_picture_to_its_label_with_the_pixels_of_each_patc
     (lane,) = drawn["lanes"]
     shape = drawn["arrays"]["images-lane0"]["shape"]
     assert lane["pictured"] == [name != "[CLS]" and name != "" for name in lane["names"]] and shape[1:] == [2, 2, 3]
-    kept = [place for place, token in zip(lane["places"], lane["tokens"], strict=True) if token is not None]
+    places = [place for place, token in zip(lane["places"], lane["tokens"], strict=True) if token is not None]
     row = np.asarray(trace.attention["self"][look.layer][look.head][0])
-    left_out = [at for at in range(len(row)) if at not in kept]
-    assert len(kept) == 15 and max(row[left_out]) <= min(row[[at for at in kept if at]]), "those that it looks at most stay"
+    left_out = [at for at in range(len(row)) if at not in places]
+    assert len(places) == 15 and max(row[left_out]) <= min(row[[at for at in places if at]]), "those that it looks at most stay"
