@@ -17,20 +17,6 @@ from ui.escaping import plain
 SMALL = SIZES | {"d_model": 16, "heads": 2, "d_ff": 8, "context": 24, "layers": 1, "experts": 4}
 
 
-@pytest.fixture
-def few_steps(monkeypatch) -> list[Training]:
-    """Trainings that are over after two steps, as they begin."""
-    runs: list[Training] = []
-
-    def start(run: Training) -> None:
-        runs.append(run)
-        run.advance(2)
-        run.stop()
-
-    monkeypatch.setattr(Training, "start", start)
-    return runs
-
-
 def use_of(run: Training, snapshot: int) -> str:
     return f"{in_use(run.snapshots[snapshot].experts):.1f}"
 

@@ -4,25 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from models.training.live import Training
 from pages.train.one_weight import written
 from tests.pages.opening import open_link, words_on
 
 SMALL = "train-layers=1&train-d_model=16&train-heads=2&train-steps=20"
-
-
-@pytest.fixture
-def few_steps(monkeypatch) -> list[Training]:
-    """Trainings that are over after three steps, as they begin."""
-    runs: list[Training] = []
-
-    def start(run: Training) -> None:
-        runs.append(run)
-        run.advance(3)
-        run.stop()
-
-    monkeypatch.setattr(Training, "start", start)
-    return runs
 
 
 @pytest.mark.parametrize("level", ["intermediate", "expert"])
